@@ -1,0 +1,119 @@
+//! What can be wrong with a caller's input. Errors carry data (which cell, which node), so that a program can point at the place;
+//! not converging or running out of time is never an error but a [`Status`](crate::matching::Status).
+
+use crate::matching::Shortage;
+
+/// The result type of the library.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// A mistake in the input, with its place.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A table holds NaN or an infinity that has no meaning there.
+    #[error("{what}: {value} at row {row}, column {column}")]
+    BadCell {
+        /// Which table.
+        what: &'static str,
+        /// Row of the first bad cell, from 0.
+        row: usize,
+        /// Its column, from 0.
+        column: usize,
+        /// What stands there.
+        value: f64,
+    },
+    /// A list holds NaN or an infinity that has no meaning there.
+    #[error("{what}: {value} at position {index}")]
+    BadEntry {
+        /// Which list.
+        what: &'static str,
+        /// Position of the first bad entry, from 0.
+        index: usize,
+        /// What stands there.
+        value: f64,
+    },
+    /// Two things that belong together have different sizes.
+    #[error("{what}: expected {expected}, found {found}")]
+    Size {
+        /// Which thing.
+        what: &'static str,
+        /// The size it must have.
+        expected: usize,
+        /// The size it has.
+        found: usize,
+    },
+    /// An index points past the end.
+    #[error("{what}: index {index} is out of range, there are {count}")]
+    OutOfRange {
+        /// Which list is indexed.
+        what: &'static str,
+        /// The offending index, from 0.
+        index: usize,
+        /// How many there are.
+        count: usize,
+    },
+    /// An edge leads from a node to itself.
+    #[error("an edge leads from node {node} to itself; the score of a single node belongs to the node scores")]
+    SelfLoop {
+        /// The node.
+        node: usize,
+    },
+    /// Two left nodes share a right node in a one-to-one matching.
+    #[error("left nodes {first} and {second} are both matched to right node {right}, but the matching is one-to-one")]
+    NotOneToOne {
+        /// The right node used twice.
+        right: usize,
+        /// The left node that has it first.
+        first: usize,
+        /// The left node that has it again.
+        second: usize,
+    },
+    /// A matching uses a pair whose score is minus infinity.
+    #[error("left node {left} and right node {right} are matched, but that pair is forbidden")]
+    ForbiddenPair {
+        /// The left node.
+        left: usize,
+        /// The right node.
+        right: usize,
+    },
+    /// A full matching was asked for and forbidden pairs leave none.
+    #[error("no full matching exists: left nodes {:?} have only right nodes {:?} to go to", .shortage.left, .shortage.right)]
+    NoFullMatching {
+        /// The left nodes that are too many for the right nodes they may go to.
+        shortage: Shortage,
+    },
+    /// A certificate does not prove what it is meant to.
+    #[error("the certificate proves nothing: {reason}")]
+    BadCertificate {
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+    /// A solver was given a problem of a kind it does not solve.
+    #[error("{solver} does not solve problems with {what}")]
+    Unsupported {
+        /// The solver.
+        solver: &'static str,
+        /// The part of the problem it cannot take.
+        what: &'static str,
+    },
+    /// The problem is too large for this method.
+    #[error("{what}: {found} is more than the {limit} it can take")]
+    TooLarge {
+        /// Which count.
+        what: &'static str,
+        /// The most it can be.
+        limit: usize,
+        /// What it is.
+        found: usize,
+    },
+    /// A setting has a value that makes no sense.
+    #[error("setting {name} is {value}: {reason}")]
+    BadSetting {
+        /// Its name, as in the settings struct.
+        name: &'static str,
+        /// Its value.
+        value: f64,
+        /// What it must be.
+        reason: &'static str,
+    },
+}

@@ -1,0 +1,33 @@
+//! Homolog learns, from a few matched examples, how you match points and graphs, and then matches new ones.
+//!
+//! # The problem
+//!
+//! Given scores c_ik for pairing node i of a left graph with node k of a right graph, and d_(ij)(kl) for pairing their edges, find
+//! the matching y that maximises
+//!
+//!   Σ_ik c_ik y_ik + Σ_(ij)(kl) d_(ij)(kl) y_ik y_jl                                          (equation 1)
+//!
+//! without edge scores in microseconds, with edge scores along with a bound on how good any answer can be. Homolog implements
+//! *Learning Graph Matching* (Caetano, McAuley, Cheng, Le, Smola, PAMI 2009).
+//!
+//! ```
+//! use homolog::matching::{Compatibility, Linear, Matcher, Status, Workspace};
+//! use ndarray::array;
+//!
+//! // Two left nodes, three right nodes; the pair (1, 2) is forbidden.
+//! let scores = array![[0.9, 0.1, 0.8], [0.7, 0.2, f64::NEG_INFINITY]];
+//! let solution = Linear::default().solve(&Compatibility::linear(scores), &mut Workspace::new())?;
+//! assert_eq!(solution.matching.left_to_right(), [Some(2), Some(0)]);
+//! assert_eq!(solution.score, 1.5);
+//! assert_eq!(solution.status, Status::Optimal);
+//! # Ok::<(), homolog::Error>(())
+//! ```
+//!
+//! # Modules, in reading order
+//!
+//! * [`matching`]: the problem and its solvers.
+
+pub mod matching;
+
+mod error;
+pub use error::{Error, Result};

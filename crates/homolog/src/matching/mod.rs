@@ -1,0 +1,164 @@
+//! The matching problem and its solvers. Nothing here knows of geometry, features or losses.
+//!
+//! A [`Compatibility`] is a problem, a [`Matcher`] solves it, a [`Solution`] is what comes back: a [`Matching`], its score, an upper
+//! bound on every matching's score, and a [`Status`] that says whether the two meet. Everything is **maximised**. One file per
+//! solver; [`Method`] lists them all, by name, for settings files, programs and the conformance tests.
+
+mod brute_force;
+mod compatibility;
+mod edge_term;
+mod hungarian;
+mod linear;
+mod mapping;
+mod verify;
+
+pub use brute_force::BruteForce;
+pub use compatibility::Compatibility;
+pub use edge_term::{EdgeList, EdgeTerm};
+pub use hungarian::Hungarian;
+pub use linear::{Linear, LinearBuffers};
+pub use mapping::{Constraint, Matching};
+pub use verify::verify;
+
+use crate::Result;
+use serde::{Deserialize, Serialize};
+
+/// Something that solves matching problems. Its fields are its settings.
+pub trait Matcher: Send + Sync {
+    /// Finds a matching of high score.
+    ///
+    /// # Errors
+    /// Bad input only (NaN, sizes that disagree, a kind of problem this solver does not take, a setting out of range). Running out of
+    /// iterations or being interrupted is a [`Status`].
+    fn solve(&self, problem: &Compatibility, work: &mut Workspace) -> Result<Solution>;
+}
+
+/// What a solver found and what it proved.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Solution {
+    /// The matching.
+    pub matching: Matching,
+    /// Its total score.
+    pub score: f64,
+    /// No feasible matching scores more than this; plus infinity where the solver proves nothing.
+    pub bound: f64,
+    /// Whether that is a proof.
+    pub status: Status,
+    /// How many steps it took; what a step is depends on the solver.
+    pub iterations: usize,
+    /// Dual values that prove a linear answer optimal (see [`verify`]); `None` from other solvers.
+    pub certificate: Option<Certificate>,
+    /// Why fewer left nodes are matched than there could be without forbidden pairs; `None` where that is not so.
+    pub shortage: Option<Shortage>,
+}
+
+/// How a solver ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Status {
+    /// Proven: no feasible matching scores more; bound and score agree.
+    Optimal,
+    /// Ran to its end, which for this solver is no proof.
+    Converged,
+    /// Stopped by a limit or by the caller; matching and bound are valid all the same.
+    Limit,
+}
+
+/// Dual values of a linear problem: left_i + right_k >= node_ik wherever the pair counts, with equality on matched pairs.
+/// [`verify`] has the exact conditions and why they prove the answer.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Certificate {
+    /// One value per left node.
+    pub left: Vec<f64>,
+    /// One value per right node.
+    pub right: Vec<f64>,
+    /// Where not every left node can be matched: the left nodes that compete, and all the right nodes they may go to.
+    pub crowd: Option<Shortage>,
+}
+
+/// Left nodes that together may go to fewer right nodes than they are (Hall's condition fails).
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Shortage {
+    /// The left nodes, in order.
+    pub left: Vec<usize>,
+    /// Every right node that any of them may go to, in order.
+    pub right: Vec<usize>,
+}
+
+/// Buffers that solvers reuse from call to call, and the caller's wish to stop. One per thread.
+#[derive(Default)]
+pub struct Workspace {
+    pub(crate) linear: LinearBuffers,
+    interrupt: Option<Box<dyn Fn() -> bool + Send>>,
+}
+
+impl Workspace {
+    /// Empty buffers, no interrupt.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The solvers ask `interrupt` now and then and stop, with a valid answer, once it says yes: a time limit, Ctrl-C.
+    #[must_use]
+    pub fn with_interrupt(interrupt: impl Fn() -> bool + Send + 'static) -> Self {
+        Self { interrupt: Some(Box::new(interrupt)), ..Self::default() }
+    }
+
+    /// Whether the caller wants the solver to stop.
+    #[must_use]
+    pub fn interrupted(&self) -> bool {
+        self.interrupt.as_ref().is_some_and(|interrupt| interrupt())
+    }
+}
+
+/// Every matcher there is, by name, with its settings.
+///
+/// ```
+/// use homolog::matching::{Linear, Method};
+/// assert_eq!(serde_json::to_string(&Method::Linear(Linear::default()))?, r#"{"name":"linear","require_full":false}"#);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "name", rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Method {
+    /// Exact linear assignment.
+    Linear(Linear),
+    /// Exact linear assignment, simple and slow: the check on [`Method::Linear`].
+    Hungarian(Hungarian),
+    /// Tries every matching of a small problem, edges included.
+    BruteForce(BruteForce),
+}
+
+impl Method {
+    /// All matchers with their default settings.
+    #[must_use]
+    pub fn all() -> Vec<Self> {
+        vec![
+            Self::Linear(Linear::default()),
+            Self::Hungarian(Hungarian::default()),
+            Self::BruteForce(BruteForce::default()),
+        ]
+    }
+
+    /// The name in settings files.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Linear(_) => "linear",
+            Self::Hungarian(_) => "hungarian",
+            Self::BruteForce(_) => "brute-force",
+        }
+    }
+
+    /// The solver.
+    #[must_use]
+    pub fn matcher(&self) -> &dyn Matcher {
+        match self {
+            Self::Linear(solver) => solver,
+            Self::Hungarian(solver) => solver,
+            Self::BruteForce(solver) => solver,
+        }
+    }
+}
