@@ -4,7 +4,7 @@
 //! paths reach rows L and columns R; L may go nowhere but R, R is full, and every maximum matching fills R from L alone. Rows that
 //! may stay unmatched at a price count as placed: they end any path.
 
-use super::paths::{NONE, Scores};
+use super::core::{NONE, Scores};
 use crate::matching::Shortage;
 
 /// The rows that compete and all the columns they may go to. Empty if every row has a place.

@@ -13,12 +13,15 @@
 //!
 //! It does not take edge scores: it answers [`Error::Unsupported`](crate::Error::Unsupported) rather than drop them.
 
+mod core;
 mod crowd;
-mod paths;
+mod dense;
+mod lazy;
+mod scan;
 
+use self::core::{Core, NONE, Scores};
 use super::{Certificate, Compatibility, Constraint, Matcher, Matching, Shortage, Solution, Status, Workspace};
 use crate::{Error, Result};
-use paths::{NONE, Scores};
 use serde::{Deserialize, Serialize};
 
 /// Exact linear assignment.
@@ -30,87 +33,288 @@ pub struct Linear {
     pub require_full: bool,
 }
 
-/// Buffers of the linear solver: nothing is allocated for a problem that is no larger than one solved before.
+/// Buffers of the linear solver, and the answer of its last solve. Nothing is allocated for a problem no larger than one before,
+/// unless forbidden pairs leave a node without a place.
 #[derive(Debug, Default)]
 pub struct LinearBuffers {
-    core: paths::Buffers,
-    /// Scores copied, transposed or scaled where the problem's own cannot be used as they stand.
+    cores: Cores,
+    /// Scores copied where the problem's own cannot be used as they stand: strided in memory, or in need of scaling.
     scores: Vec<f64>,
     unmatched: Vec<f64>,
-    column_of: Vec<usize>,
+    /// Scores of a part of the problem, transposed or not.
+    part: Vec<f64>,
+    right_of: Vec<Option<usize>>,
     left: Vec<f64>,
     right: Vec<f64>,
+    /// Left nodes that compete for too few right nodes; empty where every node that must be matched can be.
+    crowd: Shortage,
+}
+
+impl Linear {
+    /// Solves without building a [`Solution`]: the right node of each left node, in memory of the workspace. For loops over many
+    /// problems of one size; allocates nothing after the first.
+    ///
+    /// # Errors
+    /// As [`Matcher::solve`].
+    ///
+    /// ```
+    /// use homolog::matching::{Compatibility, Linear, Workspace};
+    /// let mut work = Workspace::new();
+    /// let problem = Compatibility::linear(ndarray::array![[3.0, 1.0], [5.0, 2.0]]);
+    /// assert_eq!(Linear::default().assign(&problem, &mut work)?, [Some(1), Some(0)]);
+    /// # Ok::<(), homolog::Error>(())
+    /// ```
+    pub fn assign<'w>(&self, problem: &Compatibility, work: &'w mut Workspace) -> Result<&'w [Option<usize>]> {
+        if problem.edge.is_some() {
+            return Err(Error::Unsupported { solver: "linear", what: "edge scores" });
+        }
+        work.linear.assign(problem)?;
+        if self.require_full && is_short(problem, &work.linear.crowd) {
+            return Err(Error::NoFullMatching { shortage: work.linear.crowd.clone() });
+        }
+        Ok(&work.linear.right_of)
+    }
 }
 
 impl Matcher for Linear {
     fn solve(&self, problem: &Compatibility, work: &mut Workspace) -> Result<Solution> {
-        if problem.edge.is_some() {
-            return Err(Error::Unsupported { solver: "linear", what: "edge scores" });
-        }
-        let crowd = assign(problem, &mut work.linear)?;
-        let (n, m) = problem.node.dim();
-        let buffers = &work.linear;
-        let shortage = crowd.as_ref().filter(|crowd| is_short(problem, crowd));
-        if let (true, Some(shortage)) = (self.require_full, shortage) {
-            return Err(Error::NoFullMatching { shortage: shortage.clone() });
-        }
-        let map = buffers.column_of.iter().map(|&column| (column != NONE).then_some(column)).collect();
-        let matching = Matching::new(map, m, problem.constraint)?;
+        let right_of = self.assign(problem, work)?.to_vec();
+        let matching = Matching::new(right_of, problem.right_count(), problem.constraint)?;
         let score = problem.score(&matching)?;
-        let shortage = shortage.cloned();
-        let certificate = Some(Certificate { left: buffers.left.clone(), right: buffers.right.clone(), crowd });
-        Ok(Solution { matching, score, bound: score, status: Status::Optimal, iterations: n, certificate, shortage })
+        let buffers = &work.linear;
+        let crowd = (!buffers.crowd.left.is_empty()).then(|| buffers.crowd.clone());
+        Ok(Solution {
+            matching,
+            score,
+            bound: score,
+            status: Status::Optimal,
+            iterations: problem.left_count(),
+            shortage: crowd.clone().filter(|crowd| is_short(problem, crowd)),
+            certificate: Some(Certificate { left: buffers.left.clone(), right: buffers.right.clone(), crowd }),
+        })
     }
 }
 
 /// Whether forbidden pairs, and not just a lack of right nodes, keep nodes from being matched.
 fn is_short(problem: &Compatibility, crowd: &Shortage) -> bool {
+    if problem.constraint == Constraint::ManyToOne {
+        return !crowd.left.is_empty();
+    }
     let forced = (0..problem.left_count()).filter(|&i| problem.unmatched_score(i) == f64::NEG_INFINITY).count();
     let left_over = crowd.left.len() - crowd.right.len();
-    problem.constraint == Constraint::ManyToOne || forced - left_over < forced.min(problem.right_count())
+    left_over > forced.saturating_sub(problem.right_count())
 }
 
-/// Solves into the buffers; the answer is the crowd, where not every node that must be matched can be.
-fn assign(problem: &Compatibility, buffers: &mut LinearBuffers) -> Result<Option<Shortage>> {
-    problem.check()?;
-    let (n, m) = problem.node.dim();
-    reset(&mut buffers.column_of, n, NONE);
-    reset(&mut buffers.left, n, 0.0);
-    reset(&mut buffers.right, m, 0.0);
-    if problem.constraint == Constraint::ManyToOne {
-        return Ok(best_of_each_row(problem, buffers));
-    }
-    let scale = safe_scale(problem);
-    buffers.scores.clear();
-    buffers.scores.extend(problem.node.iter().map(|&score| score * scale));
-    buffers.unmatched.clear();
-    buffers.unmatched.extend(problem.unmatched.iter().flatten().map(|&score| score * scale));
-    let everyone_forced = buffers.unmatched.iter().all(|&score| score == f64::NEG_INFINITY);
-    let scores = Scores {
-        rows: n,
-        columns: m,
-        values: &buffers.scores,
-        unmatched: (!everyone_forced).then_some(&buffers.unmatched),
-    };
-    let crowd = if n <= m || !everyone_forced {
-        if buffers.core.solve(&scores) {
-            buffers.column_of.copy_from_slice(&buffers.core.column_of);
-            buffers.left.copy_from_slice(&buffers.core.left);
-            buffers.right.copy_from_slice(&buffers.core.right);
-            None
-        } else {
-            Some(crowd::find(&scores))
+impl LinearBuffers {
+    fn assign(&mut self, problem: &Compatibility) -> Result<()> {
+        problem.check_rest()?;
+        let (n, m) = problem.node.dim();
+        reset(&mut self.right_of, n, None);
+        reset(&mut self.left, n, 0.0);
+        reset(&mut self.right, m, 0.0);
+        self.crowd.left.clear();
+        self.crowd.right.clear();
+        if problem.constraint == Constraint::ManyToOne {
+            problem.check()?;
+            self.best_of_each_row(problem);
+            return Ok(());
         }
-    } else {
-        Some(crowd::find(&scores))
-    };
-    if let Some(crowd) = &crowd {
-        solve_split(n, m, crowd, everyone_forced, buffers);
+        self.unmatched.clear();
+        self.unmatched.extend(problem.unmatched.iter().flatten());
+        if self.unmatched.iter().all(|&price| price == f64::NEG_INFINITY) {
+            self.unmatched.clear();
+        }
+        if n > m && self.unmatched.is_empty() { self.assign_tall(problem) } else { self.assign_wide(problem) }
     }
-    for value in buffers.left.iter_mut().chain(&mut buffers.right) {
-        *value /= scale;
+
+    /// Every left node chooses.
+    fn assign_wide(&mut self, problem: &Compatibility) -> Result<()> {
+        let (n, m) = problem.node.dim();
+        if problem.node.as_slice().is_none() {
+            self.scores.clear();
+            self.scores.extend(problem.node.iter());
+        }
+        let values = problem.node.as_slice().unwrap_or(&self.scores);
+        let given = Scores { rows: n, columns: m, values, unmatched: some_if_any(&self.unmatched) };
+        let facts = self.cores.prepare(&given);
+        if facts.odd {
+            problem.check()?;
+        }
+        let prices = self.unmatched.iter().filter(|price| price.is_finite());
+        let scale = safe_scale(prices.fold(facts.largest, |largest, price| largest.max(price.abs())));
+        let placed = if scale == 1.0 {
+            self.cores.solve(&given)
+        } else {
+            self.rescale(problem, scale);
+            let scaled = Scores { rows: n, columns: m, values: &self.scores, unmatched: some_if_any(&self.unmatched) };
+            self.cores.prepare(&scaled);
+            self.cores.solve(&scaled)
+        };
+        if placed {
+            let core = &self.cores.core;
+            for (right, &column) in self.right_of.iter_mut().zip(&core.column_of) {
+                *right = (column != NONE).then_some(column);
+            }
+            self.left.copy_from_slice(&core.left);
+            self.right.copy_from_slice(&core.right);
+            self.unscale(scale);
+        } else {
+            if scale == 1.0 {
+                self.rescale(problem, scale);
+            }
+            self.solve_split(n, m);
+            self.unscale(scale);
+        }
+        Ok(())
     }
-    Ok(crowd)
+
+    /// More left than right nodes, all of which must be matched if possible: the right nodes choose. If they all find a place, the
+    /// whole problem is one crowd.
+    fn assign_tall(&mut self, problem: &Compatibility) -> Result<()> {
+        let (n, m) = problem.node.dim();
+        problem.check()?;
+        let finite = problem.node.iter().filter(|score| score.is_finite());
+        let scale = safe_scale(finite.fold(0.0, |largest: f64, score| largest.max(score.abs())));
+        self.rescale(problem, scale);
+        self.part.clear();
+        self.part.extend(problem.node.t().iter().map(|&score| score * scale));
+        let transposed = Scores { rows: m, columns: n, values: &self.part, unmatched: None };
+        self.cores.prepare(&transposed);
+        if self.cores.solve(&transposed) {
+            self.crowd.left.extend(0..n);
+            self.crowd.right.extend(0..m);
+            self.take_crowd();
+        } else {
+            self.solve_split(n, m);
+        }
+        self.unscale(scale);
+        Ok(())
+    }
+
+    /// Writes the scores, scaled, row by row.
+    fn rescale(&mut self, problem: &Compatibility, scale: f64) {
+        self.scores.clear();
+        self.scores.extend(problem.node.iter().map(|&score| score * scale));
+        for price in &mut self.unmatched {
+            *price *= scale;
+        }
+    }
+
+    fn unscale(&mut self, scale: f64) {
+        if scale != 1.0 {
+            for value in self.left.iter_mut().chain(&mut self.right) {
+                *value /= scale;
+            }
+        }
+    }
+
+    /// Finds the crowd and solves it (transposed: its right nodes choose) and the rest apart.
+    fn solve_split(&mut self, n: usize, m: usize) {
+        let whole = Scores { rows: n, columns: m, values: &self.scores, unmatched: some_if_any(&self.unmatched) };
+        self.crowd = crowd::find(&whole);
+        self.part.clear();
+        for &k in &self.crowd.right {
+            self.part.extend(self.crowd.left.iter().map(|&i| self.scores[i * m + k]));
+        }
+        let (rows, columns) = (self.crowd.right.len(), self.crowd.left.len());
+        let inside = Scores { rows, columns, values: &self.part, unmatched: None };
+        self.cores.prepare(&inside);
+        let placed = self.cores.solve(&inside);
+        debug_assert!(placed, "a crowd fills its right nodes");
+        self.take_crowd();
+
+        let rest_left: Vec<usize> = (0..n).filter(|i| self.crowd.left.binary_search(i).is_err()).collect();
+        let rest_right: Vec<usize> = (0..m).filter(|k| self.crowd.right.binary_search(k).is_err()).collect();
+        self.part.clear();
+        for &i in &rest_left {
+            self.part.extend(rest_right.iter().map(|&k| self.scores[i * m + k]));
+        }
+        let prices = self.unmatched.get(..n);
+        let prices: Option<Vec<f64>> = prices.map(|prices| rest_left.iter().map(|&i| prices[i]).collect());
+        let (rows, columns) = (rest_left.len(), rest_right.len());
+        let outside = Scores { rows, columns, values: &self.part, unmatched: prices.as_deref() };
+        self.cores.prepare(&outside);
+        let placed = self.cores.solve(&outside);
+        debug_assert!(placed, "outside the crowd everybody has a place");
+        let core = &self.cores.core;
+        for (row, &i) in rest_left.iter().enumerate() {
+            self.left[i] = core.left[row];
+            self.right_of[i] = rest_right.get(core.column_of[row]).copied();
+        }
+        for (column, &k) in rest_right.iter().enumerate() {
+            self.right[k] = core.right[column];
+        }
+    }
+
+    /// Takes over a transposed answer for the crowd.
+    fn take_crowd(&mut self) {
+        let core = &self.cores.core;
+        for (row, &k) in self.crowd.right.iter().enumerate() {
+            self.right[k] = core.left[row];
+            if let Some(&i) = self.crowd.left.get(core.column_of[row]) {
+                self.right_of[i] = Some(k);
+            }
+        }
+        for (column, &i) in self.crowd.left.iter().enumerate() {
+            self.left[i] = core.right[column];
+        }
+    }
+
+    /// Many-to-one: each left node takes its best right node, the smallest on ties, or stays unmatched where that scores more.
+    fn best_of_each_row(&mut self, problem: &Compatibility) {
+        for (i, row) in problem.node.rows().into_iter().enumerate() {
+            let mut best = f64::NEG_INFINITY;
+            for (k, &score) in row.iter().enumerate() {
+                if score > best {
+                    best = score;
+                    self.right_of[i] = Some(k);
+                }
+            }
+            if problem.unmatched_score(i) > best {
+                best = problem.unmatched_score(i);
+                self.right_of[i] = None;
+            }
+            if best == f64::NEG_INFINITY {
+                self.crowd.left.push(i);
+                best = 0.0;
+            }
+            self.left[i] = best;
+        }
+    }
+}
+
+/// The two cores and the answer they share.
+#[derive(Debug, Default)]
+struct Cores {
+    core: Core,
+    dense: dense::Dense,
+    lazy: lazy::Lazy,
+}
+
+impl Cores {
+    /// Reads every row once: finds what is odd about the scores, and makes ready to solve.
+    fn prepare(&mut self, problem: &Scores<'_>) -> scan::Facts {
+        self.core.clear(problem.rows, problem.columns);
+        if Self::is_lazy(problem) { self.lazy.prepare(problem) } else { dense::prepare(problem, &mut self.core) }
+    }
+
+    /// Places every row; `false` if some row has no place.
+    fn solve(&mut self, problem: &Scores<'_>) -> bool {
+        if Self::is_lazy(problem) {
+            self.lazy.solve(problem, &mut self.core)
+        } else {
+            self.dense.solve(problem, &mut self.core)
+        }
+    }
+
+    /// Short lists pay where rows are long. Their column numbers have 31 bits.
+    fn is_lazy(problem: &Scores<'_>) -> bool {
+        (lazy::FEWEST_COLUMNS..1 << 31).contains(&problem.columns) && problem.rows < 1 << 31
+    }
+}
+
+fn some_if_any(prices: &[f64]) -> Option<&[f64]> {
+    (!prices.is_empty()).then_some(prices)
 }
 
 fn reset<T: Clone>(buffer: &mut Vec<T>, len: usize, value: T) {
@@ -118,84 +322,13 @@ fn reset<T: Clone>(buffer: &mut Vec<T>, len: usize, value: T) {
     buffer.resize(len, value);
 }
 
-/// Solves the crowd (transposed: its right nodes choose) and the rest apart.
-fn solve_split(n: usize, m: usize, crowd: &Shortage, everyone_forced: bool, buffers: &mut LinearBuffers) {
-    let mut inside = Vec::with_capacity(crowd.left.len() * crowd.right.len());
-    for &k in &crowd.right {
-        inside.extend(crowd.left.iter().map(|&i| buffers.scores[i * m + k]));
-    }
-    let transposed = Scores { rows: crowd.right.len(), columns: crowd.left.len(), values: &inside, unmatched: None };
-    let placed = buffers.core.solve(&transposed);
-    debug_assert!(placed, "a crowd fills its right nodes");
-    for (row, &k) in crowd.right.iter().enumerate() {
-        buffers.right[k] = buffers.core.left[row];
-        if buffers.core.column_of[row] != NONE {
-            buffers.column_of[crowd.left[buffers.core.column_of[row]]] = k;
-        }
-    }
-    for (column, &i) in crowd.left.iter().enumerate() {
-        buffers.left[i] = buffers.core.right[column];
-    }
-    let rest_left: Vec<usize> = (0..n).filter(|i| crowd.left.binary_search(i).is_err()).collect();
-    let rest_right: Vec<usize> = (0..m).filter(|k| crowd.right.binary_search(k).is_err()).collect();
-    let mut outside = Vec::with_capacity(rest_left.len() * rest_right.len());
-    for &i in &rest_left {
-        outside.extend(rest_right.iter().map(|&k| buffers.scores[i * m + k]));
-    }
-    let unmatched: Vec<f64> =
-        if everyone_forced { Vec::new() } else { rest_left.iter().map(|&i| buffers.unmatched[i]).collect() };
-    let rest = Scores {
-        rows: rest_left.len(),
-        columns: rest_right.len(),
-        values: &outside,
-        unmatched: (!everyone_forced).then_some(&unmatched),
-    };
-    let placed = buffers.core.solve(&rest);
-    debug_assert!(placed, "outside the crowd everybody has a place");
-    for (row, &i) in rest_left.iter().enumerate() {
-        buffers.left[i] = buffers.core.left[row];
-        if buffers.core.column_of[row] != NONE {
-            buffers.column_of[i] = rest_right[buffers.core.column_of[row]];
-        }
-    }
-    for (column, &k) in rest_right.iter().enumerate() {
-        buffers.right[k] = buffers.core.right[column];
-    }
-}
-
-/// Many-to-one: each left node takes its best right node, the smallest on ties, or stays unmatched where that scores more.
-fn best_of_each_row(problem: &Compatibility, buffers: &mut LinearBuffers) -> Option<Shortage> {
-    let mut stranded = Vec::new();
-    for (i, row) in problem.node.rows().into_iter().enumerate() {
-        let mut best = f64::NEG_INFINITY;
-        for (k, &score) in row.iter().enumerate() {
-            if score > best {
-                best = score;
-                buffers.column_of[i] = k;
-            }
-        }
-        if problem.unmatched_score(i) > best {
-            best = problem.unmatched_score(i);
-            buffers.column_of[i] = NONE;
-        }
-        if best == f64::NEG_INFINITY {
-            stranded.push(i);
-            best = 0.0;
-        }
-        buffers.left[i] = best;
-    }
-    (!stranded.is_empty()).then_some(Shortage { left: stranded, right: Vec::new() })
-}
-
-/// A power of two that brings the scores to where sums neither overflow nor lose bits to denormals; 1 for all ordinary scores.
-fn safe_scale(problem: &Compatibility) -> f64 {
-    // Room for the sum of 2^60 terms at the top; 2^-960 leaves more than 53 bits above the smallest normal number.
-    let (high, low) = (2.0_f64.powi(960), 2.0_f64.powi(-900));
-    let scores = problem.node.iter().chain(problem.unmatched.iter().flatten());
-    let largest = scores.filter(|score| score.is_finite()).fold(0.0, |largest: f64, score| largest.max(score.abs()));
-    if largest > high {
+/// A power of two that brings scores of this largest magnitude to where sums neither overflow nor lose bits to denormals; 1 for
+/// all ordinary scores.
+fn safe_scale(largest: f64) -> f64 {
+    // Room at the top for sums of 2^60 terms; below 2^-900 differences may fall under the smallest normal number, 2^-1022.
+    if largest > 2.0_f64.powi(960) {
         2.0_f64.powi(-128)
-    } else if largest > 0.0 && largest < low {
+    } else if largest > 0.0 && largest < 2.0_f64.powi(-900) {
         2.0_f64.powi(512)
     } else {
         1.0

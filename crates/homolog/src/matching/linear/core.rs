@@ -1,0 +1,67 @@
+//! What the two cores of linear assignment share: the problem they take and the answer they fill in.
+//!
+//! Invariants after each row is placed: left_i + right_k - score_ik >= 0 everywhere and = 0 on placed pairs; right_k >= 0, and = 0
+//! on free columns; left_i >= unmatched_i, with equality where i stays unmatched. They are the certificate. Columns once taken
+//! stay taken and right values never fall.
+
+/// "No column" and "no row".
+pub(super) const NONE: usize = usize::MAX;
+
+/// A problem in which every row is to be placed: in a column, or (where `unmatched` has a finite score for it) nowhere.
+#[derive(Clone, Copy)]
+pub(super) struct Scores<'a> {
+    pub(super) rows: usize,
+    pub(super) columns: usize,
+    /// Row by row; minus infinity forbids. Neither NaN nor plus infinity.
+    pub(super) values: &'a [f64],
+    /// Score for staying unmatched; minus infinity, or `None` for all: must be placed.
+    pub(super) unmatched: Option<&'a [f64]>,
+}
+
+impl<'a> Scores<'a> {
+    pub(super) fn row(&self, row: usize) -> &'a [f64] {
+        &self.values[row * self.columns..][..self.columns]
+    }
+
+    /// The least that the dual value of a row may be.
+    pub(super) fn floor(&self, row: usize) -> f64 {
+        self.unmatched.map_or(f64::NEG_INFINITY, |unmatched| unmatched[row])
+    }
+}
+
+/// The matching and the dual values.
+#[derive(Debug, Default)]
+pub(super) struct Core {
+    pub(super) column_of: Vec<usize>,
+    pub(super) row_of: Vec<usize>,
+    pub(super) left: Vec<f64>,
+    pub(super) right: Vec<f64>,
+    /// Rows that stay unmatched at their price.
+    unmatched: Vec<bool>,
+}
+
+impl Core {
+    /// Nothing placed, dual values zero.
+    pub(super) fn clear(&mut self, rows: usize, columns: usize) {
+        super::reset(&mut self.column_of, rows, NONE);
+        super::reset(&mut self.row_of, columns, NONE);
+        super::reset(&mut self.left, rows, 0.0);
+        super::reset(&mut self.right, columns, 0.0);
+        super::reset(&mut self.unmatched, rows, false);
+    }
+
+    /// Whether a row has its column, or has been left unmatched at its price.
+    pub(super) fn is_placed(&self, row: usize) -> bool {
+        self.column_of[row] != NONE || self.unmatched[row]
+    }
+
+    pub(super) fn assign(&mut self, row: usize, column: usize) {
+        self.column_of[row] = column;
+        self.row_of[column] = row;
+    }
+
+    pub(super) fn leave_unmatched(&mut self, row: usize) {
+        self.column_of[row] = NONE;
+        self.unmatched[row] = true;
+    }
+}
