@@ -7,6 +7,9 @@
 /// "No column" and "no row".
 pub(super) const NONE: usize = usize::MAX;
 
+/// Bids per row, on average, before the searches take over: more pay off on random scores and cost on geometric ones.
+const BIDS_PER_ROW: usize = 1;
+
 /// A problem in which every row is to be placed: in a column, or (where `unmatched` has a finite score for it) nowhere.
 #[derive(Clone, Copy)]
 pub(super) struct Scores<'a> {
@@ -27,6 +30,13 @@ impl<'a> Scores<'a> {
     pub(super) fn floor(&self, row: usize) -> f64 {
         self.unmatched.map_or(f64::NEG_INFINITY, |unmatched| unmatched[row])
     }
+}
+
+/// What a row may bid: its best column by score - right (a free one if any is as good), and how good the next is at most.
+pub(super) struct Offer {
+    pub(super) column: usize,
+    pub(super) best: f64,
+    pub(super) second: f64,
 }
 
 /// The matching and the dual values.
@@ -53,6 +63,49 @@ impl Core {
     /// Whether a row has its column, or has been left unmatched at its price.
     pub(super) fn is_placed(&self, row: usize) -> bool {
         self.column_of[row] != NONE || self.unmatched[row]
+    }
+
+    /// A row bids for its best column (augmenting row reduction of Jonker and Volgenant): it takes the column and raises the right value
+    /// until its second best is as good. Answers with the row that it drives out. Where no bid settles it, only the left value
+    /// becomes right.
+    pub(super) fn bid(&mut self, row: usize, offer: &Offer, floor: f64) -> Option<usize> {
+        let second = offer.second.max(floor);
+        if offer.column == NONE || offer.best < second {
+            // Staying unmatched is best, or the row's list is worn out.
+            self.left[row] = second;
+            if floor == second && second > f64::NEG_INFINITY {
+                self.leave_unmatched(row);
+            }
+            return None;
+        }
+        let holder = self.row_of[offer.column];
+        if holder != NONE && (offer.best == second || second == f64::NEG_INFINITY) {
+            self.left[row] = offer.best;
+            return None;
+        }
+        self.left[row] = if second > f64::NEG_INFINITY { second } else { offer.best };
+        self.right[offer.column] += offer.best - self.left[row];
+        self.assign(row, offer.column);
+        if holder == NONE {
+            return None;
+        }
+        self.column_of[holder] = NONE;
+        Some(holder)
+    }
+
+    /// Rows that are not placed bid in turn, and whoever is driven out bids next, for a bounded number of bids.
+    pub(super) fn bid_in_turn(&mut self, problem: &Scores<'_>, mut offer: impl FnMut(&Self, usize) -> Offer) {
+        let mut bids = BIDS_PER_ROW * problem.rows;
+        for first in 0..problem.rows {
+            let mut bidder = Some(first).filter(|&row| !self.is_placed(row));
+            while let Some(row) = bidder
+                && bids > 0
+            {
+                let offer = offer(self, row);
+                bidder = self.bid(row, &offer, problem.floor(row));
+                bids -= 1;
+            }
+        }
     }
 
     pub(super) fn assign(&mut self, row: usize, column: usize) {

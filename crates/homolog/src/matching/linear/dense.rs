@@ -5,7 +5,7 @@
 //! found again at the end, by recomputing the same sums for the few rows in the tree.
 
 use super::core::{Core, NONE, Scores};
-use super::scan::Facts;
+use super::scan::{best_offer, find_distance, relax};
 
 /// Scratch of one search.
 #[derive(Debug, Default)]
@@ -20,15 +20,6 @@ pub(super) struct Dense {
     settled: Vec<(usize, f64)>,
 }
 
-/// Reads every row once; left values become the best score of each row, or its price.
-pub(super) fn prepare(problem: &Scores<'_>, core: &mut Core) -> Facts {
-    let mut facts = Facts::default();
-    for row in 0..problem.rows {
-        core.left[row] = facts.add_row(problem.row(row)).max(problem.floor(row));
-    }
-    facts
-}
-
 /// How a search ended.
 enum End {
     Column(usize),
@@ -39,16 +30,16 @@ enum End {
 impl Dense {
     /// Places every row that is not placed yet; `false` if some row has no place.
     pub(super) fn solve(&mut self, problem: &Scores<'_>, core: &mut Core) -> bool {
-        take_best_if_free(problem, core);
-        super::reset(&mut self.distance, problem.columns, f64::INFINITY);
+        core.bid_in_turn(problem, |core, row| best_offer(problem.row(row), &core.right, &core.row_of));
         (0..problem.rows).all(|row| core.is_placed(row) || self.place(problem, core, row))
     }
 
-    fn place(&mut self, problem: &Scores<'_>, core: &mut Core, new_row: usize) -> bool {
+    /// Places one row along a shortest augmenting path.
+    pub(super) fn place(&mut self, problem: &Scores<'_>, core: &mut Core, new_row: usize) -> bool {
         if core.left[new_row] == f64::NEG_INFINITY {
             return false;
         }
-        self.distance.fill(f64::INFINITY);
+        super::reset(&mut self.distance, problem.columns, f64::INFINITY);
         self.open_right.clear();
         self.open_right.extend_from_slice(&core.right);
         self.tree.clear();
@@ -73,7 +64,7 @@ impl Dense {
             }
             // Rounding may put a distance a hair below the length so far.
             length = nearest.max(length);
-            let column = first_at(nearest, &self.distance, &core.row_of);
+            let column = find_distance(&self.distance, nearest, |column| core.row_of[column] == NONE);
             if core.row_of[column] == NONE {
                 break End::Column(column);
             }
@@ -122,56 +113,4 @@ impl Dense {
         let through = |&(row, base, _): &(usize, f64, f64)| base + (core.right[column] - problem.row(row)[column]);
         self.tree[..before].iter().position(|row| through(row) == distance).unwrap_or(0)
     }
-}
-
-/// Every row takes its best column if that is free, the smallest on ties.
-fn take_best_if_free(problem: &Scores<'_>, core: &mut Core) {
-    for row in 0..problem.rows {
-        let scores = problem.row(row);
-        let best = core.left[row];
-        if best == f64::NEG_INFINITY {
-            continue;
-        }
-        if problem.unmatched.is_some_and(|unmatched| unmatched[row] >= best) {
-            core.leave_unmatched(row);
-        } else if let Some(column) = (0..scores.len()).find(|&k| scores[k] == best && core.row_of[k] == NONE) {
-            core.assign(row, column);
-        }
-    }
-}
-
-/// Lowers each distance to `base + (right - score)` where that is less; the smallest distance of all.
-fn relax(base: f64, scores: &[f64], right: &[f64], distance: &mut [f64]) -> f64 {
-    const LANES: usize = 4;
-    let mut least = [f64::INFINITY; LANES];
-    let (mut s, mut r, mut d) =
-        (scores.chunks_exact(LANES), right.chunks_exact(LANES), distance.chunks_exact_mut(LANES));
-    for ((s, r), d) in (&mut s).zip(&mut r).zip(&mut d) {
-        for lane in 0..LANES {
-            let through = base + (r[lane] - s[lane]);
-            let shorter = if through < d[lane] { through } else { d[lane] };
-            d[lane] = shorter;
-            least[lane] = if shorter < least[lane] { shorter } else { least[lane] };
-        }
-    }
-    let mut nearest = least.into_iter().fold(f64::INFINITY, f64::min);
-    for ((s, r), d) in s.remainder().iter().zip(r.remainder()).zip(d.into_remainder()) {
-        *d = d.min(base + (r - s));
-        nearest = nearest.min(*d);
-    }
-    nearest
-}
-
-/// The first free column at a distance, or else the first column at it.
-fn first_at(wanted: f64, distance: &[f64], row_of: &[usize]) -> usize {
-    let mut first = NONE;
-    for (column, &reach) in distance.iter().enumerate() {
-        if reach == wanted {
-            if row_of[column] == NONE {
-                return column;
-            }
-            first = first.min(column);
-        }
-    }
-    first
 }

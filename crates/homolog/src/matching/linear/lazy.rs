@@ -3,26 +3,26 @@
 //! Each row keeps the columns of its largest reduced scores (score - right) and a threshold that none of the others exceeds. Right
 //! values never fall, so the threshold stays true for the rest of the solve. In Dijkstra's search a row reached at length L enters
 //! its listed columns at once, and a promise into the heap: its unlisted columns are no nearer than L + left - threshold. Only if
-//! the search gets that far is the whole row read and its list made anew. Most rows are read once or twice in all.
-//!
-//! Before the searches, rows bid for columns (augmenting row reduction of Jonker and Volgenant): a row takes its best column,
-//! raises its right value until the second best is as good, and whoever it drives out bids next; for a bounded number of bids.
+//! the search gets that far is the whole row read and its list made anew. Most rows are read two or three times in all.
 
-use super::core::{Core, NONE, Scores};
-use super::scan::{Facts, reduce, strided_maxima};
+use super::core::{Core, NONE, Offer, Scores};
+use super::dense::Dense;
+use super::scan::{reduce, strided_maxima};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// Problems with fewer columns than this are better read row by row as a whole.
-pub(super) const FEWEST_COLUMNS: usize = 64;
-/// Lists hold the columns that beat this many strides' maxima: at least so many columns, usually a few more.
-const LIST_TARGET: usize = 12;
+pub(super) const FEWEST_COLUMNS: usize = 300;
+/// A first list holds the columns that beat this many strides' maxima: at least so many columns, usually a few more.
+const FIRST_TARGET: usize = 10;
+/// The same for a row whose first list did not suffice.
+const NEXT_TARGET: usize = 40;
 /// The most columns a list holds.
-const LIST_CAPACITY: usize = 40;
+const LIST_CAPACITY: usize = 64;
 /// How many columns share a stride's maximum.
 const STRIDE_SHARE: usize = 16;
-/// Bids per row before the searches take over: more pay off on random scores and cost on geometric ones.
-const BIDS_PER_ROW: usize = 2;
+/// Once this share of the rows had to be read as a whole (many equal scores do that), lists do not pay.
+const WHOLE_ROWS_SHARE: usize = 16;
 
 /// The lists, and the scratch of one search.
 #[derive(Debug, Default)]
@@ -35,6 +35,8 @@ pub(super) struct Lazy {
     threshold: Vec<f64>,
     reduced: Vec<f64>,
     maxima: Vec<f64>,
+    /// How often a whole row was relaxed because lists did not suffice.
+    whole_rows: usize,
     order: Vec<f64>,
     gathered: Vec<(u32, f64)>,
     search: Search,
@@ -56,62 +58,68 @@ struct Search {
 }
 
 impl Lazy {
-    /// Reads every row once and makes its list.
-    pub(super) fn prepare(&mut self, problem: &Scores<'_>) -> Facts {
+    /// Places every row; `false` if some row has no place.
+    pub(super) fn solve(&mut self, problem: &Scores<'_>, core: &mut Core, dense: &mut Dense) -> bool {
         let (n, m) = (problem.rows, problem.columns);
         super::reset(&mut self.columns, n * LIST_CAPACITY, 0);
         super::reset(&mut self.scores, n * LIST_CAPACITY, 0.0);
-        super::reset(&mut self.counts, n, 0);
-        super::reset(&mut self.threshold, n, f64::NEG_INFINITY);
+        super::reset(&mut self.counts, n, NONE);
+        super::reset(&mut self.threshold, n, f64::INFINITY);
         super::reset(&mut self.reduced, m, 0.0);
         super::reset(&mut self.maxima, m.div_ceil(STRIDE_SHARE), 0.0);
+        super::reset(&mut self.gathered, m, (0, 0.0));
         super::reset(&mut self.search.distance, m, f64::INFINITY);
         super::reset(&mut self.search.from, m, NONE);
         super::reset(&mut self.search.settled, m, false);
-        let mut facts = Facts::default();
+        self.whole_rows = 0;
+        core.bid_in_turn(problem, |core, row| {
+            if self.counts[row] == NONE {
+                self.list_anew(problem, core, row, FIRST_TARGET);
+            }
+            self.offer(core, row)
+        });
         for row in 0..n {
-            facts.add_row(problem.row(row));
-            self.reduced.copy_from_slice(problem.row(row));
-            self.fill(problem.row(row), row);
+            let worn_out = self.whole_rows > n / WHOLE_ROWS_SHARE;
+            let placed = core.is_placed(row)
+                || if worn_out { dense.place(problem, core, row) } else { self.place(problem, core, row) };
+            if !placed {
+                return false;
+            }
         }
-        facts
+        true
     }
 
-    /// Places every row; `false` if some row has no place. Expects a prepared problem, nothing placed, all right values zero.
-    pub(super) fn solve(&mut self, problem: &Scores<'_>, core: &mut Core) -> bool {
-        self.bid(problem, core);
-        (0..problem.rows).all(|row| core.is_placed(row) || self.place(problem, core, row))
-    }
-
-    /// Makes the list of a row from its reduced scores in `self.reduced`.
-    fn fill(&mut self, scores: &[f64], row: usize) {
+    /// Makes the list of a row from its reduced scores of now.
+    fn list_anew(&mut self, problem: &Scores<'_>, core: &Core, row: usize, target: usize) {
+        let scores = problem.row(row);
+        reduce(scores, &core.right, &mut self.reduced);
         let m = scores.len();
         let stride = self.maxima.len();
         strided_maxima(&self.reduced, &mut self.maxima);
         self.order.clear();
         self.order.extend_from_slice(&self.maxima);
-        let target = LIST_TARGET.min(stride) - 1;
-        let (_, &mut cut, _) = self.order.select_nth_unstable_by(target, |a, b| b.total_cmp(a));
-        self.gathered.clear();
-        for (offset, _) in self.maxima.iter().enumerate().filter(|&(_, &top)| top >= cut && top > f64::NEG_INFINITY) {
+        let (_, &mut cut, _) = self.order.select_nth_unstable_by(target.min(stride) - 1, |a, b| b.total_cmp(a));
+        // Forbidden cells are never listed.
+        let floor = cut.max(f64::MIN);
+        let mut count = 0;
+        for offset in (0..stride).filter(|&offset| self.maxima[offset] >= floor) {
             for column in (offset..m).step_by(stride) {
+                // Written always, kept if it counts: no branch to guess wrong.
                 let value = self.reduced[column];
-                if value >= cut && value > f64::NEG_INFINITY {
-                    self.gathered.push((narrow(column), value));
-                }
+                self.gathered[count] = (narrow(column), value);
+                count += usize::from(value >= floor);
             }
         }
         self.threshold[row] = cut;
-        if self.gathered.len() > LIST_CAPACITY {
+        if count > LIST_CAPACITY {
             let by_value = |a: &(u32, f64), b: &(u32, f64)| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0));
-            self.gathered.select_nth_unstable_by(LIST_CAPACITY, by_value);
+            self.gathered[..count].select_nth_unstable_by(LIST_CAPACITY, by_value);
             self.threshold[row] = self.gathered[LIST_CAPACITY].1;
-            self.gathered.truncate(LIST_CAPACITY);
+            count = LIST_CAPACITY;
         }
-        self.gathered.sort_unstable_by_key(|&(column, _)| column);
-        self.counts[row] = self.gathered.len();
+        self.counts[row] = count;
         let start = row * LIST_CAPACITY;
-        for (place, &(column, _)) in self.gathered.iter().enumerate() {
+        for (place, &(column, _)) in self.gathered[..count].iter().enumerate() {
             self.columns[start + place] = column;
             self.scores[start + place] = scores[column as usize];
         }
@@ -123,54 +131,21 @@ impl Lazy {
         self.columns[range.clone()].iter().zip(&self.scores[range]).map(|(&column, &score)| (column as usize, score))
     }
 
-    /// Rows bid in turn; whoever is driven out bids next. Leaves every row placed or with a valid left value.
-    fn bid(&self, problem: &Scores<'_>, core: &mut Core) {
-        let mut bids = BIDS_PER_ROW * problem.rows;
-        for first in 0..problem.rows {
-            let mut bidder = Some(first);
-            while let Some(row) = bidder {
-                bidder = self.bid_once(problem, core, row).filter(|_| bids > 0);
-                bids = bids.saturating_sub(1);
-            }
-        }
-    }
-
-    /// One bid; the row that it drives out.
-    fn bid_once(&self, problem: &Scores<'_>, core: &mut Core, row: usize) -> Option<usize> {
-        let (mut best, mut second) = (f64::NEG_INFINITY, self.threshold[row].max(problem.floor(row)));
-        let (mut column, mut is_free) = (NONE, false);
-        for (k, score) in self.list(row) {
-            let value = score - core.right[k];
-            let free = core.row_of[k] == NONE;
-            if value > best || value == best && free && !is_free {
-                second = second.max(best);
-                (best, column, is_free) = (value, k, free);
+    /// The best listed column of a row; the unlisted ones count for the second best.
+    fn offer(&self, core: &Core, row: usize) -> Offer {
+        let mut offer = Offer { column: NONE, best: f64::NEG_INFINITY, second: self.threshold[row] };
+        let mut is_free = false;
+        for (column, score) in self.list(row) {
+            let value = score - core.right[column];
+            let free = core.row_of[column] == NONE;
+            if value > offer.best || value == offer.best && free && !is_free {
+                offer.second = offer.second.max(offer.best);
+                (offer.best, offer.column, is_free) = (value, column, free);
             } else {
-                second = second.max(value);
+                offer.second = offer.second.max(value);
             }
         }
-        if column == NONE || best < second {
-            // Staying unmatched is best, or the list is worn out.
-            core.left[row] = second;
-            if problem.floor(row) == second && second > f64::NEG_INFINITY {
-                core.leave_unmatched(row);
-            }
-            return None;
-        }
-        if !is_free && (best == second || second == f64::NEG_INFINITY) {
-            // No price that would settle it: for the searches.
-            core.left[row] = best;
-            return None;
-        }
-        let driven_out = core.row_of[column];
-        core.left[row] = if second > f64::NEG_INFINITY { second } else { best };
-        core.right[column] += best - core.left[row];
-        core.assign(row, column);
-        if is_free {
-            return None;
-        }
-        core.column_of[driven_out] = NONE;
-        Some(driven_out)
+        offer
     }
 
     /// Places one row along a shortest augmenting path.
@@ -224,6 +199,9 @@ impl Lazy {
                 self.search.end = (through, NONE, row);
             }
         }
+        if self.counts[row] == NONE {
+            self.list_anew(problem, core, row, FIRST_TARGET);
+        }
         self.relax_list(core, position);
     }
 
@@ -248,10 +226,10 @@ impl Lazy {
         let scores = problem.row(row);
         self.search.tree[position].2 += 1;
         if times == 0 {
-            reduce(scores, &core.right, &mut self.reduced);
-            self.fill(scores, row);
+            self.list_anew(problem, core, row, NEXT_TARGET);
             self.relax_list(core, position);
         } else {
+            self.whole_rows += 1;
             let base = length + core.left[row];
             for (column, &score) in scores.iter().enumerate() {
                 self.search.relax(core, row, column, base + (core.right[column] - score));

@@ -20,6 +20,7 @@ mod lazy;
 mod scan;
 
 use self::core::{Core, NONE, Scores};
+use self::scan::Facts;
 use super::{Certificate, Compatibility, Constraint, Matcher, Matching, Shortage, Solution, Status, Workspace};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -130,25 +131,29 @@ impl LinearBuffers {
     /// Every left node chooses.
     fn assign_wide(&mut self, problem: &Compatibility) -> Result<()> {
         let (n, m) = problem.node.dim();
-        if problem.node.as_slice().is_none() {
-            self.scores.clear();
-            self.scores.extend(problem.node.iter());
+        // Short rows are copied with forbidden columns up to a full set of lanes; long ones are used where they stand.
+        let columns = if m < lazy::FEWEST_COLUMNS { m.next_multiple_of(scan::LANES) } else { m };
+        let own = problem.node.as_slice().filter(|_| columns == m);
+        if own.is_none() {
+            self.copy_scores(problem, 1.0, columns);
         }
-        let values = problem.node.as_slice().unwrap_or(&self.scores);
-        let given = Scores { rows: n, columns: m, values, unmatched: some_if_any(&self.unmatched) };
-        let facts = self.cores.prepare(&given);
+        let values = own.unwrap_or(&self.scores);
+        let given = Scores { rows: n, columns, values, unmatched: some_if_any(&self.unmatched) };
+        let facts = self.cores.begin(&given, m);
         if facts.odd {
             problem.check()?;
         }
         let prices = self.unmatched.iter().filter(|price| price.is_finite());
         let scale = safe_scale(prices.fold(facts.largest, |largest, price| largest.max(price.abs())));
         let placed = if scale == 1.0 {
-            self.cores.solve(&given)
+            self.cores.finish(&given)
         } else {
-            self.rescale(problem, scale);
-            let scaled = Scores { rows: n, columns: m, values: &self.scores, unmatched: some_if_any(&self.unmatched) };
-            self.cores.prepare(&scaled);
-            self.cores.solve(&scaled)
+            self.copy_scores(problem, scale, columns);
+            for price in &mut self.unmatched {
+                *price *= scale;
+            }
+            let unmatched = some_if_any(&self.unmatched);
+            self.cores.solve(&Scores { rows: n, columns, values: &self.scores, unmatched })
         };
         if placed {
             let core = &self.cores.core;
@@ -156,15 +161,12 @@ impl LinearBuffers {
                 *right = (column != NONE).then_some(column);
             }
             self.left.copy_from_slice(&core.left);
-            self.right.copy_from_slice(&core.right);
-            self.unscale(scale);
+            self.right.copy_from_slice(&core.right[..m]);
         } else {
-            if scale == 1.0 {
-                self.rescale(problem, scale);
-            }
+            self.copy_scores(problem, scale, m);
             self.solve_split(n, m);
-            self.unscale(scale);
         }
+        self.unscale(scale);
         Ok(())
     }
 
@@ -172,31 +174,41 @@ impl LinearBuffers {
     /// whole problem is one crowd.
     fn assign_tall(&mut self, problem: &Compatibility) -> Result<()> {
         let (n, m) = problem.node.dim();
-        problem.check()?;
-        let finite = problem.node.iter().filter(|score| score.is_finite());
-        let scale = safe_scale(finite.fold(0.0, |largest: f64, score| largest.max(score.abs())));
-        self.rescale(problem, scale);
+        let mut facts = Facts::default();
+        for row in problem.node.rows() {
+            self.part.clear();
+            self.part.extend(row);
+            facts.add(&self.part);
+        }
+        if facts.odd {
+            problem.check()?;
+        }
+        let scale = safe_scale(facts.largest);
         self.part.clear();
         self.part.extend(problem.node.t().iter().map(|&score| score * scale));
-        let transposed = Scores { rows: m, columns: n, values: &self.part, unmatched: None };
-        self.cores.prepare(&transposed);
-        if self.cores.solve(&transposed) {
+        if self.cores.solve(&Scores { rows: m, columns: n, values: &self.part, unmatched: None }) {
             self.crowd.left.extend(0..n);
             self.crowd.right.extend(0..m);
             self.take_crowd();
         } else {
+            self.copy_scores(problem, scale, m);
             self.solve_split(n, m);
         }
         self.unscale(scale);
         Ok(())
     }
 
-    /// Writes the scores, scaled, row by row.
-    fn rescale(&mut self, problem: &Compatibility, scale: f64) {
-        self.scores.clear();
-        self.scores.extend(problem.node.iter().map(|&score| score * scale));
-        for price in &mut self.unmatched {
-            *price *= scale;
+    /// Writes the scores, scaled, row by row, each row filled up with forbidden columns.
+    fn copy_scores(&mut self, problem: &Compatibility, scale: f64, columns: usize) {
+        reset(&mut self.scores, problem.left_count() * columns, f64::NEG_INFINITY);
+        if columns == 0 {
+            return;
+        }
+        for (copy, row) in self.scores.chunks_exact_mut(columns).zip(problem.node.rows()) {
+            match row.as_slice() {
+                Some(row) if scale == 1.0 => copy[..row.len()].copy_from_slice(row),
+                _ => copy.iter_mut().zip(row).for_each(|(copy, &score)| *copy = score * scale),
+            }
         }
     }
 
@@ -218,7 +230,6 @@ impl LinearBuffers {
         }
         let (rows, columns) = (self.crowd.right.len(), self.crowd.left.len());
         let inside = Scores { rows, columns, values: &self.part, unmatched: None };
-        self.cores.prepare(&inside);
         let placed = self.cores.solve(&inside);
         debug_assert!(placed, "a crowd fills its right nodes");
         self.take_crowd();
@@ -233,7 +244,6 @@ impl LinearBuffers {
         let prices: Option<Vec<f64>> = prices.map(|prices| rest_left.iter().map(|&i| prices[i]).collect());
         let (rows, columns) = (rest_left.len(), rest_right.len());
         let outside = Scores { rows, columns, values: &self.part, unmatched: prices.as_deref() };
-        self.cores.prepare(&outside);
         let placed = self.cores.solve(&outside);
         debug_assert!(placed, "outside the crowd everybody has a place");
         let core = &self.cores.core;
@@ -292,16 +302,29 @@ struct Cores {
 }
 
 impl Cores {
-    /// Reads every row once: finds what is odd about the scores, and makes ready to solve.
-    fn prepare(&mut self, problem: &Scores<'_>) -> scan::Facts {
-        self.core.clear(problem.rows, problem.columns);
-        if Self::is_lazy(problem) { self.lazy.prepare(problem) } else { dense::prepare(problem, &mut self.core) }
-    }
-
     /// Places every row; `false` if some row has no place.
     fn solve(&mut self, problem: &Scores<'_>) -> bool {
+        self.begin(problem, problem.columns);
+        self.finish(problem)
+    }
+
+    /// Every row bids once, in order; whoever is driven out bids again later. The facts of the first `real_columns` columns are
+    /// collected on the way, while each row is at hand.
+    fn begin(&mut self, problem: &Scores<'_>, real_columns: usize) -> Facts {
+        self.core.clear(problem.rows, problem.columns);
+        let mut facts = Facts::default();
+        for row in 0..problem.rows {
+            let scores = problem.row(row);
+            facts.add(&scores[..real_columns]);
+            let offer = scan::best_offer(scores, &self.core.right, &self.core.row_of);
+            self.core.bid(row, &offer, problem.floor(row));
+        }
+        facts
+    }
+
+    fn finish(&mut self, problem: &Scores<'_>) -> bool {
         if Self::is_lazy(problem) {
-            self.lazy.solve(problem, &mut self.core)
+            self.lazy.solve(problem, &mut self.core, &mut self.dense)
         } else {
             self.dense.solve(problem, &mut self.core)
         }
