@@ -1,0 +1,31 @@
+//! Benchmarks of Homolog beside its peers: `cargo run --release -p homolog-bench -- linear`.
+//!
+//! One module per benchmark, each with its own arguments and a `run`; `docs/benchmarks.md` says how each one measures.
+
+#![expect(clippy::print_stdout, reason = "a benchmark's table goes to stdout")]
+
+mod clock;
+mod files;
+mod linear;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+
+#[derive(Parser)]
+#[command(about = "Benchmarks of Homolog beside its peers", version)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Linear assignment beside the crates lapjv and lsap and the Python packages lapx and scipy.
+    Linear(linear::Arguments),
+}
+
+fn main() -> Result<()> {
+    match Arguments::parse().command {
+        Command::Linear(arguments) => linear::run(&arguments),
+    }
+}
