@@ -1,0 +1,57 @@
+//! A stopwatch that reads processor time of this thread and wall time together.
+//!
+//! On a shared machine processor time is the steadier of the two: it leaves out the time in which others ran.
+
+use cpu_time::ThreadTime;
+use serde::{Deserialize, Serialize};
+use std::time::Instant;
+
+/// How long something took, in seconds.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Elapsed {
+    /// Processor time of the thread.
+    pub(crate) cpu: f64,
+    /// Time on the wall.
+    pub(crate) wall: f64,
+}
+
+/// A running measurement.
+pub(crate) struct Stopwatch {
+    wall: Instant,
+    cpu: ThreadTime,
+}
+
+impl Stopwatch {
+    pub(crate) fn start() -> Self {
+        Self { wall: Instant::now(), cpu: ThreadTime::now() }
+    }
+
+    pub(crate) fn stop(self) -> Elapsed {
+        let cpu = self.cpu.elapsed().as_secs_f64();
+        Elapsed { cpu, wall: self.wall.elapsed().as_secs_f64() }
+    }
+}
+
+/// The middle value; the mean of the two middle ones of an even number. `None` of nothing.
+pub(crate) fn median(values: &[f64]) -> Option<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let middle = sorted.len() / 2;
+    match sorted.len() {
+        0 => None,
+        len if len % 2 == 1 => Some(sorted[middle]),
+        _ => Some(f64::midpoint(sorted[middle - 1], sorted[middle])),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_median_is_the_middle() {
+        assert_eq!(median(&[]), None);
+        assert_eq!(median(&[3.0, 1.0, 2.0]), Some(2.0));
+        assert_eq!(median(&[4.0, 1.0, 3.0, 2.0]), Some(2.5));
+    }
+}

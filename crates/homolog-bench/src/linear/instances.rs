@@ -1,0 +1,143 @@
+//! The matrices: costs to be minimised, drawn from fixed seeds, so that every run sees the same numbers.
+//!
+//! * uniform: floats in [0, 1);
+//! * integer: whole numbers 1..100, many ties;
+//! * squared-distance: |a_i - b_k|² between random points of the unit square, the hard kind for Jonker-Volgenant codes.
+
+use anyhow::{Context, Error, Result, ensure};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use serde::Serialize;
+use std::fmt;
+use std::str::FromStr;
+
+/// How costs are drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Kind {
+    /// Floats in [0, 1).
+    Uniform,
+    /// Whole numbers from 1 to 100.
+    Integer,
+    /// Squared distances between random points of the unit square.
+    SquaredDistance,
+}
+
+impl Kind {
+    pub(crate) const ALL: [Self; 3] = [Self::Uniform, Self::Integer, Self::SquaredDistance];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Uniform => "uniform",
+            Self::Integer => "integer",
+            Self::SquaredDistance => "squared-distance",
+        }
+    }
+
+    /// The costs of one matrix, row by row. Another `index`, kind or size gives other random numbers.
+    pub(crate) fn costs(self, size: Size, index: u64) -> Vec<f64> {
+        let mut rng = ChaCha8Rng::seed_from_u64((size.rows as u64) << 32 | size.columns as u64);
+        rng.set_stream(index << 2 | self as u64);
+        let cells = size.rows * size.columns;
+        match self {
+            Self::Uniform => (0..cells).map(|_| rng.random()).collect(),
+            Self::Integer => (0..cells).map(|_| f64::from(rng.random_range(1..=100_u8))).collect(),
+            Self::SquaredDistance => {
+                let mut points = |count| -> Vec<[f64; 2]> { (0..count).map(|_| rng.random()).collect() };
+                let (left, right) = (points(size.rows), points(size.columns));
+                let squared = |a: [f64; 2], b: [f64; 2]| (a[0] - b[0]).powi(2) + (a[1] - b[1]).powi(2);
+                left.iter().flat_map(|&a| right.iter().map(move |&b| squared(a, b))).collect()
+            }
+        }
+    }
+}
+
+/// Rows and columns of a matrix; written "30" or "30x200".
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub(crate) struct Size {
+    pub(crate) rows: usize,
+    pub(crate) columns: usize,
+}
+
+impl Size {
+    /// The sizes of the table.
+    pub(crate) const ALL: [Self; 9] = [
+        Self::new(30, 30),
+        Self::new(100, 100),
+        Self::new(200, 200),
+        Self::new(500, 500),
+        Self::new(1000, 1000),
+        Self::new(2000, 2000),
+        Self::new(11, 200),
+        Self::new(30, 200),
+        Self::new(1000, 2000),
+    ];
+
+    pub(crate) const fn new(rows: usize, columns: usize) -> Self {
+        Self { rows, columns }
+    }
+
+    pub(crate) fn is_square(self) -> bool {
+        self.rows == self.columns
+    }
+
+    /// How many different matrices of this size are solved, and how many between two readings of the clock.
+    ///
+    /// Small matrices must be many: branch predictors and caches learn a single one, which then looks two to three times too
+    /// fast. The batches keep the cost of reading the clock below about one part in a hundred.
+    pub(crate) fn counts(self) -> (usize, usize) {
+        let cells = self.rows * self.columns;
+        let table =
+            [(3_000, 200, 50), (7_000, 100, 25), (10_000, 50, 10), (40_000, 20, 5), (250_000, 8, 1), (1_000_000, 4, 1)];
+        let entry = table.into_iter().find(|&(most_cells, ..)| cells <= most_cells);
+        entry.map_or((2, 1), |(_, matrices, batch)| (matrices, batch))
+    }
+}
+
+impl fmt::Display for Size {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_square() { write!(f, "{}", self.rows) } else { write!(f, "{}x{}", self.rows, self.columns) }
+    }
+}
+
+impl FromStr for Size {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let (rows, columns) = text.split_once('x').unwrap_or((text, text));
+        let count =
+            |text: &str| text.parse::<usize>().with_context(|| format!("not a number of rows or columns: {text:?}"));
+        let size = Self::new(count(rows)?, count(columns)?);
+        // The peers disagree about rectangles that are higher than wide, and nothing is to be learned from empty ones.
+        ensure!(0 < size.rows && size.rows <= size.columns, "the size {text} is empty or has more rows than columns");
+        Ok(size)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn matrices_repeat_and_differ() {
+        for kind in Kind::ALL {
+            let size = Size::new(3, 5);
+            let costs = kind.costs(size, 7);
+            assert_eq!(costs.len(), 15);
+            assert_eq!(costs, kind.costs(size, 7));
+            assert_ne!(costs, kind.costs(size, 8));
+            assert!(costs.iter().all(|&cost| (0.0..=100.0).contains(&cost)));
+        }
+    }
+
+    #[test]
+    fn sizes_read_and_write() -> Result<()> {
+        for text in ["30", "11x200"] {
+            assert_eq!(text.parse::<Size>()?.to_string(), text);
+        }
+        for text in ["", "x", "0", "200x11", "3x", "-4"] {
+            assert!(text.parse::<Size>().is_err(), "{text:?}");
+        }
+        Ok(())
+    }
+}

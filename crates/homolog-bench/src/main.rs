@@ -1,0 +1,39 @@
+//! Benchmarks of Homolog beside its peers: `cargo run --release -p homolog-bench -- linear`.
+//!
+//! One module per benchmark, each with its own arguments and a `run`; `docs/benchmarks.md` says how each one measures.
+
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a benchmark's table goes to stdout, its remarks to stderr"
+)]
+
+mod clock;
+mod files;
+mod linear;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+
+#[derive(Parser)]
+#[command(about = "Benchmarks of Homolog beside its peers", version)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Linear assignment beside the crates lapjv and lsap and the Python packages lapx and scipy.
+    Linear(linear::Arguments),
+    /// Our linear solver alone in a loop, for profilers.
+    #[command(hide = true)]
+    SolveOne(linear::OneArguments),
+}
+
+fn main() -> Result<()> {
+    match Arguments::parse().command {
+        Command::Linear(arguments) => linear::run(&arguments),
+        Command::SolveOne(arguments) => linear::run_one(&arguments),
+    }
+}
