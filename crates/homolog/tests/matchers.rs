@@ -1,4 +1,5 @@
 //! The laws every matcher obeys, run over all of them: a new solver in `Method` gets these tests for free.
+#![expect(clippy::unwrap_used, reason = "a panic is a test's report")]
 
 mod common;
 

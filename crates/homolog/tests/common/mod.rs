@@ -1,5 +1,6 @@
 //! Random matching problems of every kind, and what the tests share.
-#![allow(dead_code, reason = "each test binary uses its own part")]
+#![allow(dead_code, unreachable_pub, reason = "each test binary compiles this and uses its own part")]
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a panic is a test's report, a line its word")]
 
 use homolog::matching::{Compatibility, Constraint, EdgeList, EdgeTerm};
 use ndarray::{Array1, Array2};

@@ -7,9 +7,6 @@
 /// "No column" and "no row".
 pub(super) const NONE: usize = usize::MAX;
 
-/// Bids per row, on average, before the searches take over: more pay off on random scores and cost on geometric ones.
-const BIDS_PER_ROW: usize = 1;
-
 /// A problem in which every row is to be placed: in a column, or (where `unmatched` has a finite score for it) nowhere.
 #[derive(Clone, Copy)]
 pub(super) struct Scores<'a> {
@@ -48,6 +45,8 @@ pub(super) struct Core {
     pub(super) right: Vec<f64>,
     /// Rows that stay unmatched at their price.
     unmatched: Vec<bool>,
+    /// How many bids found two columns equally good.
+    pub(super) ties: usize,
 }
 
 impl Core {
@@ -58,6 +57,7 @@ impl Core {
         super::reset(&mut self.left, rows, 0.0);
         super::reset(&mut self.right, columns, 0.0);
         super::reset(&mut self.unmatched, rows, false);
+        self.ties = 0;
     }
 
     /// Whether a row has its column, or has been left unmatched at its price.
@@ -70,6 +70,7 @@ impl Core {
     /// becomes right.
     pub(super) fn bid(&mut self, row: usize, offer: &Offer, floor: f64) -> Option<usize> {
         let second = offer.second.max(floor);
+        self.ties += usize::from(offer.best == second);
         if offer.column == NONE || offer.best < second {
             // Staying unmatched is best, or the row's list is worn out.
             self.left[row] = second;
@@ -91,21 +92,6 @@ impl Core {
         }
         self.column_of[holder] = NONE;
         Some(holder)
-    }
-
-    /// Rows that are not placed bid in turn, and whoever is driven out bids next, for a bounded number of bids.
-    pub(super) fn bid_in_turn(&mut self, problem: &Scores<'_>, mut offer: impl FnMut(&Self, usize) -> Offer) {
-        let mut bids = BIDS_PER_ROW * problem.rows;
-        for first in 0..problem.rows {
-            let mut bidder = Some(first).filter(|&row| !self.is_placed(row));
-            while let Some(row) = bidder
-                && bids > 0
-            {
-                let offer = offer(self, row);
-                bidder = self.bid(row, &offer, problem.floor(row));
-                bids -= 1;
-            }
-        }
     }
 
     pub(super) fn assign(&mut self, row: usize, column: usize) {

@@ -5,7 +5,7 @@
 //! found again at the end, by recomputing the same sums for the few rows in the tree.
 
 use super::core::{Core, NONE, Scores};
-use super::scan::{best_offer, find_distance, relax};
+use super::scan::{relax, settle_all_at};
 
 /// Scratch of one search.
 #[derive(Debug, Default)]
@@ -30,7 +30,6 @@ enum End {
 impl Dense {
     /// Places every row that is not placed yet; `false` if some row has no place.
     pub(super) fn solve(&mut self, problem: &Scores<'_>, core: &mut Core) -> bool {
-        core.bid_in_turn(problem, |core, row| best_offer(problem.row(row), &core.right, &core.row_of));
         (0..problem.rows).all(|row| core.is_placed(row) || self.place(problem, core, row))
     }
 
@@ -44,34 +43,8 @@ impl Dense {
         self.open_right.extend_from_slice(&core.right);
         self.tree.clear();
         self.settled.clear();
-        let (mut row, mut length) = (new_row, 0.0);
-        let mut exit = (f64::INFINITY, 0);
-        let end = loop {
-            let base = length + core.left[row];
-            if let Some(unmatched) = problem.unmatched
-                && base - unmatched[row] < exit.0
-            {
-                exit = (base - unmatched[row], self.tree.len());
-            }
-            self.tree.push((row, base, length));
-            let nearest = relax(base, problem.row(row), &self.open_right, &mut self.distance);
-            if exit.0 <= nearest {
-                if exit.0 == f64::INFINITY {
-                    return false;
-                }
-                length = exit.0;
-                break End::Exit(exit.1);
-            }
-            // Rounding may put a distance a hair below the length so far.
-            length = nearest.max(length);
-            let column = find_distance(&self.distance, nearest, |column| core.row_of[column] == NONE);
-            if core.row_of[column] == NONE {
-                break End::Column(column);
-            }
-            self.settled.push((column, nearest));
-            self.distance[column] = f64::INFINITY;
-            self.open_right[column] = f64::INFINITY;
-            row = core.row_of[column];
+        let Some((end, length)) = pulp::Arch::new().dispatch(Search { scratch: self, problem, core, new_row }) else {
+            return false;
         };
         self.augment(problem, core, &end);
         for &(row, _, reached) in &self.tree {
@@ -112,5 +85,52 @@ impl Dense {
     fn reached_from(&self, problem: &Scores<'_>, core: &Core, column: usize, distance: f64, before: usize) -> usize {
         let through = |&(row, base, _): &(usize, f64, f64)| base + (core.right[column] - problem.row(row)[column]);
         self.tree[..before].iter().position(|row| through(row) == distance).unwrap_or(0)
+    }
+}
+
+/// Grows the tree until it reaches an end; the end and its length.
+struct Search<'a> {
+    scratch: &'a mut Dense,
+    problem: &'a Scores<'a>,
+    core: &'a Core,
+    new_row: usize,
+}
+
+impl pulp::WithSimd for Search<'_> {
+    type Output = Option<(End, f64)>;
+
+    #[expect(clippy::inline_always, reason = "only what is inlined here is compiled for the wider instructions")]
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _: S) -> Self::Output {
+        let Self { scratch, problem, core, new_row } = self;
+        let (mut row, mut length) = (new_row, 0.0_f64);
+        let mut exit = (f64::INFINITY, 0);
+        let mut scanned = 0;
+        loop {
+            let base = length + core.left[row];
+            if let Some(unmatched) = problem.unmatched
+                && base - unmatched[row] < exit.0
+            {
+                exit = (base - unmatched[row], scratch.tree.len());
+            }
+            scratch.tree.push((row, base, length));
+            let nearest = relax(base, problem.row(row), &scratch.open_right, &mut scratch.distance);
+            // Settled columns whose rows are still to be scanned stand at the present length.
+            let is_next = scanned == scratch.settled.len() || nearest <= length;
+            if exit.0 <= if is_next { nearest } else { length } {
+                return (exit.0 < f64::INFINITY).then_some((End::Exit(exit.1), exit.0));
+            }
+            if is_next {
+                // Rounding may put a distance a hair below the length so far.
+                length = nearest.max(length);
+                let is_free = |column: usize| core.row_of[column] == NONE;
+                let (distance, open_right) = (&mut scratch.distance, &mut scratch.open_right);
+                if let Some(column) = settle_all_at(nearest, distance, open_right, &mut scratch.settled, is_free) {
+                    return Some((End::Column(column), length));
+                }
+            }
+            row = core.row_of[scratch.settled[scanned].0];
+            scanned += 1;
+        }
     }
 }

@@ -5,14 +5,14 @@
 //! its listed columns at once, and a promise into the heap: its unlisted columns are no nearer than L + left - threshold. Only if
 //! the search gets that far is the whole row read and its list made anew. Most rows are read two or three times in all.
 
-use super::core::{Core, NONE, Offer, Scores};
+use super::core::{Core, NONE, Scores};
 use super::dense::Dense;
 use super::scan::{reduce, strided_maxima};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// Problems with fewer columns than this are better read row by row as a whole.
-pub(super) const FEWEST_COLUMNS: usize = 300;
+pub(super) const FEWEST_COLUMNS: usize = 1500;
 /// A first list holds the columns that beat this many strides' maxima: at least so many columns, usually a few more.
 const FIRST_TARGET: usize = 10;
 /// The same for a row whose first list did not suffice.
@@ -61,8 +61,10 @@ impl Lazy {
     /// Places every row; `false` if some row has no place.
     pub(super) fn solve(&mut self, problem: &Scores<'_>, core: &mut Core, dense: &mut Dense) -> bool {
         let (n, m) = (problem.rows, problem.columns);
-        super::reset(&mut self.columns, n * LIST_CAPACITY, 0);
-        super::reset(&mut self.scores, n * LIST_CAPACITY, 0.0);
+        if self.columns.len() < n * LIST_CAPACITY {
+            super::reset(&mut self.columns, n * LIST_CAPACITY, 0);
+            super::reset(&mut self.scores, n * LIST_CAPACITY, 0.0);
+        }
         super::reset(&mut self.counts, n, NONE);
         super::reset(&mut self.threshold, n, f64::INFINITY);
         super::reset(&mut self.reduced, m, 0.0);
@@ -72,12 +74,6 @@ impl Lazy {
         super::reset(&mut self.search.from, m, NONE);
         super::reset(&mut self.search.settled, m, false);
         self.whole_rows = 0;
-        core.bid_in_turn(problem, |core, row| {
-            if self.counts[row] == NONE {
-                self.list_anew(problem, core, row, FIRST_TARGET);
-            }
-            self.offer(core, row)
-        });
         for row in 0..n {
             let worn_out = self.whole_rows > n / WHOLE_ROWS_SHARE;
             let placed = core.is_placed(row)
@@ -92,24 +88,7 @@ impl Lazy {
     /// Makes the list of a row from its reduced scores of now.
     fn list_anew(&mut self, problem: &Scores<'_>, core: &Core, row: usize, target: usize) {
         let scores = problem.row(row);
-        reduce(scores, &core.right, &mut self.reduced);
-        let m = scores.len();
-        let stride = self.maxima.len();
-        strided_maxima(&self.reduced, &mut self.maxima);
-        self.order.clear();
-        self.order.extend_from_slice(&self.maxima);
-        let (_, &mut cut, _) = self.order.select_nth_unstable_by(target.min(stride) - 1, |a, b| b.total_cmp(a));
-        // Forbidden cells are never listed.
-        let floor = cut.max(f64::MIN);
-        let mut count = 0;
-        for offset in (0..stride).filter(|&offset| self.maxima[offset] >= floor) {
-            for column in (offset..m).step_by(stride) {
-                // Written always, kept if it counts: no branch to guess wrong.
-                let value = self.reduced[column];
-                self.gathered[count] = (narrow(column), value);
-                count += usize::from(value >= floor);
-            }
-        }
+        let (mut count, cut) = pulp::Arch::new().dispatch(Gather { lists: self, scores, right: &core.right, target });
         self.threshold[row] = cut;
         if count > LIST_CAPACITY {
             let by_value = |a: &(u32, f64), b: &(u32, f64)| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0));
@@ -123,29 +102,6 @@ impl Lazy {
             self.columns[start + place] = column;
             self.scores[start + place] = scores[column as usize];
         }
-    }
-
-    /// The listed columns of a row with their scores.
-    fn list(&self, row: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
-        let range = row * LIST_CAPACITY..row * LIST_CAPACITY + self.counts[row];
-        self.columns[range.clone()].iter().zip(&self.scores[range]).map(|(&column, &score)| (column as usize, score))
-    }
-
-    /// The best listed column of a row; the unlisted ones count for the second best.
-    fn offer(&self, core: &Core, row: usize) -> Offer {
-        let mut offer = Offer { column: NONE, best: f64::NEG_INFINITY, second: self.threshold[row] };
-        let mut is_free = false;
-        for (column, score) in self.list(row) {
-            let value = score - core.right[column];
-            let free = core.row_of[column] == NONE;
-            if value > offer.best || value == offer.best && free && !is_free {
-                offer.second = offer.second.max(offer.best);
-                (offer.best, offer.column, is_free) = (value, column, free);
-            } else {
-                offer.second = offer.second.max(value);
-            }
-        }
-        offer
     }
 
     /// Places one row along a shortest augmenting path.
@@ -286,4 +242,88 @@ impl Search {
 #[expect(clippy::cast_possible_truncation, reason = "this core is given at most 2^31 rows and columns")]
 fn narrow(index: usize) -> u32 {
     index as u32
+}
+
+/// Collects the columns of the largest reduced scores: how many, and a value that the others do not reach.
+struct Gather<'a> {
+    lists: &'a mut Lazy,
+    scores: &'a [f64],
+    right: &'a [f64],
+    target: usize,
+}
+
+impl pulp::WithSimd for Gather<'_> {
+    type Output = (usize, f64);
+
+    #[expect(clippy::inline_always, reason = "only what is inlined here is compiled for the wider instructions")]
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _: S) -> Self::Output {
+        let Self { lists, scores, right, target } = self;
+        reduce(scores, right, &mut lists.reduced);
+        let m = scores.len();
+        let stride = lists.maxima.len();
+        strided_maxima(&lists.reduced, &mut lists.maxima);
+        lists.order.clear();
+        lists.order.extend_from_slice(&lists.maxima);
+        let (_, &mut cut, _) = lists.order.select_nth_unstable_by(target.min(stride) - 1, |a, b| b.total_cmp(a));
+        // Forbidden cells are never listed.
+        let floor = cut.max(f64::MIN);
+        let mut count = 0;
+        for offset in (0..stride).filter(|&offset| lists.maxima[offset] >= floor) {
+            for column in (offset..m).step_by(stride) {
+                // Written always, kept if it counts: no branch to guess wrong.
+                let value = lists.reduced[column];
+                lists.gathered[count] = (narrow(column), value);
+                count += usize::from(value >= floor);
+            }
+        }
+        (count, cut)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    /// The total of an answer, or `None` where a row has no place.
+    fn total(problem: &Scores<'_>, is_lazy: bool) -> Option<f64> {
+        let (mut core, mut dense, mut lazy) = (Core::default(), Dense::default(), Lazy::default());
+        core.clear(problem.rows, problem.columns);
+        core.left.fill(1e3);
+        let placed = if is_lazy { lazy.solve(problem, &mut core, &mut dense) } else { dense.solve(problem, &mut core) };
+        placed.then(|| {
+            let score = |row: usize| match core.column_of[row] {
+                NONE => problem.floor(row),
+                column => problem.row(row)[column],
+            };
+            (0..problem.rows).map(score).sum()
+        })
+    }
+
+    #[test]
+    fn lists_and_whole_rows_agree() {
+        let mut rng = ChaCha8Rng::seed_from_u64(1);
+        for step in 0..3000 {
+            let (n, m) = (rng.random_range(1..40), rng.random_range(40..90));
+            let ties = step % 3 == 0;
+            let forbidden = [0.0, 0.3, 0.97][step % 5 % 3];
+            let mut score = || if ties { f64::from(rng.random_range(0..3)) } else { rng.random() };
+            let mut values: Vec<f64> = (0..n * m).map(|_| score()).collect();
+            let prices: Vec<f64> = (0..n).map(|_| score() - 0.1).collect();
+            for value in &mut values {
+                if rng.random_bool(forbidden) {
+                    *value = f64::NEG_INFINITY;
+                }
+            }
+            for unmatched in [None, Some(&prices[..])] {
+                let problem = Scores { rows: n, columns: m, values: &values, unmatched };
+                match (total(&problem, true), total(&problem, false)) {
+                    (Some(a), Some(b)) => assert!((a - b).abs() < 1e-9, "{a} and {b}"),
+                    (a, b) => assert_eq!(a, b),
+                }
+            }
+        }
+    }
 }

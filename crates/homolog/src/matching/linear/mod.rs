@@ -2,9 +2,10 @@
 //!
 //! maximise Σ_i node_(i, y_i) + Σ_(i unmatched) unmatched_i, one-to-one; worst case O(n² m).
 //!
-//! The core (`paths`) places every left node by shortest augmenting paths. Three cases are led back to it:
+//! Rows first bid for columns (`bids`), then each row left over is placed by a shortest augmenting path: over whole rows (`dense`), or
+//! over short lists of columns where rows are long (`lazy`). Three cases are led back to it:
 //! more left than right nodes, all of which must be matched (solved transposed); forbidden pairs that leave no place for some node
-//! (`crowd` finds the nodes that compete, which splits the problem into two that the core solves); scores so large or small that
+//! (`crowd` finds the nodes that compete, which splits the problem in two); scores so large or small that
 //! differences would overflow or lose bits (multiplied by a power of two, which is exact). Many-to-one is the best of each row.
 //!
 //! **Ties.** The same input gives the same answer. Right nodes are scanned in increasing order and only a strictly better one
@@ -13,12 +14,14 @@
 //!
 //! It does not take edge scores: it answers [`Error::Unsupported`](crate::Error::Unsupported) rather than drop them.
 
+mod bids;
 mod core;
 mod crowd;
 mod dense;
 mod lazy;
 mod scan;
 
+use self::bids::{FirstBids, MoreBids};
 use self::core::{Core, NONE, Scores};
 use self::scan::Facts;
 use super::{Certificate, Compatibility, Constraint, Matcher, Matching, Shortage, Solution, Status, Workspace};
@@ -139,12 +142,14 @@ impl LinearBuffers {
         }
         let values = own.unwrap_or(&self.scores);
         let given = Scores { rows: n, columns, values, unmatched: some_if_any(&self.unmatched) };
-        let facts = self.cores.begin(&given, m);
-        if facts.odd {
-            problem.check()?;
+        let mut facts = Facts::default();
+        if own.is_some() {
+            self.cores.begin(&given, Some(&mut facts));
+        } else {
+            self.cores.begin(&given, None);
+            facts = facts_of(problem);
         }
-        let prices = self.unmatched.iter().filter(|price| price.is_finite());
-        let scale = safe_scale(prices.fold(facts.largest, |largest, price| largest.max(price.abs())));
+        let scale = safe_scale(checked_magnitude(problem, &facts)?);
         let placed = if scale == 1.0 {
             self.cores.finish(&given)
         } else {
@@ -174,16 +179,8 @@ impl LinearBuffers {
     /// whole problem is one crowd.
     fn assign_tall(&mut self, problem: &Compatibility) -> Result<()> {
         let (n, m) = problem.node.dim();
-        let mut facts = Facts::default();
-        for row in problem.node.rows() {
-            self.part.clear();
-            self.part.extend(row);
-            facts.add(&self.part);
-        }
-        if facts.odd {
-            problem.check()?;
-        }
-        let scale = safe_scale(facts.largest);
+        let facts = facts_of(problem);
+        let scale = safe_scale(checked_magnitude(problem, &facts)?);
         self.part.clear();
         self.part.extend(problem.node.t().iter().map(|&score| score * scale));
         if self.cores.solve(&Scores { rows: m, columns: n, values: &self.part, unmatched: None }) {
@@ -304,36 +301,51 @@ struct Cores {
 impl Cores {
     /// Places every row; `false` if some row has no place.
     fn solve(&mut self, problem: &Scores<'_>) -> bool {
-        self.begin(problem, problem.columns);
+        self.begin(problem, None);
         self.finish(problem)
     }
 
-    /// Every row bids once, in order; whoever is driven out bids again later. The facts of the first `real_columns` columns are
-    /// collected on the way, while each row is at hand.
-    fn begin(&mut self, problem: &Scores<'_>, real_columns: usize) -> Facts {
+    /// The first bids; the facts are collected on the way, if asked for.
+    fn begin(&mut self, problem: &Scores<'_>, facts: Option<&mut Facts>) {
         self.core.clear(problem.rows, problem.columns);
-        let mut facts = Facts::default();
-        for row in 0..problem.rows {
-            let scores = problem.row(row);
-            facts.add(&scores[..real_columns]);
-            let offer = scan::best_offer(scores, &self.core.right, &self.core.row_of);
-            self.core.bid(row, &offer, problem.floor(row));
-        }
-        facts
+        pulp::Arch::new().dispatch(FirstBids { problem, core: &mut self.core, facts });
     }
 
+    /// All that comes after the first bids.
     fn finish(&mut self, problem: &Scores<'_>) -> bool {
-        if Self::is_lazy(problem) {
+        // Short lists pay where rows are long, but not where many scores are equal. Their column numbers have 31 bits.
+        let is_lazy = (lazy::FEWEST_COLUMNS..1 << 31).contains(&problem.columns)
+            && problem.rows < 1 << 31
+            && self.core.ties < problem.rows / 4;
+        pulp::Arch::new().dispatch(MoreBids { problem, core: &mut self.core });
+        if is_lazy {
             self.lazy.solve(problem, &mut self.core, &mut self.dense)
         } else {
             self.dense.solve(problem, &mut self.core)
         }
     }
+}
 
-    /// Short lists pay where rows are long. Their column numbers have 31 bits.
-    fn is_lazy(problem: &Scores<'_>) -> bool {
-        (lazy::FEWEST_COLUMNS..1 << 31).contains(&problem.columns) && problem.rows < 1 << 31
+fn facts_of(problem: &Compatibility) -> Facts {
+    let mut facts = Facts::default();
+    match problem.node.as_slice_memory_order() {
+        Some(scores) => facts.add(scores),
+        None => problem.node.iter().for_each(|&score| facts.add(&[score])),
     }
+    facts
+}
+
+/// The largest magnitude of all scores, prices included; an error if there is a NaN or plus infinity.
+fn checked_magnitude(problem: &Compatibility, facts: &Facts) -> Result<f64> {
+    let finite = |scores: &mut dyn Iterator<Item = &f64>| {
+        scores.filter(|score| score.is_finite()).fold(0.0, |largest: f64, score| largest.max(score.abs()))
+    };
+    let prices = finite(&mut problem.unmatched.iter().flatten());
+    if facts.is_odd() {
+        problem.check()?;
+        return Ok(finite(&mut problem.node.iter()).max(prices));
+    }
+    Ok(facts.largest().max(prices))
 }
 
 fn some_if_any(prices: &[f64]) -> Option<&[f64]> {

@@ -1,107 +1,167 @@
 //! Passes over rows of scores, written so that the compiler turns them into vector instructions: fixed numbers of lanes, plain
-//! comparisons, no early way out.
+//! comparisons, no early way out. `pulp` runs them with the widest vectors this processor has; the results are the same bits with
+//! any.
+#![expect(
+    clippy::inline_always,
+    reason = "only what is inlined into a `WithSimd` task is compiled for the wider instructions"
+)]
 #![expect(
     clippy::needless_bitwise_bool,
-    reason = "a lazy operator is a branch a column, which keeps loops from being vectorised"
+    reason = "a lazy operator is a branch a column, and branches keep loops scalar"
 )]
 
 use super::core::{NONE, Offer};
+use std::array::from_fn;
 
 /// How many columns a pass takes at a time.
 pub(super) const LANES: usize = 8;
 type Lanes = [f64; LANES];
 
-/// What a pass over scores finds.
+/// What passes over scores find besides: the largest magnitude, and whether anything is not finite.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Facts {
-    /// The largest magnitude of a finite score.
-    pub(super) largest: f64,
-    /// Whether anything is not finite: NaN, or an infinity of either sign.
-    pub(super) odd: bool,
+    largest: Lanes,
+    /// Zero times a finite number is zero; times anything else it is NaN, and stays.
+    poison: Lanes,
 }
 
 impl Facts {
+    /// The largest magnitude. Means nothing if there is anything odd.
+    pub(super) fn largest(&self) -> f64 {
+        fold(self.largest, larger)
+    }
+
+    /// Whether anything is not finite: NaN, or an infinity of either sign.
+    pub(super) fn is_odd(&self) -> bool {
+        fold(self.poison, |a, b| a + b).is_nan()
+    }
+
     /// Adds the facts of these scores.
+    #[inline(always)]
     pub(super) fn add(&mut self, scores: &[f64]) {
-        let mut largest = [0.0; LANES];
-        // Zero times a finite number is zero; times anything else it is NaN, and stays.
-        let mut poison = [0.0; LANES];
         let (chunks, rest) = scores.as_chunks::<LANES>();
         for chunk in chunks {
-            add_facts(chunk, &mut largest, &mut poison);
+            self.add_lanes(chunk);
         }
-        let mut size = fold(largest, larger);
-        let mut sum = fold(poison, |a, b| a + b);
-        for score in rest {
-            size = larger(score.abs(), size);
-            sum += score * 0.0;
+        self.add_lanes(&padded(rest, 0.0));
+    }
+
+    #[inline(always)]
+    fn add_lanes(&mut self, scores: &Lanes) {
+        for lane in 0..LANES {
+            self.largest[lane] = larger(scores[lane].abs(), self.largest[lane]);
+            self.poison[lane] += scores[lane] * 0.0;
         }
-        if sum.is_nan() {
-            self.odd = true;
-            size = scores.iter().filter(|score| score.is_finite()).fold(0.0, |size, score| size.max(score.abs()));
-        }
-        self.largest = self.largest.max(size);
     }
 }
 
-fn add_facts(scores: &Lanes, largest: &mut Lanes, poison: &mut Lanes) {
-    for lane in 0..LANES {
-        largest[lane] = larger(scores[lane].abs(), largest[lane]);
-        poison[lane] += scores[lane] * 0.0;
-    }
-}
-
-/// The best column of a row by score - right, the first free one on ties, or else the first; and the second best value.
-pub(super) fn best_offer(scores: &[f64], right: &[f64], row_of: &[usize]) -> Offer {
-    let mut best = [f64::NEG_INFINITY; LANES];
-    let mut second = [f64::NEG_INFINITY; LANES];
+/// The best column of a row by score - right, the first free one on ties, or else the first; and the second best value. Adds the
+/// facts of the row on the way, if asked: a long row is read from memory only once.
+#[inline(always)]
+pub(super) fn best_offer(scores: &[f64], right: &[f64], row_of: &[usize], mut facts: Option<&mut Facts>) -> Offer {
     let ((chunks, rest), (right_chunks, right_rest)) = (scores.as_chunks::<LANES>(), right.as_chunks::<LANES>());
-    for (scores, right) in chunks.iter().zip(right_chunks) {
-        add_offers(scores, right, &mut best, &mut second);
+    let mut top = TopTwo::default();
+    let mut place = 0;
+    for (at, (scores, right)) in chunks.chunks(BLOCK).zip(right_chunks.chunks(BLOCK)).enumerate() {
+        let mut lanes = TopTwo::default();
+        if let Some(facts) = &mut facts {
+            let mut own = **facts;
+            for (scores, right) in scores.iter().zip(right) {
+                own.add_lanes(scores);
+                lanes.add(scores, right);
+            }
+            **facts = own;
+        } else {
+            for (scores, right) in scores.iter().zip(right) {
+                lanes.add(scores, right);
+            }
+        }
+        if top.merge(lanes) {
+            place = at;
+        }
     }
     if !rest.is_empty() {
-        add_offers(&padded(rest, f64::NEG_INFINITY), &padded(right_rest, 0.0), &mut best, &mut second);
-    }
-    // The second best of all is the best of the seconds and of the lanes' bests but one.
-    let mut width = LANES;
-    while width > 1 {
-        width /= 2;
-        for lane in 0..width {
-            let (a, b) = (best[lane], best[lane + width]);
-            second[lane] = larger(larger(second[lane], second[lane + width]), smaller(a, b));
-            best[lane] = larger(a, b);
+        if let Some(facts) = facts {
+            facts.add(rest);
+        }
+        let mut lanes = TopTwo::default();
+        lanes.add(&padded(rest, f64::NEG_INFINITY), &padded(right_rest, 0.0));
+        if top.merge(lanes) {
+            place = chunks.len() / BLOCK;
         }
     }
+    let (best, second) = (top.best[0], top.second[0]);
     let mut column = NONE;
-    if best[0] > f64::NEG_INFINITY {
+    if best > f64::NEG_INFINITY {
+        // A single best one stands in the block where it was met; among several, any may be free.
+        let start = if best > second { place * BLOCK * LANES } else { 0 };
+        let is_hit = |column: usize| scores[column] - right[column] == best;
         let has_hit = |at: usize| {
             let both = chunks[at].iter().zip(&right_chunks[at]);
-            both.fold(false, |hit, (score, right)| hit | (score - right == best[0]))
+            both.fold(false, |hit, (score, right)| hit | (score - right == best))
         };
-        let is_hit = |column: usize| scores[column] - right[column] == best[0];
-        column = first_wanted(chunks.len(), scores.len(), has_hit, is_hit, |column| row_of[column] == NONE);
+        let is_wanted = |column: usize| best > second || row_of[column] == NONE;
+        column = first_wanted(start, chunks.len(), scores.len(), has_hit, is_hit, is_wanted);
     }
-    Offer { column, best: best[0], second: second[0] }
+    Offer { column, best, second }
 }
 
-fn add_offers(scores: &Lanes, right: &Lanes, best: &mut Lanes, second: &mut Lanes) {
-    for lane in 0..LANES {
-        let value = scores[lane] - right[lane];
-        second[lane] = larger(smaller(value, best[lane]), second[lane]);
-        best[lane] = larger(value, best[lane]);
+/// How many sets of lanes make a block, in which a single best column is looked for again.
+const BLOCK: usize = 32;
+
+/// The largest and second largest values seen, lane by lane.
+struct TopTwo {
+    best: Lanes,
+    second: Lanes,
+}
+
+impl Default for TopTwo {
+    #[inline(always)]
+    fn default() -> Self {
+        Self { best: [f64::NEG_INFINITY; LANES], second: [f64::NEG_INFINITY; LANES] }
+    }
+}
+
+impl TopTwo {
+    #[inline(always)]
+    fn add(&mut self, scores: &Lanes, right: &Lanes) {
+        for lane in 0..LANES {
+            let value = scores[lane] - right[lane];
+            self.second[lane] = larger(smaller(value, self.best[lane]), self.second[lane]);
+            self.best[lane] = larger(value, self.best[lane]);
+        }
+    }
+
+    /// Takes over the top two of another set of lanes into lane 0; whether the best is now the other's.
+    #[inline(always)]
+    fn merge(&mut self, mut other: Self) -> bool {
+        let mut width = LANES;
+        while width > 1 {
+            width /= 2;
+            for lane in 0..width {
+                let (a, b) = (other.best[lane], other.best[lane + width]);
+                other.second[lane] = larger(larger(other.second[lane], other.second[lane + width]), smaller(a, b));
+                other.best[lane] = larger(a, b);
+            }
+        }
+        let (a, b) = (self.best[0], other.best[0]);
+        self.second[0] = larger(larger(self.second[0], other.second[0]), smaller(a, b));
+        self.best[0] = larger(b, a);
+        b > a
     }
 }
 
 /// Lowers each distance to `base + (right - score)` where that is less; the smallest distance of all.
+#[inline(always)]
 pub(super) fn relax(base: f64, scores: &[f64], right: &[f64], distance: &mut [f64]) -> f64 {
     let mut least = [f64::INFINITY; LANES];
     let ((s, s_rest), (r, r_rest)) = (scores.as_chunks::<LANES>(), right.as_chunks::<LANES>());
     let (d, d_rest) = distance.as_chunks_mut::<LANES>();
     for ((scores, right), distance) in s.iter().zip(r).zip(d) {
-        for lane in 0..LANES {
-            distance[lane] = smaller(base + (right[lane] - scores[lane]), distance[lane]);
-            least[lane] = smaller(distance[lane], least[lane]);
-        }
+        // In steps of whole lanes, which is what makes them vectors.
+        let through: Lanes = from_fn(|lane| base + (right[lane] - scores[lane]));
+        *distance = from_fn(|lane| smaller(through[lane], distance[lane]));
+        least = from_fn(|lane| smaller(distance[lane], least[lane]));
     }
     let mut nearest = fold(least, smaller);
     for ((score, right), distance) in s_rest.iter().zip(r_rest).zip(d_rest) {
@@ -111,16 +171,39 @@ pub(super) fn relax(base: f64, scores: &[f64], right: &[f64], distance: &mut [f6
     nearest
 }
 
-/// The first wanted column at a distance, or else the first column at it.
-pub(super) fn find_distance(distance: &[f64], value: f64, is_wanted: impl Fn(usize) -> bool) -> usize {
-    let (chunks, _) = distance.as_chunks::<LANES>();
-    let has_hit = |at: usize| chunks[at].iter().fold(false, |hit, &distance| hit | (distance == value));
-    first_wanted(chunks.len(), distance.len(), has_hit, |column| distance[column] == value, is_wanted)
+/// Takes every column at a distance out of the open ones and appends it to `settled`, or stops at the first free one.
+#[inline(always)]
+pub(super) fn settle_all_at(
+    value: f64,
+    distance: &mut [f64],
+    open_right: &mut [f64],
+    settled: &mut Vec<(usize, f64)>,
+    is_free: impl Fn(usize) -> bool,
+) -> Option<usize> {
+    let full = distance.len() / LANES;
+    for at in 0..distance.len().div_ceil(LANES) {
+        // Whole chunks are asked first whether they have any: hits are rare, and that question takes no branch a column.
+        if at < full && !distance.as_chunks::<LANES>().0[at].iter().fold(false, |hit, &reach| hit | (reach == value)) {
+            continue;
+        }
+        for column in at * LANES..distance.len().min((at + 1) * LANES) {
+            if distance[column] == value {
+                if is_free(column) {
+                    return Some(column);
+                }
+                settled.push((column, value));
+                distance[column] = f64::INFINITY;
+                open_right[column] = f64::INFINITY;
+            }
+        }
+    }
+    None
 }
 
-/// The first hit that is wanted, or else the first hit. Whole chunks are asked first whether they have any: hits are rare, and
-/// that question takes no branch a column.
+/// The first hit from `start` on that is wanted, or else the first hit.
+#[inline(always)]
 fn first_wanted(
+    start: usize,
     chunks: usize,
     count: usize,
     has_hit: impl Fn(usize) -> bool,
@@ -128,7 +211,7 @@ fn first_wanted(
     is_wanted: impl Fn(usize) -> bool,
 ) -> usize {
     let mut first = NONE;
-    for at in 0..count.div_ceil(LANES) {
+    for at in start / LANES..count.div_ceil(LANES) {
         if at < chunks && !has_hit(at) {
             continue;
         }
@@ -145,6 +228,7 @@ fn first_wanted(
 }
 
 /// Writes score - right for a whole row.
+#[inline(always)]
 pub(super) fn reduce(scores: &[f64], right: &[f64], reduced: &mut [f64]) {
     for ((value, score), price) in reduced.iter_mut().zip(scores).zip(right) {
         *value = score - price;
@@ -153,6 +237,7 @@ pub(super) fn reduce(scores: &[f64], right: &[f64], reduced: &mut [f64]) {
 
 /// Maxima over a row cut into strides: `maxima[j]` is the largest of `row[j]`, `row[j + stride]`, `row[j + 2 stride]`, ...
 /// where stride is the length of `maxima`.
+#[inline(always)]
 pub(super) fn strided_maxima(row: &[f64], maxima: &mut [f64]) {
     maxima.fill(f64::NEG_INFINITY);
     for segment in row.chunks(maxima.len()) {
@@ -163,21 +248,25 @@ pub(super) fn strided_maxima(row: &[f64], maxima: &mut [f64]) {
 }
 
 /// The larger of two; the second if the first is NaN. One instruction, unlike `f64::max`.
+#[inline(always)]
 fn larger(a: f64, b: f64) -> f64 {
     if a > b { a } else { b }
 }
 
 /// The smaller of two; the second if the first is NaN.
+#[inline(always)]
 fn smaller(a: f64, b: f64) -> f64 {
     if a < b { a } else { b }
 }
 
+#[inline(always)]
 fn padded(rest: &[f64], filler: f64) -> Lanes {
     let mut lanes = [filler; LANES];
     lanes[..rest.len()].copy_from_slice(rest);
     lanes
 }
 
+#[inline(always)]
 fn fold(mut lanes: Lanes, combine: impl Fn(f64, f64) -> f64) -> f64 {
     let mut width = LANES;
     while width > 1 {

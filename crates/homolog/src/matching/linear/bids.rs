@@ -1,0 +1,57 @@
+//! Before the searches, rows bid for columns: the augmenting row reduction of Jonker and Volgenant, on whole rows.
+#![expect(
+    clippy::inline_always,
+    reason = "only what is inlined into a `WithSimd` task is compiled for the wider instructions"
+)]
+
+use super::core::{Core, Scores};
+use super::scan::{Facts, best_offer};
+
+/// Every row bids once, in order; whoever is driven out bids again later. The facts are collected on the way, if asked for.
+pub(super) struct FirstBids<'a> {
+    pub(super) problem: &'a Scores<'a>,
+    pub(super) core: &'a mut Core,
+    pub(super) facts: Option<&'a mut Facts>,
+}
+
+impl pulp::WithSimd for FirstBids<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(mut self, _: S) {
+        for row in 0..self.problem.rows {
+            let core = &mut *self.core;
+            let offer = best_offer(self.problem.row(row), &core.right, &core.row_of, self.facts.as_deref_mut());
+            core.bid(row, &offer, self.problem.floor(row));
+        }
+    }
+}
+
+/// Rows that are not placed bid in turn, and whoever is driven out bids next, for a bounded number of bids.
+pub(super) struct MoreBids<'a> {
+    pub(super) problem: &'a Scores<'a>,
+    pub(super) core: &'a mut Core,
+}
+
+/// Bids per row, on average, before the searches take over: more pay off on random scores and cost on geometric ones.
+const BIDS_PER_ROW: usize = 1;
+
+impl pulp::WithSimd for MoreBids<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _: S) {
+        let Self { problem, core } = self;
+        let mut bids = BIDS_PER_ROW * problem.rows;
+        for first in 0..problem.rows {
+            let mut bidder = Some(first).filter(|&row| !core.is_placed(row));
+            while let Some(row) = bidder
+                && bids > 0
+            {
+                let offer = best_offer(problem.row(row), &core.right, &core.row_of, None);
+                bidder = core.bid(row, &offer, problem.floor(row));
+                bids -= 1;
+            }
+        }
+    }
+}
