@@ -96,6 +96,52 @@ pub enum Error {
         /// The part of the problem it cannot take.
         what: &'static str,
     },
+    /// A graph lacks a part that is needed.
+    #[error("{needed_by}: the graph has no {what}")]
+    Missing {
+        /// The part.
+        what: &'static str,
+        /// What asks for it.
+        needed_by: &'static str,
+    },
+    /// A graph lacks an attribute that is asked for by name.
+    #[error("the graph has no {what} called {name:?}")]
+    NoAttribute {
+        /// Of nodes or of edges.
+        what: &'static str,
+        /// The name that was asked for.
+        name: String,
+    },
+    /// Two things have the same name.
+    #[error("{what}: {name:?} occurs twice")]
+    Repeated {
+        /// Which list of names.
+        what: &'static str,
+        /// The name.
+        name: String,
+    },
+    /// The same edge is given twice, with different attributes.
+    #[error("the edge from {source_node} to {target_node} is given twice, with different attributes")]
+    ConflictingEdge {
+        /// Where it starts.
+        source_node: usize,
+        /// Where it leads.
+        target_node: usize,
+    },
+    /// A list that must hold each of the numbers 0..count once does not.
+    #[error("{what}: {index} occurs twice")]
+    NotAPermutation {
+        /// Which list.
+        what: &'static str,
+        /// The first number that occurs again.
+        index: usize,
+    },
+    /// A graph was described by another feature map than the one it is used with.
+    #[error("the {side} graph was described by another feature map")]
+    OtherFeatures {
+        /// Left or right.
+        side: &'static str,
+    },
     /// The problem is too large for this method.
     #[error("{what}: {found} is more than the {limit} it can take")]
     TooLarge {

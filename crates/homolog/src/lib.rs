@@ -26,7 +26,15 @@
 //! # Modules, in reading order
 //!
 //! * [`matching`]: the problem and its solvers.
+//! * [`geometry`]: edges and scales from points.
+//! * [`graph`]: points, edges and attributes; pairs of graphs.
+//! * [`features`]: from two graphs to a problem whose scores are linear in the weights.
+//! * [`loss`]: how wrong a matching is.
 
+pub mod features;
+pub mod geometry;
+pub mod graph;
+pub mod loss;
 pub mod matching;
 
 mod error;

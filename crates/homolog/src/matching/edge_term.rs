@@ -52,6 +52,12 @@ impl EdgeList {
         Ok(Self { ends, start })
     }
 
+    /// No edges between so many nodes.
+    #[must_use]
+    pub fn empty(node_count: usize) -> Self {
+        Self { ends: Vec::new(), start: vec![0; node_count + 1] }
+    }
+
     /// The edges (source, target), sorted.
     #[must_use]
     pub fn ends(&self) -> &[[usize; 2]] {

@@ -1,0 +1,70 @@
+//! [`Difference`]: how two numbers of two edges become a feature. All but the product are largest, where the two agree.
+
+use super::Bilinear;
+use crate::{Error, Result};
+use ndarray::Array2;
+use serde::{Deserialize, Serialize};
+
+/// A comparison of two numbers a and b.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(tag = "name", rename_all = "kebab-case", deny_unknown_fields)]
+#[non_exhaustive]
+pub enum Difference {
+    /// -(a - b)²: factors into products, so it costs about as much as adjacency.
+    #[default]
+    NegativeSquare,
+    /// -|a - b|: forgiving to outliers; a number is stored for every pair of edges.
+    NegativeAbsolute,
+    /// exp(-((a - b) / width)²): in (0, 1], so that a pair of edges that agree is a gain; a number is stored for every pair of edges.
+    Decay {
+        /// The difference at which the feature has fallen to 1/e.
+        width: f64,
+    },
+    /// a b: for edge weights that say how strong an edge is, as in Koopmans and Beckmann's problem; factors.
+    Product,
+}
+
+impl Difference {
+    /// The numbers of an edge that the comparison needs: a, and for squares -a² beside it, so that the square factors.
+    pub(super) fn columns(self) -> usize {
+        if self == Self::NegativeSquare { 2 } else { 1 }
+    }
+
+    /// Writes those numbers of one edge into a row of the table, from a column on.
+    pub(super) fn measure(self, a: f64, table: &mut Array2<f64>, row: usize, column: usize) {
+        table[[row, column]] = a;
+        if self == Self::NegativeSquare {
+            table[[row, column + 1]] = -a * a;
+        }
+    }
+
+    /// The feature, from the numbers of both edges.
+    pub(super) fn compare(self, left: &[f64], right: &[f64]) -> f64 {
+        let (a, b) = (left[0], right[0]);
+        match self {
+            Self::NegativeSquare => -(a - b).powi(2),
+            Self::NegativeAbsolute => -(a - b).abs(),
+            Self::Decay { width } => (-((a - b) / width).powi(2)).exp(),
+            Self::Product => a * b,
+        }
+    }
+
+    /// The comparison as products, where it is one; its first column is `at`.
+    pub(super) fn bilinear(self, at: usize) -> Option<Bilinear> {
+        match self {
+            Self::NegativeSquare => Some(Bilinear { constant: 0.0, alone: vec![at + 1], products: vec![(at, 2.0)] }),
+            Self::Product => Some(Bilinear { constant: 0.0, alone: Vec::new(), products: vec![(at, 1.0)] }),
+            Self::NegativeAbsolute | Self::Decay { .. } => None,
+        }
+    }
+
+    /// Whether the settings make sense.
+    pub(super) fn check(self) -> Result<()> {
+        match self {
+            Self::Decay { width } if !(width.is_finite() && width > 0.0) => {
+                Err(Error::BadSetting { name: "width", value: width, reason: "it must be positive" })
+            }
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! d(e, f) = <phi_2(e, f), w_2> as an [`EdgeTerm`], and the sum of phi_2 over the edges that a matching preserves.
+//!
+//! With the [`Bilinear`] forms of the features that factor, their weighted sum is
+//!
+//!   [Σ_r w_r (constant_r + alone_r(e))] · 1  +  1 · [Σ_r w_r alone_r(f)]  +  Σ_s [w_s coefficient_s z_s(e)] · z_s(f)
+//!
+//! so that all the constants and lone terms of any number of features share two factors, and each product adds one. Adjacency alone
+//! is a single factor. The other features are listed, one number for each pair of edges: |E| |E'| in all.
+
+use super::described::Described;
+use super::{Bilinear, EdgeKind};
+use crate::Result;
+use crate::matching::{EdgeTerm, Matching};
+use ndarray::Array2;
+use std::sync::Arc;
+
+/// What an edge feature needs of each edge of a graph.
+#[derive(Debug, Clone)]
+pub(super) struct Measured {
+    width: usize,
+    values: Vec<f64>,
+}
+
+impl Measured {
+    pub(super) fn new(columns: &Array2<f64>) -> Self {
+        Self { width: columns.ncols(), values: columns.iter().copied().collect() }
+    }
+
+    fn row(&self, edge: usize) -> &[f64] {
+        &self.values[self.width * edge..self.width * (edge + 1)]
+    }
+}
+
+/// An edge feature of a feature map: where its weights are, and its form where it factors.
+#[derive(Debug, Clone)]
+pub(super) struct EdgePlan {
+    pub(super) kind: EdgeKind,
+    pub(super) weights: std::ops::Range<usize>,
+    pub(super) forms: Option<Vec<Bilinear>>,
+}
+
+/// d(e, f) for given weights (of the whole feature map).
+pub(super) fn edge_term(plans: &[EdgePlan], left: &Described, right: &Described, weights: &[f64]) -> Result<EdgeTerm> {
+    let factored = Factored::new(plans, weights);
+    let term = EdgeTerm::factored(
+        Arc::clone(&left.edges),
+        Arc::clone(&right.edges),
+        factored.left_factors(left),
+        factored.right_factors(right),
+    )?;
+    let listed: Vec<(usize, &EdgePlan)> = plans.iter().enumerate().filter(|(_, plan)| plan.forms.is_none()).collect();
+    if listed.iter().all(|(_, plan)| weights[plan.weights.clone()].iter().all(|&w| w == 0.0)) {
+        return Ok(term);
+    }
+    let mut phi = vec![0.0; weights.len()];
+    let mut entries = Vec::with_capacity(left.edges.len() * right.edges.len());
+    for e in 0..left.edges.len() {
+        for f in 0..right.edges.len() {
+            let mut value = 0.0;
+            for &(at, plan) in &listed {
+                let phi = &mut phi[plan.weights.clone()];
+                plan.kind.feature().compare(left.measured[at].row(e), right.measured[at].row(f), phi);
+                value += phi.iter().zip(&weights[plan.weights.clone()]).map(|(phi, w)| phi * w).sum::<f64>();
+            }
+            entries.push((e, f, value));
+        }
+    }
+    term.with_listed(entries)
+}
+
+/// The weighted sum of all features that factor: columns of the measured tables, with what they are multiplied by.
+struct Factored {
+    /// Whether any feature factors: then there is the factor of constants and lone left terms.
+    any: bool,
+    constant: f64,
+    /// (feature, column, weight).
+    alone: Vec<(usize, usize, f64)>,
+    /// (feature, column, weight times coefficient).
+    products: Vec<(usize, usize, f64)>,
+}
+
+impl Factored {
+    fn new(plans: &[EdgePlan], weights: &[f64]) -> Self {
+        let mut sum = Self { any: false, constant: 0.0, alone: Vec::new(), products: Vec::new() };
+        for (at, plan) in plans.iter().enumerate() {
+            for (form, &w) in plan.forms.iter().flatten().zip(&weights[plan.weights.clone()]) {
+                sum.any = true;
+                sum.constant += w * form.constant;
+                sum.alone.extend(form.alone.iter().map(|&column| (at, column, w)));
+                sum.products.extend(form.products.iter().map(|&(column, coefficient)| (at, column, w * coefficient)));
+            }
+        }
+        sum
+    }
+
+    /// How many factors stand before the products: constants and lone left terms; lone right terms.
+    fn lead(&self) -> usize {
+        usize::from(self.any) + usize::from(!self.alone.is_empty())
+    }
+
+    fn lone(&self, graph: &Described, edge: usize) -> f64 {
+        self.alone.iter().map(|&(at, column, w)| w * graph.measured[at].row(edge)[column]).sum()
+    }
+
+    fn left_factors(&self, left: &Described) -> Array2<f64> {
+        let lead = self.lead();
+        let mut factors = Array2::ones((left.edges.len(), lead + self.products.len()));
+        for (e, mut row) in factors.rows_mut().into_iter().enumerate() {
+            if self.any {
+                row[0] = self.constant + self.lone(left, e);
+            }
+            for (t, &(at, column, w)) in self.products.iter().enumerate() {
+                row[lead + t] = w * left.measured[at].row(e)[column];
+            }
+        }
+        factors
+    }
+
+    fn right_factors(&self, right: &Described) -> Array2<f64> {
+        let lead = self.lead();
+        let mut factors = Array2::ones((right.edges.len(), lead + self.products.len()));
+        for (f, mut row) in factors.rows_mut().into_iter().enumerate() {
+            if lead == 2 {
+                row[1] = self.lone(right, f);
+            }
+            for (t, &(at, column, _)) in self.products.iter().enumerate() {
+                row[lead + t] = right.measured[at].row(f)[column];
+            }
+        }
+        factors
+    }
+}
+
+/// Adds `factor` times the sum of phi_2 over the preserved edges to `phi` (of the whole feature map).
+pub(super) fn add_features(
+    plans: &[EdgePlan],
+    left: &Described,
+    right: &Described,
+    matching: &Matching,
+    factor: f64,
+    phi: &mut [f64],
+) {
+    let mut one = vec![0.0; phi.len()];
+    for (e, &[i, j]) in left.edges.ends().iter().enumerate() {
+        let (Some(k), Some(l)) = (matching.right_of(i), matching.right_of(j)) else { continue };
+        let Some(f) = right.edges.find(k, l) else { continue };
+        for (at, plan) in plans.iter().enumerate() {
+            let one = &mut one[plan.weights.clone()];
+            plan.kind.feature().compare(left.measured[at].row(e), right.measured[at].row(f), one);
+            phi[plan.weights.clone()].iter_mut().zip(one).for_each(|(phi, one)| *phi += factor * *one);
+        }
+    }
+}

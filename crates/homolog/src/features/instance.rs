@@ -1,0 +1,130 @@
+//! [`Instance`]: the problem of matching two described graphs, for any weights. Two shared references and nothing else.
+//!
+//! The law that ties the system together: <weights, joint_features(y)> = compatibility(weights).score(y), for every y that the
+//! problem allows. `compatibility` costs a matrix product n m D and the edges; `joint_features` only what the matching uses.
+
+use super::described::{Described, Plan};
+use super::{edge_scores, node_scores};
+use crate::matching::{Compatibility, Matching};
+use crate::{Error, Result};
+use ndarray::{Array1, Array2};
+use std::sync::Arc;
+
+/// Two described graphs to be matched. See [`FeatureMap::instance`](super::FeatureMap::instance).
+#[derive(Debug, Clone)]
+pub struct Instance {
+    left: Arc<Described>,
+    right: Arc<Described>,
+}
+
+impl Instance {
+    /// Both are described by the same map.
+    pub(super) fn new(left: Arc<Described>, right: Arc<Described>) -> Self {
+        Self { left, right }
+    }
+
+    fn plan(&self) -> &Plan {
+        &self.left.plan
+    }
+
+    /// The left graph.
+    #[must_use]
+    pub fn left(&self) -> &Arc<Described> {
+        &self.left
+    }
+
+    /// The right graph.
+    #[must_use]
+    pub fn right(&self) -> &Arc<Described> {
+        &self.right
+    }
+
+    /// How many weights there are.
+    #[must_use]
+    pub fn dim(&self) -> usize {
+        self.plan().dim
+    }
+
+    /// The matching problem under these weights: c = <phi_1, w_1>, d = <phi_2, w_2>.
+    ///
+    /// # Errors
+    /// A weight too many or too few, or one that is not finite.
+    pub fn compatibility(&self, weights: &[f64]) -> Result<Compatibility> {
+        let mut problem = Compatibility::linear(Array2::zeros((0, 0)));
+        self.compatibility_into(weights, &mut problem)?;
+        Ok(problem)
+    }
+
+    /// [`Self::compatibility`] in place of another problem, whose node scores' memory is used again where the sizes agree.
+    ///
+    /// # Errors
+    /// As [`Self::compatibility`]; the problem is then undefined.
+    pub fn compatibility_into(&self, weights: &[f64], problem: &mut Compatibility) -> Result<()> {
+        self.check_weights(weights)?;
+        let (plan, left, right) = (self.plan(), &*self.left, &*self.right);
+        let size = (left.node_count, right.node_count);
+        if problem.node.dim() == size {
+            problem.node.fill(0.0);
+        } else {
+            problem.node = Array2::zeros(size);
+        }
+        for (at, (comparison, range)) in plan.node.iter().enumerate() {
+            let (a, b) = (&left.blocks[at], &right.blocks[at]);
+            node_scores::add_scores(*comparison, a, b, &weights[range.clone()], &mut problem.node);
+        }
+        problem.edge = match &plan.edge[..] {
+            [] => None,
+            features => Some(edge_scores::edge_term(features, left, right, weights)?),
+        };
+        problem.unmatched = plan.map.unmatched.then(|| Array1::from_elem(left.node_count, -weights[plan.dim - 1]));
+        problem.constraint = plan.map.constraint;
+        Ok(())
+    }
+
+    /// Phi(y): the sum of the features of all pairs of nodes and edges that the matching uses, one number per weight.
+    ///
+    /// # Errors
+    /// The matching has other sizes.
+    pub fn joint_features(&self, matching: &Matching) -> Result<Vec<f64>> {
+        let mut phi = vec![0.0; self.dim()];
+        self.add_joint_features(matching, 1.0, &mut phi)?;
+        Ok(phi)
+    }
+
+    /// Adds `factor` times Phi(y) to `phi`.
+    ///
+    /// # Errors
+    /// The matching has other sizes, or `phi` another length than the weights.
+    pub fn add_joint_features(&self, matching: &Matching, factor: f64, phi: &mut [f64]) -> Result<()> {
+        let (plan, left, right) = (self.plan(), &*self.left, &*self.right);
+        let sizes = [
+            ("left nodes of the matching", left.node_count, matching.left_count()),
+            ("right nodes of the matching", right.node_count, matching.right_count()),
+            ("joint features", plan.dim, phi.len()),
+        ];
+        for (what, expected, found) in sizes {
+            if expected != found {
+                return Err(Error::Size { what, expected, found });
+            }
+        }
+        for (at, (comparison, range)) in plan.node.iter().enumerate() {
+            let (a, b) = (&left.blocks[at], &right.blocks[at]);
+            node_scores::add_features(*comparison, a, b, matching, factor, &mut phi[range.clone()]);
+        }
+        edge_scores::add_features(&plan.edge, left, right, matching, factor, phi);
+        if plan.map.unmatched {
+            phi[plan.dim - 1] -= factor * matching.unmatched_left().count() as f64;
+        }
+        Ok(())
+    }
+
+    fn check_weights(&self, weights: &[f64]) -> Result<()> {
+        if weights.len() != self.dim() {
+            return Err(Error::Size { what: "weights", expected: self.dim(), found: weights.len() });
+        }
+        match weights.iter().enumerate().find(|(_, weight)| !weight.is_finite()) {
+            Some((index, &value)) => Err(Error::BadEntry { what: "weights", index, value }),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! Difference of edge lengths: a(e) = length of e over the graph's scale, compared by a [`Difference`].
+//!
+//! The paper knows only whether an edge exists; that its length should agree too is what most later work adds. By default lengths
+//! are taken relative to the mean distance of all points (context points included, zeros included: the scale of the shape
+//! context), so that a scene seen from twice as far is the same scene.
+
+use super::{Bilinear, Difference, EdgeFeature};
+use crate::Result;
+use crate::geometry::{any_distance, distance, mean_distance};
+use crate::graph::Graph;
+use ndarray::Array2;
+use serde::{Deserialize, Serialize};
+
+/// Difference of edge lengths.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Lengths {
+    /// What a length is measured in.
+    pub unit: LengthUnit,
+    /// How two lengths are compared.
+    pub difference: Difference,
+}
+
+/// What a length is measured in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LengthUnit {
+    /// The mean distance between the points of the graph: scale does not matter.
+    #[default]
+    MeanDistance,
+    /// The unit of the coordinates: scale matters.
+    Coordinates,
+}
+
+impl EdgeFeature for Lengths {
+    fn names(&self) -> Vec<String> {
+        vec!["length".to_string()]
+    }
+
+    fn measure(&self, graph: &Graph) -> Result<Array2<f64>> {
+        let seen = graph.seen_points("lengths of edges")?;
+        let points = graph.need_points("lengths of edges")?;
+        let scale = mean_distance(seen.view());
+        let mut columns = Array2::zeros((graph.edges().len(), self.difference.columns()));
+        for (row, &[i, j]) in graph.edges().ends().iter().enumerate() {
+            let length = match self.unit {
+                LengthUnit::Coordinates => any_distance(points, i, j),
+                // Points that all coincide have no scale, and their edges no length.
+                LengthUnit::MeanDistance if scale == 0.0 => 0.0,
+                LengthUnit::MeanDistance => distance(seen.view(), i, j) / scale,
+            };
+            self.difference.measure(length, &mut columns, row, 0);
+        }
+        Ok(columns)
+    }
+
+    fn compare(&self, left: &[f64], right: &[f64], phi: &mut [f64]) {
+        phi[0] = self.difference.compare(left, right);
+    }
+
+    fn bilinear(&self) -> Option<Vec<Bilinear>> {
+        self.difference.bilinear(0).map(|form| vec![form])
+    }
+
+    fn check(&self) -> Result<()> {
+        self.difference.check()
+    }
+}

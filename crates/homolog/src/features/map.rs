@@ -1,0 +1,175 @@
+//! [`FeatureMap`]: which features there are, in which order their weights stand, and what they are called. It is the part of a
+//! model that a person reads in the model file.
+//!
+//! The weights: coordinates of the node features in order, then the edge features in order, then the price of staying unmatched.
+
+use super::{Adjacency, Comparison, Described, Descriptor, EdgeKind, Instance, ShapeContext};
+use crate::geometry::{Delaunay, EdgeRule};
+use crate::graph::Graph;
+use crate::matching::Constraint;
+use crate::{Error, Result};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// The features of a model, as settings.
+///
+/// ```
+/// use homolog::features::FeatureMap;
+/// use homolog::graph::Graph;
+/// use homolog::matching::Matching;
+/// use std::sync::Arc;
+///
+/// let map = FeatureMap::paper_quadratic();
+/// let kite = Graph::from_points(ndarray::array![[0.0, 0.0], [2.0, 1.0], [0.0, 3.0], [-2.0, 1.0]])?;
+/// let kite = Arc::new(map.describe(&kite)?);
+/// let instance = map.instance(&kite, &kite)?;
+/// let identity = Matching::identity(4);
+/// // A graph matched to itself: no descriptor differs, and all five edges are preserved, both ways.
+/// let features = instance.joint_features(&identity)?;
+/// assert_eq!((features.len(), features[0], features[60]), (61, 0.0, 10.0));
+/// assert_eq!(instance.compatibility(&map.unlearned_weights())?.score(&identity)?, 10.0);
+/// # Ok::<(), homolog::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct FeatureMap {
+    /// Features of pairs of nodes.
+    pub node: Vec<NodeFeature>,
+    /// Draws the edges between the points of every graph, in place of its own; `None`: the graph's own edges.
+    pub edge_rule: Option<EdgeRule>,
+    /// Features of pairs of edges; none: a linear problem.
+    pub edge: Vec<EdgeKind>,
+    /// Left nodes may stay unmatched, and the price of that is a weight: the feature is -1 for each unmatched left node, so that
+    /// the score of staying unmatched is minus the weight.
+    pub unmatched: bool,
+    /// How often a right node may be used.
+    pub constraint: Constraint,
+}
+
+/// A descriptor of nodes and how two of them are compared.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NodeFeature {
+    /// What describes a node.
+    pub descriptor: Descriptor,
+    /// How the descriptors of two nodes become features.
+    #[serde(default)]
+    pub comparison: Comparison,
+}
+
+impl NodeFeature {
+    /// How many features, and so weights, it has.
+    #[must_use]
+    pub fn feature_count(&self) -> usize {
+        self.comparison.feature_count(self.descriptor.descriptor().names().len())
+    }
+
+    /// A name for each of them.
+    fn names(&self) -> Vec<String> {
+        let name = self.descriptor.name();
+        match self.comparison {
+            Comparison::WholeDecay(_) => vec![name.to_string()],
+            _ => self.descriptor.descriptor().names().iter().map(|number| format!("{name} {number}")).collect(),
+        }
+    }
+}
+
+impl Default for FeatureMap {
+    /// [`Self::paper_linear`].
+    fn default() -> Self {
+        Self::paper_linear()
+    }
+}
+
+impl FeatureMap {
+    /// The paper's 60 shape context features; no edges.
+    #[must_use]
+    pub fn paper_linear() -> Self {
+        let descriptor = Descriptor::ShapeContext(ShapeContext::default());
+        Self {
+            node: vec![NodeFeature { descriptor, comparison: Comparison::default() }],
+            edge_rule: None,
+            edge: Vec::new(),
+            unmatched: false,
+            constraint: Constraint::OneToOne,
+        }
+    }
+
+    /// The paper's 60 + 1: shape context and adjacency of the Delaunay triangulation.
+    #[must_use]
+    pub fn paper_quadratic() -> Self {
+        Self {
+            edge_rule: Some(EdgeRule::Delaunay(Delaunay {})),
+            edge: vec![EdgeKind::Adjacency(Adjacency {})],
+            ..Self::paper_linear()
+        }
+    }
+
+    /// Whether all settings make sense.
+    ///
+    /// # Errors
+    /// The first setting that does not.
+    pub fn check(&self) -> Result<()> {
+        for feature in &self.node {
+            feature.descriptor.descriptor().check()?;
+            feature.comparison.check()?;
+        }
+        for kind in &self.edge {
+            kind.feature().check()?;
+        }
+        self.edge_rule.as_ref().map_or(Ok(()), EdgeRule::check)
+    }
+
+    /// How many weights there are.
+    #[must_use]
+    pub fn dim(&self) -> usize {
+        let node: usize = self.node.iter().map(NodeFeature::feature_count).sum();
+        let edge: usize = self.edge.iter().map(|kind| kind.feature().names().len()).sum();
+        node + edge + usize::from(self.unmatched)
+    }
+
+    /// A name for each weight, all different: where a name would occur again it gets a number.
+    #[must_use]
+    pub fn names(&self) -> Vec<String> {
+        let node = self.node.iter().flat_map(NodeFeature::names);
+        let edge = self.edge.iter().flat_map(|kind| kind.feature().names());
+        let unmatched = self.unmatched.then(|| "unmatched".to_string());
+        let mut names: Vec<String> = Vec::with_capacity(self.dim());
+        for name in node.chain(edge).chain(unmatched) {
+            let numbered = |number: usize| if number == 1 { name.clone() } else { format!("{name} #{number}") };
+            let mut number = 1;
+            while names.contains(&numbered(number)) {
+                number += 1;
+            }
+            names.push(numbered(number));
+        }
+        names
+    }
+
+    /// The weights of matching without learning: all ones, as the authors run it.
+    #[must_use]
+    pub fn unlearned_weights(&self) -> Vec<f64> {
+        vec![1.0; self.dim()]
+    }
+
+    /// Computes the descriptors of a graph, once for all the pairs it will be in.
+    ///
+    /// # Errors
+    /// A part of the graph that a feature needs and that is not there; a setting out of range.
+    pub fn describe(&self, graph: &Graph) -> Result<Described> {
+        Described::new(self, graph)
+    }
+
+    /// The problem of matching one described graph to another.
+    ///
+    /// # Errors
+    /// One of them was described by another feature map.
+    pub fn instance(&self, left: &Arc<Described>, right: &Arc<Described>) -> Result<Instance> {
+        for (side, described) in [("left", left), ("right", right)] {
+            if described.plan.map != *self {
+                return Err(Error::OtherFeatures { side });
+            }
+        }
+        Ok(Instance::new(Arc::clone(left), Arc::clone(right)))
+    }
+}

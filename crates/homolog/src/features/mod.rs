@@ -1,0 +1,202 @@
+//! From two graphs to a problem whose scores are linear in the weights (the paper's equations 5 to 7):
+//!
+//!   c_ik = <phi_1(i, k), w_1>,   d_(ij)(kl) = <phi_2(ij, kl), w_2>,   score(y) = <Phi(y), w>
+//!
+//! A [`FeatureMap`] says which features there are. It turns a [`Graph`] into a [`Described`] graph, once, and two of those into an
+//! [`Instance`]: two shared references, whose cost in memory is bytes. [`Instance::compatibility`] is the problem for given weights,
+//! [`Instance::joint_features`] is Phi.
+//!
+//! One file per descriptor of nodes ([`Descriptor`] lists them) and per edge feature ([`EdgeKind`] lists them); [`Comparison`] says
+//! how the descriptors of two nodes become features.
+
+mod adjacency;
+mod attributes;
+mod comparison;
+mod described;
+mod difference;
+mod direction;
+mod edge_attributes;
+mod edge_scores;
+mod instance;
+mod length;
+mod map;
+mod node_scores;
+mod position;
+
+mod shape_context;
+
+pub use adjacency::Adjacency;
+pub use attributes::NodeAttributes;
+pub use comparison::{Comparison, Decay, NegativeSquare, WholeDecay};
+pub use described::Described;
+pub use difference::Difference;
+pub use direction::{DirectionForm, Directions};
+pub use edge_attributes::EdgeAttributes;
+pub use instance::Instance;
+pub use length::{LengthUnit, Lengths};
+pub use map::{FeatureMap, NodeFeature};
+pub use position::Position;
+pub use shape_context::ShapeContext;
+
+use crate::Result;
+use crate::graph::Graph;
+use ndarray::Array2;
+use serde::{Deserialize, Serialize};
+
+/// Numbers that describe each node of a graph.
+pub trait NodeDescriptor: Send + Sync {
+    /// A name for each number.
+    fn names(&self) -> Vec<String>;
+
+    /// One row per node, one column per name.
+    ///
+    /// # Errors
+    /// A part of the graph that is missing; a setting out of range.
+    fn describe(&self, graph: &Graph) -> Result<Array2<f64>>;
+
+    /// Whether the settings make sense.
+    ///
+    /// # Errors
+    /// The first setting that does not.
+    fn check(&self) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// A comparison phi_2 of two edges. It counts only where both edges exist.
+///
+/// [`Self::measure`] takes from each graph, once, the numbers z(e) that the comparison needs of each edge.
+pub trait EdgeFeature: Send + Sync {
+    /// A name for each feature.
+    fn names(&self) -> Vec<String>;
+
+    /// z(e): one row per edge of the graph, in the order of [`Graph::edges`].
+    ///
+    /// # Errors
+    /// A part of the graph that is missing.
+    fn measure(&self, graph: &Graph) -> Result<Array2<f64>>;
+
+    /// The features of a left edge e and a right edge f, from z(e) and z(f): one number per name.
+    fn compare(&self, left: &[f64], right: &[f64], phi: &mut [f64]);
+
+    /// The same comparison as a [`Bilinear`] form, one per name, for a feature that has one; it is then never computed pair by pair.
+    fn bilinear(&self) -> Option<Vec<Bilinear>> {
+        None
+    }
+
+    /// Whether the settings make sense.
+    ///
+    /// # Errors
+    /// The first setting that does not.
+    fn check(&self) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// A feature made of products of per-edge numbers:
+///
+///   phi(e, f) = constant + Σ_(s in alone) [z_s(e) + z_s(f)] + Σ_((s, coefficient) in products) coefficient · z_s(e) · z_s(f)
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Bilinear {
+    /// What does not depend on the edges.
+    pub constant: f64,
+    /// Columns of z that count by themselves.
+    pub alone: Vec<usize>,
+    /// Columns of z that count as a product, and how much.
+    pub products: Vec<(usize, f64)>,
+}
+
+/// Every descriptor of nodes, by name, with its settings.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "name", rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Descriptor {
+    /// How the node sees the other points: the paper's.
+    ShapeContext(ShapeContext),
+    /// The point itself, for data that is already registered.
+    Position(Position),
+    /// The graph's own node attributes.
+    Attributes(NodeAttributes),
+}
+
+impl Descriptor {
+    /// All descriptors; the attributes are called "0".
+    #[must_use]
+    pub fn all() -> Vec<Self> {
+        vec![
+            Self::ShapeContext(ShapeContext::default()),
+            Self::Position(Position::default()),
+            Self::Attributes(NodeAttributes { columns: vec!["0".to_string()] }),
+        ]
+    }
+
+    /// The name in settings files.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::ShapeContext(_) => "shape-context",
+            Self::Position(_) => "position",
+            Self::Attributes(_) => "attributes",
+        }
+    }
+
+    /// The descriptor.
+    #[must_use]
+    pub fn descriptor(&self) -> &dyn NodeDescriptor {
+        match self {
+            Self::ShapeContext(descriptor) => descriptor,
+            Self::Position(descriptor) => descriptor,
+            Self::Attributes(descriptor) => descriptor,
+        }
+    }
+}
+
+/// Every edge feature, by name, with its settings.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "name", rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum EdgeKind {
+    /// One where both edges exist: the paper's.
+    Adjacency(Adjacency),
+    /// Difference of lengths.
+    Lengths(Lengths),
+    /// Difference of directions.
+    Directions(Directions),
+    /// Differences of the graph's own edge attributes.
+    Attributes(EdgeAttributes),
+}
+
+impl EdgeKind {
+    /// All edge features; the attributes are called "0".
+    #[must_use]
+    pub fn all() -> Vec<Self> {
+        vec![
+            Self::Adjacency(Adjacency::default()),
+            Self::Lengths(Lengths::default()),
+            Self::Directions(Directions::default()),
+            Self::Attributes(EdgeAttributes { columns: vec!["0".to_string()], ..EdgeAttributes::default() }),
+        ]
+    }
+
+    /// The name in settings files.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Adjacency(_) => "adjacency",
+            Self::Lengths(_) => "lengths",
+            Self::Directions(_) => "directions",
+            Self::Attributes(_) => "attributes",
+        }
+    }
+
+    /// The feature.
+    #[must_use]
+    pub fn feature(&self) -> &dyn EdgeFeature {
+        match self {
+            Self::Adjacency(feature) => feature,
+            Self::Lengths(feature) => feature,
+            Self::Directions(feature) => feature,
+            Self::Attributes(feature) => feature,
+        }
+    }
+}

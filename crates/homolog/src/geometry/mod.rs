@@ -1,0 +1,112 @@
+//! What can be computed from points alone: edges between them, and their scale. Knows no graph.
+//!
+//! [`EdgeRule`] lists every way to draw edges, by name, for settings and model files. All of them give undirected edges {i, j},
+//! i < j, each once and sorted; what depends on distances is settled by the points, so that renumbering the points renumbers the
+//! edges (but for ties in [`Nearest`], which go to the smallest index).
+
+mod delaunay;
+mod proximity;
+mod scale;
+
+pub use delaunay::delaunay;
+pub use proximity::{complete, nearest, within};
+pub(crate) use scale::{any_distance, distance};
+pub use scale::{mean_distance, to_unit_range};
+
+use crate::{Error, Result};
+use ndarray::ArrayView2;
+use serde::{Deserialize, Serialize};
+
+/// How edges are drawn between points.
+///
+/// ```
+/// use homolog::geometry::EdgeRule;
+/// let square = ndarray::array![[0.0, 0.0], [2.0, 0.0], [2.0, 1.0], [0.0, 1.0]];
+/// let rule: EdgeRule = serde_json::from_str(r#"{"name":"within","radius":1.5}"#)?;
+/// assert_eq!(rule.edges(square.view())?, [[0, 3], [1, 2]]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "name", rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum EdgeRule {
+    /// The Delaunay triangulation, as in the paper; points in the plane only.
+    Delaunay(Delaunay),
+    /// Each point to its nearest.
+    Nearest(Nearest),
+    /// All pairs at most so far apart.
+    Within(Within),
+    /// All pairs.
+    Complete(Complete),
+}
+
+/// The Delaunay triangulation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Delaunay {}
+
+/// Each point to its nearest; the edge counts for both.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Nearest {
+    /// How many neighbours each point chooses.
+    pub count: usize,
+}
+
+impl Default for Nearest {
+    /// Six neighbours: the mean degree of a triangulation of many points.
+    fn default() -> Self {
+        Self { count: 6 }
+    }
+}
+
+/// All pairs at most so far apart.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Within {
+    /// The largest distance, in the unit of the points. There is no default, since no value suits all data.
+    pub radius: f64,
+}
+
+/// All pairs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Complete {}
+
+impl EdgeRule {
+    /// The undirected edges {i, j}, i < j, each once and sorted. One row per point.
+    ///
+    /// # Errors
+    /// Delaunay: points that are not in the plane. A setting out of range; a coordinate that is not finite.
+    pub fn edges(&self, points: ArrayView2<'_, f64>) -> Result<Vec<[usize; 2]>> {
+        self.check()?;
+        check_finite("points", points)?;
+        match self {
+            Self::Delaunay(_) => delaunay(points),
+            Self::Nearest(rule) => Ok(nearest(points, rule.count)),
+            Self::Within(rule) => Ok(within(points, rule.radius)),
+            Self::Complete(_) => Ok(complete(points.nrows())),
+        }
+    }
+
+    /// Whether the settings make sense.
+    ///
+    /// # Errors
+    /// The first setting that does not.
+    pub fn check(&self) -> Result<()> {
+        match *self {
+            Self::Within(Within { radius }) if radius.is_nan() || radius < 0.0 => {
+                Err(Error::BadSetting { name: "radius", value: radius, reason: "it must be 0 or more" })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Refuses NaN and infinities, with their place.
+pub(crate) fn check_finite(what: &'static str, table: ArrayView2<'_, f64>) -> Result<()> {
+    match table.indexed_iter().find(|(_, value)| !value.is_finite()) {
+        Some(((row, column), &value)) => Err(Error::BadCell { what, row, column, value }),
+        None => Ok(()),
+    }
+}

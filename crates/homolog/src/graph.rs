@@ -1,0 +1,296 @@
+//! [`Graph`]: points, node attributes, edges, edge attributes, names; any part may be absent. [`Pair`]: two of them, shared.
+//!
+//! People come with point sets, with attributed graphs that have no positions, and with both. The constructors check everything
+//! once (finite numbers, indices in range, sizes that agree), so that features and losses can rely on it.
+//!
+//! Edges are kept as [`EdgeList`] keeps them: directed and sorted. An undirected edge stands there in both directions, so that all
+//! sums over edges run over ordered pairs, as the authors' do. **Context points** are seen by descriptors such as the shape context
+//! but are not nodes: nothing is matched to them. A graph is shared by `Arc`: in however many pairs it is, it exists once.
+
+mod attributes;
+
+pub use attributes::Attributes;
+
+use crate::geometry::{EdgeRule, check_finite, to_unit_range};
+use crate::matching::EdgeList;
+use crate::{Error, Result};
+use ndarray::{Array2, ArrayView2, Axis};
+use std::sync::Arc;
+
+/// Whether a given edge (i, j) also leads from j to i.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Direction {
+    /// From the first to the second node only.
+    Directed,
+    /// Both ways, with the same attributes.
+    Undirected,
+}
+
+/// Nodes with what is known of them.
+///
+/// ```
+/// use homolog::geometry::{Delaunay, EdgeRule};
+/// use homolog::graph::Graph;
+/// let corners = ndarray::array![[0.0, 0.0], [2.0, 0.1], [1.0, 2.0]];
+/// let triangle = Graph::from_points(corners)?.with_edges_by(&EdgeRule::Delaunay(Delaunay {}))?;
+/// assert_eq!(triangle.edges().len(), 6); // three edges, both ways
+/// # Ok::<(), homolog::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Graph {
+    node_count: usize,
+    points: Option<Array2<f64>>,
+    context: Option<Array2<f64>>,
+    node_attributes: Option<Attributes>,
+    edges: Arc<EdgeList>,
+    edge_attributes: Option<Attributes>,
+    names: Option<Vec<String>>,
+    image_size: Option<[f64; 2]>,
+}
+
+impl Graph {
+    /// Nodes of which nothing is known yet.
+    #[must_use]
+    pub fn new(node_count: usize) -> Self {
+        Self {
+            node_count,
+            points: None,
+            context: None,
+            node_attributes: None,
+            edges: Arc::new(EdgeList::empty(node_count)),
+            edge_attributes: None,
+            names: None,
+            image_size: None,
+        }
+    }
+
+    /// One node per point: a row of two or three coordinates.
+    ///
+    /// # Errors
+    /// Another number of coordinates, or one that is not finite.
+    pub fn from_points(points: Array2<f64>) -> Result<Self> {
+        if points.ncols() != 2 && points.ncols() != 3 {
+            return Err(Error::Size { what: "coordinates of a point (2 or 3)", expected: 2, found: points.ncols() });
+        }
+        check_finite("points", points.view())?;
+        let node_count = points.nrows();
+        Ok(Self { points: Some(points), ..Self::new(node_count) })
+    }
+
+    /// Further points that descriptors see but that are not nodes.
+    ///
+    /// # Errors
+    /// The graph has no points or points of another dimension; a coordinate that is not finite.
+    pub fn with_context(self, context: Array2<f64>) -> Result<Self> {
+        let dimension = self.need_points("context points")?.ncols();
+        if context.ncols() != dimension {
+            return Err(Error::Size {
+                what: "coordinates of a context point",
+                expected: dimension,
+                found: context.ncols(),
+            });
+        }
+        check_finite("context points", context.view())?;
+        Ok(Self { context: Some(context), ..self })
+    }
+
+    /// Attributes of the nodes: one row per node.
+    ///
+    /// # Errors
+    /// Another number of rows.
+    pub fn with_node_attributes(self, attributes: Attributes) -> Result<Self> {
+        self.expect_count("rows of node attributes", attributes.values().nrows())?;
+        Ok(Self { node_attributes: Some(attributes), ..self })
+    }
+
+    /// Names of the nodes, each a different one.
+    ///
+    /// # Errors
+    /// A name too many or too few, or one that occurs twice.
+    pub fn with_names(self, names: Vec<String>) -> Result<Self> {
+        self.expect_count("names of nodes", names.len())?;
+        if let Some(name) = attributes::repeated(&names) {
+            return Err(Error::Repeated { what: "names of nodes", name });
+        }
+        Ok(Self { names: Some(names), ..self })
+    }
+
+    /// The width and height of the image that the points were found in, in the unit of the points.
+    ///
+    /// # Errors
+    /// One of them is not positive and finite.
+    pub fn with_image_size(self, width: f64, height: f64) -> Result<Self> {
+        for (index, value) in [width, height].into_iter().enumerate() {
+            if !(value.is_finite() && value > 0.0) {
+                return Err(Error::BadEntry { what: "image width and height", index, value });
+            }
+        }
+        Ok(Self { image_size: Some([width, height]), ..self })
+    }
+
+    /// Given edges, in place of those there were. Repetitions count once.
+    ///
+    /// # Errors
+    /// An end that is not a node; an edge from a node to itself.
+    pub fn with_edges(self, mut edges: Vec<[usize; 2]>, direction: Direction) -> Result<Self> {
+        if direction == Direction::Undirected {
+            edges.extend_from_within(..);
+            let given = edges.len() / 2;
+            edges[given..].iter_mut().for_each(|ends| ends.reverse());
+        }
+        let edges = Arc::new(EdgeList::new(self.node_count, edges)?);
+        Ok(Self { edges, edge_attributes: None, ..self })
+    }
+
+    /// Given edges with attributes, one row per given edge, in place of those there were.
+    ///
+    /// # Errors
+    /// As [`Self::with_edges`]; another number of rows; an edge given twice (for undirected edges: either way) with different
+    /// attributes.
+    pub fn with_attributed_edges(
+        self,
+        edges: Vec<[usize; 2]>,
+        attributes: &Attributes,
+        direction: Direction,
+    ) -> Result<Self> {
+        if attributes.values().nrows() != edges.len() {
+            return Err(Error::Size {
+                what: "rows of edge attributes",
+                expected: edges.len(),
+                found: attributes.values().nrows(),
+            });
+        }
+        let graph = self.with_edges(edges.clone(), direction)?;
+        let mut row_of = vec![None; graph.edges.len()];
+        for (row, [source, target]) in edges.into_iter().enumerate() {
+            let both = [[source, target], [target, source]];
+            let ways = if direction == Direction::Undirected { &both[..] } else { &both[..1] };
+            for at in ways.iter().filter_map(|&[i, j]| graph.edges.find(i, j)) {
+                let first = *row_of[at].get_or_insert(row);
+                if attributes.values().row(first) != attributes.values().row(row) {
+                    return Err(Error::ConflictingEdge { source_node: source, target_node: target });
+                }
+            }
+        }
+        // Every edge of the list was given, so none is left out.
+        let rows: Vec<usize> = row_of.into_iter().flatten().collect();
+        Ok(Self { edge_attributes: Some(attributes.reorder(&rows)), ..graph })
+    }
+
+    /// Edges drawn between the points by a rule, in place of those there were.
+    ///
+    /// # Errors
+    /// The graph has no points, or not in the plane where the rule needs that; a setting of the rule out of range.
+    pub fn with_edges_by(self, rule: &EdgeRule) -> Result<Self> {
+        let edges = match (rule, &self.points) {
+            (EdgeRule::Complete(_), None) => crate::geometry::complete(self.node_count),
+            _ => rule.edges(self.need_points("edges from points")?)?,
+        };
+        self.with_edges(edges, Direction::Undirected)
+    }
+
+    /// The same graph with its nodes in another order: node t of the result is node `order[t]` of this one.
+    ///
+    /// # Errors
+    /// `order` is not a permutation of the nodes.
+    pub fn renumbered(&self, order: &[usize]) -> Result<Self> {
+        self.expect_count("order of nodes", order.len())?;
+        let mut place = vec![None; self.node_count];
+        for (new, &old) in order.iter().enumerate() {
+            match place.get_mut(old) {
+                None => return Err(Error::OutOfRange { what: "order of nodes", index: old, count: self.node_count }),
+                Some(slot @ None) => *slot = Some(new),
+                Some(Some(_)) => return Err(Error::NotAPermutation { what: "order of nodes", index: old }),
+            }
+        }
+        let place: Vec<usize> = place.into_iter().flatten().collect();
+        let moved: Vec<[usize; 2]> = self.edges.ends().iter().map(|&[i, j]| [place[i], place[j]]).collect();
+        let renumbered = Self {
+            points: self.points.as_ref().map(|points| points.select(Axis(0), order)),
+            node_attributes: self.node_attributes.as_ref().map(|attributes| attributes.reorder(order)),
+            names: self.names.as_ref().map(|names| order.iter().map(|&old| names[old].clone()).collect()),
+            ..self.clone()
+        };
+        match &self.edge_attributes {
+            None => renumbered.with_edges(moved, Direction::Directed),
+            Some(attributes) => renumbered.with_attributed_edges(moved, attributes, Direction::Directed),
+        }
+    }
+
+    /// How many nodes there are.
+    #[must_use]
+    pub fn node_count(&self) -> usize {
+        self.node_count
+    }
+
+    /// One row of two or three coordinates per node.
+    #[must_use]
+    pub fn points(&self) -> Option<ArrayView2<'_, f64>> {
+        self.points.as_ref().map(|points| points.view())
+    }
+
+    /// Points that are seen but not matched.
+    #[must_use]
+    pub fn context(&self) -> Option<ArrayView2<'_, f64>> {
+        self.context.as_ref().map(|points| points.view())
+    }
+
+    /// One row per node.
+    #[must_use]
+    pub fn node_attributes(&self) -> Option<&Attributes> {
+        self.node_attributes.as_ref()
+    }
+
+    /// The directed edges; an undirected one stands there both ways.
+    #[must_use]
+    pub fn edges(&self) -> &Arc<EdgeList> {
+        &self.edges
+    }
+
+    /// One row per directed edge, in the order of [`Self::edges`].
+    #[must_use]
+    pub fn edge_attributes(&self) -> Option<&Attributes> {
+        self.edge_attributes.as_ref()
+    }
+
+    /// One name per node.
+    #[must_use]
+    pub fn names(&self) -> Option<&[String]> {
+        self.names.as_deref()
+    }
+
+    /// Width and height of the image that the points were found in.
+    #[must_use]
+    pub fn image_size(&self) -> Option<[f64; 2]> {
+        self.image_size
+    }
+
+    /// The points, or the error that says who needed them.
+    pub(crate) fn need_points(&self, needed_by: &'static str) -> Result<ArrayView2<'_, f64>> {
+        self.points().ok_or(Error::Missing { what: "points", needed_by })
+    }
+
+    /// Nodes, then context points, multiplied by a power of two that brings them near 1.
+    pub(crate) fn seen_points(&self, needed_by: &'static str) -> Result<Array2<f64>> {
+        let points = self.need_points(needed_by)?;
+        let Some(context) = self.context() else { return Ok(to_unit_range(points).0) };
+        let mut seen = Array2::zeros((points.nrows() + context.nrows(), points.ncols()));
+        let (mut nodes, mut others) = seen.view_mut().split_at(Axis(0), points.nrows());
+        nodes.assign(&points);
+        others.assign(&context);
+        Ok(to_unit_range(seen.view()).0)
+    }
+
+    fn expect_count(&self, what: &'static str, found: usize) -> Result<()> {
+        if found == self.node_count { Ok(()) } else { Err(Error::Size { what, expected: self.node_count, found }) }
+    }
+}
+
+/// Two graphs to be matched: nodes of the left go to nodes of the right.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Pair {
+    /// G, whose nodes are to find a partner.
+    pub left: Arc<Graph>,
+    /// G', in which they find it.
+    pub right: Arc<Graph>,
+}

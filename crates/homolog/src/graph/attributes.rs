@@ -1,0 +1,69 @@
+//! [`Attributes`]: named numbers, one row per node or per edge. Features ask for them by name, so that a model meets the right
+//! column of a graph it has never seen, or says which one is not there.
+
+use crate::geometry::check_finite;
+use crate::{Error, Result};
+use ndarray::{Array2, ArrayView2};
+
+/// A table of finite numbers with a name for each column.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Attributes {
+    names: Vec<String>,
+    values: Array2<f64>,
+}
+
+impl Attributes {
+    /// A table with a name for each column.
+    ///
+    /// # Errors
+    /// A name too many or too few, a name that occurs twice, a value that is not finite.
+    pub fn new(names: Vec<String>, values: Array2<f64>) -> Result<Self> {
+        if names.len() != values.ncols() {
+            return Err(Error::Size { what: "names of attributes", expected: values.ncols(), found: names.len() });
+        }
+        if let Some(name) = repeated(&names) {
+            return Err(Error::Repeated { what: "names of attributes", name });
+        }
+        check_finite("attributes", values.view())?;
+        Ok(Self { names, values })
+    }
+
+    /// A table whose columns are called "0", "1", ...
+    ///
+    /// # Errors
+    /// A value that is not finite.
+    pub fn numbered(values: Array2<f64>) -> Result<Self> {
+        Self::new((0..values.ncols()).map(|column| column.to_string()).collect(), values)
+    }
+
+    /// The names of the columns.
+    #[must_use]
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// One row per node or edge.
+    #[must_use]
+    pub fn values(&self) -> ArrayView2<'_, f64> {
+        self.values.view()
+    }
+
+    /// The columns with these names, in this order; `None` and the first name that is not there otherwise.
+    pub(crate) fn select(&self, names: &[String]) -> std::result::Result<Array2<f64>, String> {
+        let find = |name: &String| self.names.iter().position(|own| own == name).ok_or_else(|| name.clone());
+        let columns = names.iter().map(find).collect::<std::result::Result<Vec<_>, _>>()?;
+        Ok(self.values.select(ndarray::Axis(1), &columns))
+    }
+
+    /// The same rows in another order.
+    pub(crate) fn reorder(&self, rows: &[usize]) -> Self {
+        Self { names: self.names.clone(), values: self.values.select(ndarray::Axis(0), rows) }
+    }
+}
+
+/// The first name that has occurred before.
+pub(super) fn repeated(names: &[String]) -> Option<String> {
+    let mut sorted: Vec<&String> = names.iter().collect();
+    sorted.sort_unstable();
+    sorted.windows(2).find(|pair| pair[0] == pair[1]).map(|pair| pair[0].clone())
+}

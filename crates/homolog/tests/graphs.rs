@@ -1,0 +1,114 @@
+//! What graphs accept and refuse, how edges are kept, and what renumbering does.
+
+#![expect(clippy::unwrap_used, reason = "a panic is the report")]
+
+mod made;
+
+use homolog::Error;
+use homolog::geometry::{Complete, Delaunay, EdgeRule, Nearest, Within};
+use homolog::graph::{Attributes, Direction, Graph};
+use made::{permutation, rng};
+use ndarray::{Array2, array};
+
+fn square() -> Graph {
+    Graph::from_points(array![[0.0, 0.0], [2.0, 0.0], [2.0, 1.0], [0.0, 1.0]]).unwrap()
+}
+
+#[test]
+fn undirected_edges_stand_both_ways() {
+    let graph = square().with_edges(vec![[2, 0], [0, 1], [1, 0]], Direction::Undirected).unwrap();
+    assert_eq!(graph.edges().ends(), [[0, 1], [0, 2], [1, 0], [2, 0]]);
+    let graph = graph.with_edges(vec![[2, 0], [0, 1]], Direction::Directed).unwrap();
+    assert_eq!(graph.edges().ends(), [[0, 1], [2, 0]]);
+}
+
+#[test]
+fn attributes_follow_their_edges() {
+    let values = Attributes::numbered(array![[5.0], [7.0]]).unwrap();
+    let graph = square().with_attributed_edges(vec![[3, 1], [0, 2]], &values, Direction::Undirected).unwrap();
+    assert_eq!(graph.edges().ends(), [[0, 2], [1, 3], [2, 0], [3, 1]]);
+    assert_eq!(graph.edge_attributes().unwrap().values(), array![[7.0], [5.0], [7.0], [5.0]]);
+    let graph = square().with_attributed_edges(vec![[3, 1], [0, 2]], &values, Direction::Directed).unwrap();
+    assert_eq!(graph.edge_attributes().unwrap().values(), array![[7.0], [5.0]]);
+    // New edges have other attributes, or none.
+    assert!(graph.with_edges(vec![[0, 1]], Direction::Directed).unwrap().edge_attributes().is_none());
+}
+
+#[test]
+fn an_edge_given_twice_must_agree_with_itself() {
+    let values = Attributes::numbered(array![[5.0], [7.0]]).unwrap();
+    let conflict = Error::ConflictingEdge { source_node: 1, target_node: 0 };
+    let twice = square().with_attributed_edges(vec![[0, 1], [1, 0]], &values, Direction::Undirected);
+    assert_eq!(twice.unwrap_err(), conflict);
+    assert!(square().with_attributed_edges(vec![[0, 1], [1, 0]], &values, Direction::Directed).is_ok());
+    let same = Attributes::numbered(array![[5.0], [5.0]]).unwrap();
+    let graph = square().with_attributed_edges(vec![[0, 1], [1, 0]], &same, Direction::Undirected).unwrap();
+    assert_eq!(graph.edges().len(), 2);
+}
+
+#[test]
+fn every_rule_draws_edges() {
+    let edges = |rule| square().with_edges_by(&rule).unwrap().edges().ends().to_vec();
+    assert_eq!(edges(EdgeRule::Delaunay(Delaunay {})).len(), 10);
+    assert_eq!(edges(EdgeRule::Nearest(Nearest { count: 1 })), [[0, 3], [1, 2], [2, 1], [3, 0]]);
+    assert_eq!(edges(EdgeRule::Within(Within { radius: 2.0 })).len(), 8);
+    assert_eq!(edges(EdgeRule::Complete(Complete {})).len(), 12);
+    // Every pair needs no points.
+    assert_eq!(Graph::new(3).with_edges_by(&EdgeRule::Complete(Complete {})).unwrap().edges().len(), 6);
+    let missing = Error::Missing { what: "points", needed_by: "edges from points" };
+    assert_eq!(Graph::new(3).with_edges_by(&EdgeRule::Delaunay(Delaunay {})).unwrap_err(), missing);
+    let space = Graph::from_points(Array2::zeros((3, 3))).unwrap();
+    assert!(matches!(space.with_edges_by(&EdgeRule::Delaunay(Delaunay {})), Err(Error::Size { expected: 2, .. })));
+}
+
+#[test]
+fn refuses_what_makes_no_sense() {
+    let nan = Graph::from_points(array![[0.0, 1.0], [f64::NAN, 0.0]]).unwrap_err();
+    assert!(matches!(nan, Error::BadCell { what: "points", row: 1, column: 0, .. }));
+    assert!(matches!(Graph::from_points(Array2::zeros((2, 4))), Err(Error::Size { found: 4, .. })));
+    assert!(matches!(Graph::new(2).with_context(array![[0.0, 0.0]]), Err(Error::Missing { what: "points", .. })));
+    assert!(matches!(square().with_context(array![[0.0, 0.0, 0.0]]), Err(Error::Size { expected: 2, .. })));
+    let infinite = square().with_context(array![[0.0, f64::INFINITY]]);
+    assert!(matches!(infinite, Err(Error::BadCell { what: "context points", .. })));
+    let rows = Attributes::numbered(Array2::zeros((3, 1))).unwrap();
+    assert!(matches!(square().with_node_attributes(rows), Err(Error::Size { expected: 4, found: 3, .. })));
+    let names = |names: &[&str]| names.iter().map(ToString::to_string).collect::<Vec<_>>();
+    let twice = Error::Repeated { what: "names of attributes", name: "a".to_string() };
+    assert_eq!(Attributes::new(names(&["a", "a"]), Array2::zeros((1, 2))).unwrap_err(), twice);
+    assert!(matches!(Attributes::new(names(&["a"]), Array2::zeros((1, 2))), Err(Error::Size { .. })));
+    assert!(matches!(Attributes::numbered(array![[f64::NAN]]), Err(Error::BadCell { what: "attributes", .. })));
+    assert!(matches!(square().with_names(names(&["a"])), Err(Error::Size { expected: 4, found: 1, .. })));
+    assert!(matches!(square().with_names(names(&["a", "b", "c", "a"])), Err(Error::Repeated { .. })));
+    assert!(matches!(square().with_image_size(640.0, 0.0), Err(Error::BadEntry { index: 1, .. })));
+    let edges = |edges| square().with_edges(edges, Direction::Undirected).unwrap_err();
+    assert!(matches!(edges(vec![[0, 4]]), Error::OutOfRange { index: 4, count: 4, .. }));
+    assert_eq!(edges(vec![[1, 1]]), Error::SelfLoop { node: 1 });
+    let values = Attributes::numbered(array![[5.0]]).unwrap();
+    let short = square().with_attributed_edges(vec![[0, 1], [0, 2]], &values, Direction::Directed);
+    assert!(matches!(short, Err(Error::Size { expected: 2, found: 1, .. })));
+    assert!(matches!(square().renumbered(&[0, 1, 2]), Err(Error::Size { .. })));
+    assert!(matches!(square().renumbered(&[0, 1, 2, 4]), Err(Error::OutOfRange { .. })));
+    let twice = Error::NotAPermutation { what: "order of nodes", index: 2 };
+    assert_eq!(square().renumbered(&[0, 2, 2, 1]).unwrap_err(), twice);
+}
+
+#[test]
+fn renumbering_there_and_back_changes_nothing() {
+    for seed in 0..20 {
+        let rng = &mut rng(seed);
+        let names: Vec<String> = (0..7).map(|node| format!("node {node}")).collect();
+        let graph = made::graph(rng, 7).with_names(names).unwrap().with_image_size(100.0, 80.0).unwrap();
+        let order = permutation(rng, 7);
+        let mut back = vec![0; 7];
+        order.iter().enumerate().for_each(|(new, &old)| back[old] = new);
+        let moved = graph.renumbered(&order).unwrap();
+        assert_eq!(moved.names().unwrap()[0], format!("node {}", order[0]));
+        assert_eq!(moved.points().unwrap().row(0), graph.points().unwrap().row(order[0]));
+        for (at, &[i, j]) in moved.edges().ends().iter().enumerate() {
+            let there = graph.edges().find(order[i], order[j]).unwrap();
+            let [new, old] = [&moved, &graph].map(|graph| graph.edge_attributes().unwrap().values());
+            assert_eq!(new.row(at), old.row(there));
+        }
+        assert_eq!(moved.renumbered(&back).unwrap(), graph);
+    }
+}
