@@ -26,8 +26,10 @@
 //! # Modules, in reading order
 //!
 //! * [`matching`]: the problem and its solvers.
+//! * [`optimize`]: minimises a regularised convex risk that is dear to evaluate, with a proof.
 
 pub mod matching;
+pub mod optimize;
 
 mod error;
 pub use error::{Error, Result};
