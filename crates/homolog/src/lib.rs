@@ -30,12 +30,14 @@
 //! * [`graph`]: points, edges and attributes; pairs of graphs.
 //! * [`features`]: from two graphs to a problem whose scores are linear in the weights.
 //! * [`loss`]: how wrong a matching is.
+//! * [`optimize`]: minimises a regularised convex risk that is dear to evaluate, with a proof.
 
 pub mod features;
 pub mod geometry;
 pub mod graph;
 pub mod loss;
 pub mod matching;
+pub mod optimize;
 
 mod error;
 pub use error::{Error, Result};

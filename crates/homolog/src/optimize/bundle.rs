@@ -1,0 +1,89 @@
+//! [`Bundle`]: the bundle method (BMRM, the paper's Algorithm 1) for J(w) = lambda/2 |w|² + R(w).
+//!
+//! Every evaluation of the risk adds one plane for each part to a model that lies below R. The regularised minimum of the model is a
+//! lower bound on min J; the best point evaluated is an upper bound; the run ends where they are close. The next evaluation is half-way
+//! between that best point and the minimum of the model. With an exact oracle every step then either brings the best objective
+//! down by a quarter of the gap or raises the model at its minimum by half of it; going all the way, as BMRM does, needs
+//! about half as many evaluations again, and about four times as many where all examples share one plane (docs/benchmarks.md).
+
+use super::state::State;
+use super::{Minimum, Observer, Risk, StopReason};
+use crate::{Error, Result};
+use serde::{Deserialize, Serialize};
+
+/// Settings of the bundle method.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Bundle {
+    /// The regularisation; more than 0.
+    pub lambda: f64,
+    /// Ends where objective - bound <= gap_tolerance * |objective|.
+    pub gap_tolerance: f64,
+    /// The most evaluations of the risk at one lambda.
+    pub max_iterations: usize,
+    /// Keep about this many planes at most (and always two for each part).
+    pub max_planes: usize,
+}
+
+impl Default for Bundle {
+    /// lambda 0.01 and the gap 1e-3 as in the authors' experiments; the limits are large enough not to matter there.
+    fn default() -> Self {
+        Self { lambda: 0.01, gap_tolerance: 1e-3, max_iterations: 1000, max_planes: 2000 }
+    }
+}
+
+impl Bundle {
+    /// Minimises from zero weights, all free.
+    ///
+    /// # Errors
+    /// A setting out of range; an error of the risk, or NaN or infinity from it.
+    pub fn minimize(&self, risk: &mut dyn Risk, observe: Observer<'_>) -> Result<Minimum> {
+        let mut state = State::new(risk, &[], None)?;
+        self.run(&mut state, risk, observe)
+    }
+
+    /// Continues a state: where it left off if it is at this lambda, else afresh with all its planes and points.
+    ///
+    /// # Errors
+    /// As [`Self::minimize`]; a state that does not fit the risk. The state is then as before the failed evaluation.
+    pub fn run(&self, state: &mut State, risk: &mut dyn Risk, observe: Observer<'_>) -> Result<Minimum> {
+        self.check()?;
+        state.check(risk)?;
+        if state.lambda() != Some(self.lambda) {
+            state.begin(self.lambda);
+        }
+        loop {
+            if let Some(stop) = self.verdict(state) {
+                return Ok(state.minimum(self.lambda, stop));
+            }
+            let step = state.advance(risk, self.lambda, self.max_planes)?;
+            if observe(&step).is_break() {
+                let stop = self.verdict(state).unwrap_or(StopReason::Interrupted);
+                return Ok(state.minimum(self.lambda, stop));
+            }
+        }
+    }
+
+    fn verdict(&self, state: &State) -> Option<StopReason> {
+        if state.step(self.lambda).gap <= self.gap_tolerance {
+            Some(StopReason::Converged)
+        } else if state.stalled {
+            Some(StopReason::Stalled)
+        } else if state.history.len() >= self.max_iterations {
+            Some(StopReason::IterationLimit)
+        } else {
+            None
+        }
+    }
+
+    fn check(&self) -> Result<()> {
+        let bad = |name, value, reason| Err(Error::BadSetting { name, value, reason });
+        if !(self.lambda > 0.0 && self.lambda.is_finite()) {
+            return bad("lambda", self.lambda, "it must be more than 0 and finite");
+        }
+        if !(self.gap_tolerance >= 0.0 && self.gap_tolerance.is_finite()) {
+            return bad("gap_tolerance", self.gap_tolerance, "it must be 0 or more and finite");
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,194 @@
+//! An orthogonal factorisation of a changing list of vectors u_1 ... u_m: u_j = Σ_i R_ij q_i, with q orthonormal and R upper
+//! triangular. Adding or removing a vector costs O(m·dim). Working with q rather than with the products u_i·u_j keeps nearly
+//! parallel vectors apart down to rounding, where products would lose half of the digits.
+
+use super::state::check_size;
+use super::vector::{add_scaled, dot, length};
+use crate::Result;
+use serde::{Deserialize, Serialize};
+
+/// q and R of the current vectors.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub(super) struct Factor {
+    q: Vec<Vec<f64>>,
+    /// Column j of R: its j + 1 entries on and above the diagonal.
+    r: Vec<Vec<f64>>,
+}
+
+/// A vector split into what the present ones span and the rest.
+pub(super) struct Split {
+    /// Coordinates along q.
+    along: Vec<f64>,
+    /// What is left, and how long it is.
+    rest: Vec<f64>,
+    pub(super) rest_length: f64,
+}
+
+impl Factor {
+    /// Whether it is the factor of so many vectors: it may have come from a file.
+    pub(super) fn check(&self, count: usize, dim: usize) -> Result<()> {
+        let lengths = [(count, self.q.len()), (count, self.r.len())];
+        let rows = self.q.iter().map(|q| (dim, q.len()));
+        let columns = self.r.iter().enumerate().map(|(j, column)| (j + 1, column.len()));
+        lengths.into_iter().chain(rows).chain(columns).try_for_each(|(a, b)| check_size("factor in the state", a, b))
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.q.clear();
+        self.r.clear();
+    }
+
+    /// Splits a vector by Gram-Schmidt, a second time where the first pass cancelled many digits ("twice is enough").
+    pub(super) fn split(&self, vector: Vec<f64>) -> Split {
+        let mut rest = vector;
+        let mut along = vec![0.0; self.q.len()];
+        let mut rest_length = length(&rest);
+        for _pass in 0..2 {
+            let before = rest_length;
+            for (q, coordinate) in self.q.iter().zip(&mut along) {
+                let share = dot(q, &rest);
+                *coordinate += share;
+                add_scaled(&mut rest, -share, q);
+            }
+            rest_length = length(&rest);
+            if rest_length > 0.5 * before {
+                break;
+            }
+        }
+        Split { along, rest, rest_length }
+    }
+
+    /// Adds the vector that was split; its rest must not be zero.
+    pub(super) fn push(&mut self, split: Split) {
+        let Split { along: mut column, mut rest, rest_length } = split;
+        rest.iter_mut().for_each(|x| *x /= rest_length);
+        column.push(rest_length);
+        self.q.push(rest);
+        self.r.push(column);
+    }
+
+    /// Replaces u_j by u_j - u_first for each of the later positions j.
+    pub(super) fn subtract(&mut self, first: usize, later: impl Iterator<Item = usize>) {
+        let (head, tail) = self.r.split_at_mut(first + 1);
+        for j in later {
+            add_scaled(&mut tail[j - first - 1], -1.0, &head[first]);
+        }
+    }
+
+    /// Removes a vector: the columns behind it lose their entry below the diagonal by plane rotations.
+    pub(super) fn remove(&mut self, position: usize) {
+        self.r.remove(position);
+        for j in position..self.r.len() {
+            let (x, y) = (self.r[j][j], self.r[j][j + 1]);
+            let radius = x.hypot(y);
+            let (cos, sin) = if radius > 0.0 { (x / radius, y / radius) } else { (1.0, 0.0) };
+            self.r[j].truncate(j + 1);
+            self.r[j][j] = radius;
+            for column in &mut self.r[j + 1..] {
+                let (x, y) = (column[j], column[j + 1]);
+                column[j] = cos * x + sin * y;
+                column[j + 1] = cos * y - sin * x;
+            }
+            let (head, tail) = self.q.split_at_mut(j + 1);
+            for (x, y) in head[j].iter_mut().zip(&mut tail[0]) {
+                (*x, *y) = (cos * *x + sin * *y, cos * *y - sin * *x);
+            }
+        }
+        self.q.pop();
+    }
+
+    /// The a with Σ_j a_j u_j = the spanned part of a split vector.
+    pub(super) fn coefficients(&self, split: &Split) -> Vec<f64> {
+        let mut a = split.along.clone();
+        self.solve_upper(&mut a);
+        a
+    }
+
+    /// Solves (U Uᵀ) z = rhs in place, U having the vectors as rows.
+    pub(super) fn solve_normal(&self, rhs: &mut [f64]) {
+        for (j, column) in self.r.iter().enumerate() {
+            rhs[j] = (rhs[j] - dot(&column[..j], &rhs[..j])) / column[j];
+        }
+        self.solve_upper(rhs);
+    }
+
+    /// [`Self::solve_normal`] for a right side that is zero but for its last entry.
+    pub(super) fn solve_normal_last(&self, last: f64) -> Vec<f64> {
+        let mut z = vec![0.0; self.r.len()];
+        if let (Some(entry), Some(column)) = (z.last_mut(), self.r.last()) {
+            *entry = last / column[column.len() - 1];
+        }
+        self.solve_upper(&mut z);
+        z
+    }
+
+    fn solve_upper(&self, rhs: &mut [f64]) {
+        for (j, column) in self.r.iter().enumerate().rev() {
+            rhs[j] /= column[j];
+            let value = rhs[j];
+            add_scaled(&mut rhs[..j], -value, &column[..j]);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    /// (U Uᵀ) z computed plainly.
+    fn normal_product(vectors: &[Vec<f64>], z: &[f64]) -> Vec<f64> {
+        vectors.iter().map(|u| vectors.iter().zip(z).map(|(v, z)| z * dot(u, v)).sum()).collect()
+    }
+
+    #[test]
+    fn solves_after_any_order_of_changes() {
+        let mut rng = ChaCha8Rng::seed_from_u64(1);
+        let mut factor = Factor::default();
+        let mut vectors: Vec<Vec<f64>> = Vec::new();
+        for _change in 0..300 {
+            match rng.random_range(0..4) {
+                0 if !vectors.is_empty() => {
+                    let position = rng.random_range(0..vectors.len());
+                    vectors.remove(position);
+                    factor.remove(position);
+                }
+                1 if vectors.len() > 2 => {
+                    let first = rng.random_range(0..vectors.len() - 1);
+                    factor.subtract(first, (first + 1..vectors.len()).step_by(2));
+                    for j in (first + 1..vectors.len()).step_by(2) {
+                        let subtracted = vectors[first].clone();
+                        add_scaled(&mut vectors[j], -1.0, &subtracted);
+                    }
+                    // The first goes, as it does in the solver: differences of differences would grow without end.
+                    vectors.remove(first);
+                    factor.remove(first);
+                }
+                _ if vectors.len() < 12 => {
+                    let vector: Vec<f64> = (0..17).map(|_| rng.random_range(-1.0..1.0)).collect();
+                    vectors.push(vector.clone());
+                    let split = factor.split(vector);
+                    factor.push(split);
+                }
+                _ => {}
+            }
+            let rhs: Vec<f64> = (0..vectors.len()).map(|_| rng.random_range(-1.0..1.0)).collect();
+            let mut z = rhs.clone();
+            factor.solve_normal(&mut z);
+            for (found, wanted) in normal_product(&vectors, &z).iter().zip(&rhs) {
+                assert!((found - wanted).abs() < 1e-9, "{found} is not {wanted}");
+            }
+        }
+    }
+
+    #[test]
+    fn tells_dependent_vectors_from_nearly_parallel_ones() {
+        let mut factor = Factor::default();
+        let split = factor.split(vec![1.0, 2.0, 3.0, 4.0]);
+        factor.push(split);
+        assert!(factor.split(vec![2.0, 4.0, 6.0, 8.0]).rest_length < 1e-14);
+        let near = factor.split(vec![1.0, 2.0, 3.0, 4.0 + 1e-10]);
+        assert!((near.rest_length / (1e-10 * (14.0_f64 / 30.0).sqrt()) - 1.0).abs() < 1e-5, "{}", near.rest_length);
+    }
+}

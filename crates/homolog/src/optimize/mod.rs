@@ -1,0 +1,116 @@
+//! Minimises a regularised convex risk,
+//!
+//!   J(w) = lambda/2 |w|² + R(w),      R(w) = Σ_part R_part(w)
+//!
+//! where R is known only through an oracle that is dear to ask ([`Risk`]): at a w it gives the value and, for each part, a plane that
+//! lies below that part everywhere. Nothing here knows of graphs. [`Bundle`] holds the settings and the method; [`State`] is a run that
+//! can be written down, read back and continued, at the same lambda or another; [`Path`] goes through many lambdas.
+//!
+//! Everything is **minimised**, and what comes back is proven: `bound` <= min J <= `objective`.
+
+mod bundle;
+mod factor;
+mod path;
+mod points;
+mod simplex_qp;
+mod state;
+mod vector;
+
+pub use bundle::Bundle;
+pub use path::{Path, PathState};
+pub use state::{State, WeightRule};
+
+use crate::Result;
+use serde::{Deserialize, Serialize};
+use std::ops::ControlFlow;
+
+/// A convex function of the weights, known by values and planes below it.
+///
+/// A risk that is a mean over examples may be one part, or one part for each group of examples. More parts mean fewer evaluations
+/// to the same gap and more work between them.
+pub trait Risk {
+    /// How many weights there are.
+    fn dim(&self) -> usize;
+
+    /// Of how many convex functions the risk is the sum.
+    fn parts(&self) -> usize {
+        1
+    }
+
+    /// A number that no part is below, anywhere: 0 for a structured hinge loss. It saves evaluations, many where lambda is small.
+    fn floor(&self) -> Option<f64> {
+        None
+    }
+
+    /// Answers with an upper bound on R(weights), its value as a rule, and writes one plane for each part into `planes`, which come
+    /// in as zeros. Where the oracle is exact the planes add up to the value at `weights`; where it is not they may be lower, and
+    /// the bounds hold all the same.
+    ///
+    /// # Errors
+    /// Whatever keeps the risk from being known; it ends the minimisation.
+    fn evaluate(&mut self, weights: &[f64], planes: &mut [Plane]) -> Result<f64>;
+}
+
+/// The function offset + slope·w, at most R_part(w) for every w.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Plane {
+    /// One number per weight.
+    pub slope: Vec<f64>,
+    /// The value at w = 0.
+    pub offset: f64,
+}
+
+/// Where a run stands after an evaluation.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Step {
+    /// How many evaluations there were at this lambda.
+    pub iteration: usize,
+    /// The regularisation.
+    pub lambda: f64,
+    /// J at the best weights so far.
+    pub objective: f64,
+    /// J is nowhere below this.
+    pub bound: f64,
+    /// (objective - bound) / |objective|.
+    pub gap: f64,
+    /// How many cutting planes are kept.
+    pub planes: usize,
+}
+
+/// Sees every step and may end the run there: log, progress bar, time limit, Ctrl-C.
+pub type Observer<'a> = &'a mut dyn FnMut(&Step) -> ControlFlow<()>;
+
+/// Why a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StopReason {
+    /// The gap is within the tolerance.
+    Converged,
+    /// The limit of evaluations was reached.
+    IterationLimit,
+    /// The observer said so.
+    Interrupted,
+    /// Another evaluation would bring nothing: the oracle is not exact, or the tolerance is below what rounding allows.
+    Stalled,
+}
+
+/// The best weights found, and what is proven of them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Minimum {
+    /// The best weights seen.
+    pub weights: Vec<f64>,
+    /// The regularisation.
+    pub lambda: f64,
+    /// J at the weights.
+    pub objective: f64,
+    /// R at the weights.
+    pub risk: f64,
+    /// J is nowhere below this.
+    pub bound: f64,
+    /// (objective - bound) / |objective|.
+    pub gap: f64,
+    /// Why it ended.
+    pub stop: StopReason,
+    /// Every step at this lambda.
+    pub history: Vec<Step>,
+}

@@ -1,0 +1,368 @@
+//! The inner problem of the bundle method, solved in its dual by an active-set method that starts from its last answer.
+//!
+//! Cuts i with slope v_i and offset b_i belong to parts; the model of the risk is Σ_part max_(i in part) (b_i + v_i·w).
+//! Its regularised minimum and the dual of that are
+//!
+//!   min_w  lambda/2 |w|² + Σ_part max_(i in part) (b_i + v_i·w)
+//!   = max_x  Σ_i x_i b_i - |Σ_i x_i v_i|² / (2 lambda),      x >= 0, Σ_(i in part) x_i = 1 for every part
+//!
+//! with w = -Σ_i x_i v_i / lambda. A cut without part is the constraint b_i + v_i·w <= 0; its x_i has no sum to keep. Every x that
+//! is feasible gives a lower bound, so the bound reported is the dual value of the x found, and holds however well x was found.
+//!
+//! One cut of each part, its anchor, takes what the others leave of the sum; the other cuts in use (members) enter by the
+//! differences u_i = v_i - v_anchor, which are kept linearly independent and factorised ([`Factor`]). A cut violated at w enters.
+//! If its u is independent, x moves to the best for the larger set; if not, x moves along the one dependence, on which the bound
+//! grows linearly. Either way a cut whose x reaches zero leaves. At most dim + parts cuts are in use; a change of one costs
+//! O((dim + parts)·dim), a look at all n cuts O(n·dim).
+
+use super::factor::Factor;
+use super::state::check_size;
+use super::vector::{add_scaled, dot, length};
+use crate::{Error, Result};
+use serde::{Deserialize, Serialize};
+
+/// A cut is violated if it stands out by more than this fraction of the bound's own terms: the bound is then exact to about that.
+const TOLERANCE: f64 = 1e-13;
+/// Lengths below this fraction of the vectors they are a difference of are rounding.
+const INDEPENDENT: f64 = 1e-12;
+/// A share that shrinks more slowly than this fraction of the fastest does not shrink: it is rounding.
+const STILL: f64 = 1e-13;
+
+/// b + v·w, a lower bound on one part of the risk, or on zero.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Cut {
+    pub(super) slope: Vec<f64>,
+    pub(super) offset: f64,
+    /// `None`: the constraint b + v·w <= 0.
+    pub(super) part: Option<usize>,
+    /// How many solves ago its x was last above zero.
+    pub(super) idle: usize,
+    /// Never to be dropped.
+    pub(super) lasting: bool,
+}
+
+impl Cut {
+    pub(super) fn lasting(slope: Vec<f64>, offset: f64, part: Option<usize>) -> Self {
+        Self { slope, offset, part, idle: 0, lasting: true }
+    }
+
+    pub(super) fn value(&self, weights: &[f64]) -> f64 {
+        self.offset + dot(&self.slope, weights)
+    }
+}
+
+/// The dual answer, and what makes the next solve quick.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SimplexQp {
+    /// x, one per cut.
+    pub(super) share: Vec<f64>,
+    /// One cut per part.
+    anchors: Vec<usize>,
+    /// The other cuts in use, in the order of the factor.
+    members: Vec<usize>,
+    factor: Factor,
+}
+
+/// The minimum of the model.
+pub(super) struct Inner {
+    pub(super) weights: Vec<f64>,
+    /// The dual value: a lower bound on the minimum of the model.
+    pub(super) bound: f64,
+}
+
+/// What keeps shares from moving on.
+enum Blocker {
+    Member(usize),
+    Anchor(usize),
+}
+
+impl SimplexQp {
+    /// Minimises the model of all the cuts; every part must have one.
+    pub(super) fn solve(&mut self, cuts: &[Cut], parts: usize, lambda: f64) -> Inner {
+        self.share.resize(cuts.len(), 0.0);
+        for part in self.anchors.len()..parts {
+            if let Some(first) = cuts.iter().position(|cut| cut.part == Some(part)) {
+                self.anchors.push(first);
+                self.share[first] = 1.0;
+            }
+        }
+        let mut inner = self.inner(cuts, lambda);
+        let mut rounds_without_gain = 0;
+        // Each round with gain leaves a choice of cuts for good, so that the end is certain; the counter is against rounding.
+        while rounds_without_gain < 3 {
+            // For what is new since the last solve; later against rounding.
+            inner = self.settle(cuts, lambda, inner);
+            let entering = self.violated(cuts, &inner);
+            if entering.is_empty() {
+                break;
+            }
+            let before = inner.bound;
+            for i in entering {
+                let violation = self.violation(cuts, &inner, i);
+                if violation > self.threshold(cuts, &inner, i) {
+                    self.enter(cuts, i, lambda * violation);
+                    inner = self.inner(cuts, lambda);
+                }
+            }
+            let grown = inner.bound - before > f64::EPSILON * before.abs();
+            rounds_without_gain = if grown { 0 } else { rounds_without_gain + 1 };
+        }
+        self.normalise(cuts);
+        self.inner(cuts, lambda)
+    }
+
+    /// Every cut in use: anchors, then members.
+    pub(super) fn in_use(&self) -> impl Iterator<Item = usize> + '_ {
+        self.anchors.iter().chain(&self.members).copied()
+    }
+
+    /// The value of each part's model at a point where it was just minimised.
+    pub(super) fn levels(&self, cuts: &[Cut], weights: &[f64]) -> Vec<f64> {
+        self.anchors.iter().map(|&anchor| cuts[anchor].value(weights)).collect()
+    }
+
+    /// Whether it fits so many cuts, parts and weights.
+    pub(super) fn check(&self, cuts: usize, parts: usize, dim: usize) -> Result<()> {
+        let used = self.in_use().max().map_or(0, |most| most + 1);
+        if used > cuts || self.share.len() > cuts {
+            return Err(Error::OutOfRange { what: "planes in the state", index: used.max(self.share.len()) - 1, count: cuts });
+        }
+        if !self.anchors.is_empty() {
+            check_size("anchors in the state", parts, self.anchors.len())?;
+        }
+        self.factor.check(self.members.len(), dim)
+    }
+
+    /// Renumbers after cuts were removed: `new[i]` is where cut i is now; every cut in use must still be there.
+    pub(super) fn renumber(&mut self, new: &[Option<usize>]) {
+        let mut old = 0;
+        self.share.retain(|_| {
+            old += 1;
+            new[old - 1].is_some()
+        });
+        for index in self.anchors.iter_mut().chain(&mut self.members) {
+            *index = new[*index].unwrap_or(*index);
+        }
+    }
+
+    /// Puts one cut in the place of all cuts in use of its part, and starts the factor anew.
+    pub(super) fn replace_part(&mut self, cuts: &[Cut], part: usize, cut: usize) {
+        self.share.resize(cuts.len(), 0.0);
+        for (share, other) in self.share.iter_mut().zip(cuts) {
+            if other.part == Some(part) {
+                *share = 0.0;
+            }
+        }
+        self.share[cut] = 1.0;
+        self.anchors[part] = cut;
+        let members = std::mem::take(&mut self.members);
+        self.factor.clear();
+        for member in members {
+            if cuts[member].part != Some(part) {
+                self.join(cuts, member);
+            }
+        }
+    }
+
+    /// w and the bound of the present x.
+    fn inner(&self, cuts: &[Cut], lambda: f64) -> Inner {
+        let mut weights = vec![0.0; cuts.first().map_or(0, |cut| cut.slope.len())];
+        let mut bound = 0.0;
+        for i in self.in_use() {
+            add_scaled(&mut weights, self.share[i], &cuts[i].slope);
+            bound += self.share[i] * cuts[i].offset;
+        }
+        weights.iter_mut().for_each(|w| *w /= -lambda);
+        bound -= 0.5 * lambda * dot(&weights, &weights);
+        Inner { weights, bound }
+    }
+
+    /// Moves x, of which `inner` is the answer, to the best for the cuts in use; those that reach zero on the way leave.
+    fn settle(&mut self, cuts: &[Cut], lambda: f64, mut inner: Inner) -> Inner {
+        loop {
+            let anchored = self.levels(cuts, &inner.weights);
+            let mut step: Vec<f64> = (self.members.iter())
+                .map(|&i| lambda * (cuts[i].value(&inner.weights) - cuts[i].part.map_or(0.0, |part| anchored[part])))
+                .collect();
+            self.factor.solve_normal(&mut step);
+            let (_, blocker) = self.advance(cuts, &step, None, 1.0);
+            inner = self.inner(cuts, lambda);
+            match blocker {
+                Some(blocker) => self.leave(cuts, &blocker, None),
+                None => return inner,
+            }
+        }
+    }
+
+    /// Moves the members by `step`, the entering cut by 1 and the anchors so that sums stay, all times the largest number up to
+    /// `limit` that keeps x >= 0; answers with that number and with what stopped it.
+    fn advance(&mut self, cuts: &[Cut], step: &[f64], entering: Option<usize>, limit: f64) -> (f64, Option<Blocker>) {
+        let mut anchor_step = vec![0.0; self.anchors.len()];
+        for (&i, &by) in self.members.iter().zip(step) {
+            if let Some(part) = cuts[i].part {
+                anchor_step[part] -= by;
+            }
+        }
+        if let Some(part) = entering.and_then(|i| cuts[i].part) {
+            anchor_step[part] -= 1.0;
+        }
+        let fastest = step.iter().chain(&anchor_step).fold(0.0_f64, |most, by| most.max(-by));
+        let (mut reach, mut blocker) = (limit, None);
+        for (position, &by) in step.iter().enumerate() {
+            if by < -STILL * fastest && self.share[self.members[position]] < -by * reach {
+                reach = self.share[self.members[position]] / -by;
+                blocker = Some(Blocker::Member(position));
+            }
+        }
+        for (part, &by) in anchor_step.iter().enumerate() {
+            if by < -STILL * fastest && self.share[self.anchors[part]] < -by * reach {
+                reach = self.share[self.anchors[part]] / -by;
+                blocker = Some(Blocker::Anchor(part));
+            }
+        }
+        if reach == f64::INFINITY {
+            return (0.0, None);
+        }
+        for (&i, &by) in self.members.iter().chain(&self.anchors).zip(step.iter().chain(&anchor_step)) {
+            self.share[i] = (self.share[i] + reach * by).max(0.0);
+        }
+        if let Some(entering) = entering {
+            self.share[entering] += reach;
+        }
+        (reach, blocker)
+    }
+
+    /// Takes a cut whose x reached zero out of use. An anchor's place goes to the first member of its part, or, where there is
+    /// none, to the entering cut.
+    fn leave(&mut self, cuts: &[Cut], blocker: &Blocker, entering: Option<usize>) {
+        let position = match *blocker {
+            Blocker::Member(position) => {
+                self.share[self.members[position]] = 0.0;
+                Some(position)
+            }
+            Blocker::Anchor(part) => {
+                self.share[self.anchors[part]] = 0.0;
+                let first = self.members.iter().position(|&i| cuts[i].part == Some(part));
+                if let Some(first) = first {
+                    let later = (first + 1..self.members.len()).filter(|&j| cuts[self.members[j]].part == Some(part));
+                    self.factor.subtract(first, later);
+                    self.anchors[part] = self.members[first];
+                } else if let Some(entering) = entering {
+                    self.anchors[part] = entering;
+                }
+                first
+            }
+        };
+        if let Some(position) = position {
+            self.members.remove(position);
+            self.factor.remove(position);
+        }
+    }
+
+    /// Brings a violated cut into use and moves x to the best for the cuts in use. Before, x was the best for the others; so they
+    /// are level with each other, and the residual is `excess` at the entering cut and zero elsewhere, all the way.
+    fn enter(&mut self, cuts: &[Cut], entering: usize, mut excess: f64) {
+        if !self.join(cuts, entering) && !self.exchange(cuts, entering) {
+            return;
+        }
+        while self.members.last() == Some(&entering) {
+            let step = self.factor.solve_normal_last(excess);
+            let (reach, blocker) = self.advance(cuts, &step, None, 1.0);
+            let Some(blocker) = blocker else { return };
+            excess *= 1.0 - reach;
+            self.leave(cuts, &blocker, None);
+        }
+    }
+
+    /// For a cut that depends on the others: moves x along the dependence, on which the residual does not change, until one of
+    /// them leaves; the cut then takes its place. False if rounding keeps it from that.
+    fn exchange(&mut self, cuts: &[Cut], entering: usize) -> bool {
+        let split = self.factor.split(self.difference(cuts, entering).0);
+        let mut step = self.factor.coefficients(&split);
+        step.iter_mut().for_each(|by| *by = -*by);
+        let (_, blocker) = self.advance(cuts, &step, Some(entering), f64::INFINITY);
+        let Some(blocker) = blocker else { return false };
+        self.leave(cuts, &blocker, Some(entering));
+        if self.anchors.contains(&entering) || self.join(cuts, entering) {
+            return true;
+        }
+        if let Some(part) = cuts[entering].part {
+            self.share[self.anchors[part]] += self.share[entering];
+        }
+        self.share[entering] = 0.0;
+        false
+    }
+
+    /// Makes a cut a member if its difference is independent of those of the others.
+    fn join(&mut self, cuts: &[Cut], entering: usize) -> bool {
+        let (difference, scale) = self.difference(cuts, entering);
+        let split = self.factor.split(difference);
+        let independent = split.rest_length > INDEPENDENT * scale;
+        if independent {
+            self.factor.push(split);
+            self.members.push(entering);
+        }
+        independent
+    }
+
+    /// u_i = v_i - v_anchor, and the length of what it is a difference of.
+    fn difference(&self, cuts: &[Cut], i: usize) -> (Vec<f64>, f64) {
+        let mut difference = cuts[i].slope.clone();
+        let mut scale = length(&difference);
+        if let Some(part) = cuts[i].part {
+            let anchor = &cuts[self.anchors[part]].slope;
+            add_scaled(&mut difference, -1.0, anchor);
+            scale += length(anchor);
+        }
+        (difference, scale)
+    }
+
+    /// The most violated cut of each part, and every violated constraint.
+    fn violated(&self, cuts: &[Cut], inner: &Inner) -> Vec<usize> {
+        let levels = self.levels(cuts, &inner.weights);
+        let mut most: Vec<(f64, usize)> = self.anchors.iter().map(|&anchor| (0.0, anchor)).collect();
+        let mut constraints = Vec::new();
+        for (i, cut) in cuts.iter().enumerate() {
+            let value = cut.value(&inner.weights);
+            match cut.part {
+                Some(part) if value - levels[part] > most[part].0 => most[part] = (value - levels[part], i),
+                None if value > 0.0 => constraints.push(i),
+                _ => {}
+            }
+        }
+        let mut entering: Vec<usize> = most.iter().map(|&(_, i)| i).chain(constraints).collect();
+        entering.retain(|&i| self.violation(cuts, inner, i) > self.threshold(cuts, inner, i) && !self.in_use().any(|j| j == i));
+        entering
+    }
+
+    /// How far a cut stands above the level of its part.
+    fn violation(&self, cuts: &[Cut], inner: &Inner, i: usize) -> f64 {
+        let level = cuts[i].part.map_or(0.0, |part| cuts[self.anchors[part]].value(&inner.weights));
+        cuts[i].value(&inner.weights) - level
+    }
+
+    /// Violations up to this are rounding, or too small to matter for the bound.
+    fn threshold(&self, cuts: &[Cut], inner: &Inner, i: usize) -> f64 {
+        let norm = length(&inner.weights);
+        let scale = |cut: &Cut| cut.offset.abs() + length(&cut.slope) * norm;
+        let own = scale(&cuts[i]) + cuts[i].part.map_or(0.0, |part| scale(&cuts[self.anchors[part]]));
+        f64::max(4.0 * f64::EPSILON * own, TOLERANCE * inner.bound.abs())
+    }
+
+    /// Makes the sums exactly one again, as far as numbers allow.
+    fn normalise(&mut self, cuts: &[Cut]) {
+        let mut sums = vec![0.0; self.anchors.len()];
+        for i in self.in_use() {
+            if let Some(part) = cuts[i].part {
+                sums[part] += self.share[i];
+            }
+        }
+        for (share, cut) in self.share.iter_mut().zip(cuts) {
+            if let Some(part) = cut.part {
+                *share /= sums[part];
+            }
+        }
+    }
+}

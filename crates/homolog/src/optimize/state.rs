@@ -1,0 +1,353 @@
+//! [`State`]: everything a run of the bundle method knows. Plain data: written down and read back (floats bit for bit) it continues
+//! with the same bytes, and since cutting planes do not depend on lambda it can go on at another lambda with all it has learned.
+
+use super::points::{self, Point};
+use super::simplex_qp::{Cut, SimplexQp};
+use super::vector::add_scaled;
+use super::{Minimum, Plane, Risk, Step, StopReason};
+use crate::{Error, Result};
+use serde::{Deserialize, Serialize};
+
+/// What a weight may be.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WeightRule {
+    /// Anything.
+    #[default]
+    Free,
+    /// Zero or more.
+    NonNegative,
+    /// This value and no other.
+    Fixed(f64),
+}
+
+impl WeightRule {
+    fn apply(self, weight: f64) -> f64 {
+        match self {
+            Self::Free => weight,
+            Self::NonNegative => weight.max(0.0),
+            Self::Fixed(value) => value,
+        }
+    }
+}
+
+/// A run of the bundle method: planes, points, bounds and what the next step needs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct State {
+    parts: usize,
+    rules: Vec<WeightRule>,
+    /// Slopes are zero at fixed weights; what those contribute is in the offset.
+    cuts: Vec<Cut>,
+    qp: SimplexQp,
+    points: Vec<Point>,
+    /// The first point to ask for.
+    start: Vec<f64>,
+    /// What follows belongs to this lambda.
+    lambda: Option<f64>,
+    bound: f64,
+    /// The minimum of the model.
+    target: Vec<f64>,
+    /// How far from the best point towards the target to ask next.
+    stride: f64,
+    /// Ask at the target itself: the last point between it and the best brought nothing.
+    go_to_target: bool,
+    pub(super) stalled: bool,
+    pub(super) history: Vec<Step>,
+}
+
+impl State {
+    /// A run that knows nothing yet. `rules` is empty or has a rule for every weight; the first evaluation is at `start` (zero if
+    /// not given), moved to where the rules allow.
+    ///
+    /// # Errors
+    /// Rules or start of another size, or not finite.
+    pub fn new(risk: &dyn Risk, rules: &[WeightRule], start: Option<&[f64]>) -> Result<Self> {
+        let (dim, parts) = (risk.dim(), risk.parts());
+        let rules = if rules.is_empty() { vec![WeightRule::Free; dim] } else { rules.to_vec() };
+        let start = start.map_or_else(|| vec![0.0; dim], <[f64]>::to_vec);
+        for (what, found) in [("rules for the weights", rules.len()), ("weights to start from", start.len())] {
+            check_size(what, dim, found)?;
+        }
+        let fixed = rules.iter().map(|rule| if let WeightRule::Fixed(value) = rule { *value } else { 0.0 });
+        check_finite("fixed weights", fixed)?;
+        check_finite("weights to start from", start.iter().copied())?;
+        let start: Vec<f64> = start.iter().zip(&rules).map(|(&weight, rule)| rule.apply(weight)).collect();
+        let mut cuts = Vec::new();
+        if let Some(floor) = risk.floor() {
+            check_finite("floor of the risk", std::iter::once(floor))?;
+            cuts.extend((0..parts).map(|part| Cut::lasting(vec![0.0; dim], floor, Some(part))));
+        }
+        for (j, rule) in rules.iter().enumerate() {
+            if *rule == WeightRule::NonNegative {
+                let mut slope = vec![0.0; dim];
+                slope[j] = -1.0;
+                cuts.push(Cut::lasting(slope, 0.0, None));
+            }
+        }
+        Ok(Self {
+            parts,
+            rules,
+            cuts,
+            qp: SimplexQp::default(),
+            points: Vec::new(),
+            target: start.clone(),
+            start,
+            lambda: None,
+            bound: f64::MIN,
+            stride: STRIDE,
+            go_to_target: false,
+            stalled: false,
+            history: Vec::new(),
+        })
+    }
+
+    /// The lambda of the run so far; `None` before the first.
+    #[must_use]
+    pub fn lambda(&self) -> Option<f64> {
+        self.lambda
+    }
+
+    /// Whether the state fits a risk, and its own parts fit together: it may have come from a file.
+    pub(super) fn check(&self, risk: &dyn Risk) -> Result<()> {
+        let dim = risk.dim();
+        check_size("parts of the risk", self.parts, risk.parts())?;
+        check_size("weights of the risk", self.rules.len(), dim)?;
+        let points = self.points.iter().map(|point| point.weights.len());
+        let slopes = self.cuts.iter().map(|cut| cut.slope.len());
+        for found in [self.start.len(), self.target.len()].into_iter().chain(points).chain(slopes) {
+            check_size("weights in the state", dim, found)?;
+        }
+        for part in self.cuts.iter().filter_map(|cut| cut.part) {
+            if part >= self.parts {
+                return Err(Error::OutOfRange { what: "parts in the state", index: part, count: self.parts });
+            }
+        }
+        self.qp.check(self.cuts.len(), self.parts, dim)
+    }
+
+    /// Turns to a lambda, keeping planes and points.
+    pub(super) fn begin(&mut self, lambda: f64) {
+        self.lambda = Some(lambda);
+        self.bound = f64::MIN;
+        self.stride = STRIDE;
+        self.go_to_target = false;
+        self.stalled = false;
+        self.history.clear();
+        if !self.points.is_empty() {
+            self.minimise_model(lambda);
+        }
+    }
+
+    /// One evaluation and what follows from it.
+    pub(super) fn advance(&mut self, risk: &mut dyn Risk, lambda: f64, max_planes: usize) -> Result<Step> {
+        let best = self.best(lambda);
+        let at = self.next_point(best);
+        let mut planes = vec![Plane { slope: vec![0.0; self.rules.len()], offset: 0.0 }; self.parts];
+        let value = risk.evaluate(&at, &mut planes)?;
+        check_answer(value, &planes, self.rules.len())?;
+        let before = best.map(|i| self.points[i].objective(lambda));
+        let model = self.model(&at);
+        let expected = Point::new(at, model);
+        let found = Point { risk: value, ..expected.clone() };
+        let raised = self.add_planes(planes);
+        if let Some(before) = before {
+            let (hope, gain) = (before - expected.objective(lambda), before - found.objective(lambda));
+            self.adapt(gain, hope, raised, before - self.bound);
+        }
+        points::add(&mut self.points, found);
+        self.raise_best(lambda);
+        self.minimise_model(lambda);
+        self.forget(max_planes);
+        let step = self.step(lambda);
+        self.history.push(step);
+        Ok(step)
+    }
+
+    /// J at the best point.
+    fn objective(&self, lambda: f64) -> f64 {
+        self.best(lambda).map_or(f64::MAX, |i| self.points[i].objective(lambda))
+    }
+
+    fn best(&self, lambda: f64) -> Option<usize> {
+        points::best(&self.points, lambda)
+    }
+
+    /// The start, then a point between the best and the minimum of the model (which swings from side to side while the model is
+    /// poor).
+    fn next_point(&self, best: Option<usize>) -> Vec<f64> {
+        let Some(best) = best else { return self.start.clone() };
+        if self.go_to_target {
+            return self.target.clone();
+        }
+        let from = &self.points[best].weights;
+        from.iter().zip(&self.target).map(|(from, to)| from + self.stride * (to - from)).collect()
+    }
+
+    /// Longer steps where the model keeps its promises, shorter ones where it does not. An exact oracle gains a fifth of the gap,
+    /// or raises the model at its minimum by half of it; one that does neither is asked at that minimum, and then no more.
+    fn adapt(&mut self, gain: f64, hope: f64, raised: f64, gap: f64) {
+        if gain > 0.7 * hope {
+            self.stride = f64::min(self.stride * 1.5, LONGEST);
+        } else if gain < 0.3 * hope {
+            self.stride = f64::max(self.stride * 0.7, SHORTEST);
+        }
+        if f64::max(gain, raised) > NOTHING * gap {
+            self.go_to_target = false;
+        } else {
+            self.stalled = self.go_to_target;
+            self.go_to_target = true;
+        }
+    }
+
+    /// The model of the risk, Σ_part max (offset + slope·w): R is nowhere below it.
+    fn model(&self, weights: &[f64]) -> f64 {
+        let mut levels = vec![f64::NEG_INFINITY; self.parts];
+        for cut in &self.cuts {
+            if let Some(part) = cut.part {
+                levels[part] = levels[part].max(cut.value(weights));
+            }
+        }
+        levels.iter().sum()
+    }
+
+    /// Stores new planes; the answer is how much they raise the model at its minimum.
+    fn add_planes(&mut self, planes: Vec<Plane>) -> f64 {
+        let mut raised = 0.0;
+        let levels = self.qp.levels(&self.cuts, &self.target);
+        for (part, Plane { mut slope, mut offset }) in planes.into_iter().enumerate() {
+            for (slope, rule) in slope.iter_mut().zip(&self.rules) {
+                if let WeightRule::Fixed(value) = rule {
+                    offset += *slope * value;
+                    *slope = 0.0;
+                }
+            }
+            let cut = Cut { slope, offset, part: Some(part), idle: 0, lasting: false };
+            raised += levels.get(part).map_or(0.0, |level| f64::max(cut.value(&self.target) - level, 0.0));
+            self.cuts.push(cut);
+        }
+        raised
+    }
+
+    /// A risk is nowhere below its planes. A value that is (from a search that missed the worst case) is raised to them, so that
+    /// it does not pass for the best.
+    fn raise_best(&mut self, lambda: f64) {
+        while let Some(i) = self.best(lambda) {
+            let model = self.model(&self.points[i].weights);
+            if model <= self.points[i].risk {
+                return;
+            }
+            self.points[i].risk = model;
+        }
+    }
+
+    /// Finds the minimum of the model, and with it the bound.
+    fn minimise_model(&mut self, lambda: f64) {
+        let inner = self.qp.solve(&self.cuts, self.parts, lambda);
+        for (cut, &share) in self.cuts.iter_mut().zip(&self.qp.share) {
+            cut.idle = if share > 0.0 { 0 } else { cut.idle + 1 };
+        }
+        self.target = inner.weights.iter().zip(&self.rules).map(|(&weight, rule)| rule.apply(weight)).collect();
+        let fixed: f64 =
+            self.rules.iter().map(|rule| if let WeightRule::Fixed(value) = rule { value * value } else { 0.0 }).sum();
+        self.bound = self.bound.max(inner.bound + 0.5 * lambda * fixed);
+    }
+
+    /// Keeps the number of planes within a limit. Planes that the bound does not rest on go first, the longest idle before others;
+    /// if that is not enough, the planes in use of a part are merged into their weighted mean, which leaves the bound as it is.
+    fn forget(&mut self, max_planes: usize) {
+        let mut lasts: Vec<bool> = self.cuts.iter().map(|cut| cut.lasting).collect();
+        let limit = max_planes.max(2 * self.parts) + lasts.iter().filter(|&&lasts| lasts).count();
+        if self.cuts.len() <= limit {
+            return;
+        }
+        self.qp.in_use().for_each(|i| lasts[i] = true);
+        let mut idle: Vec<usize> = (0..self.cuts.len()).filter(|&i| !lasts[i]).collect();
+        idle.sort_by_key(|&i| std::cmp::Reverse(self.cuts[i].idle));
+        idle.truncate(self.cuts.len() - limit);
+        self.remove(&idle);
+        while self.cuts.len() > limit {
+            let mut counts = vec![0; self.parts];
+            self.qp.in_use().filter_map(|i| self.cuts[i].part).for_each(|part| counts[part] += 1);
+            let Some(part) = (0..self.parts).max_by_key(|&part| (counts[part], std::cmp::Reverse(part))) else { return };
+            if counts[part] < 2 {
+                return;
+            }
+            self.merge(part);
+        }
+    }
+
+    /// Replaces the planes in use of a part by their mean, weighted by their shares.
+    fn merge(&mut self, part: usize) {
+        let merged: Vec<usize> = self.qp.in_use().filter(|&i| self.cuts[i].part == Some(part)).collect();
+        let mut mean = Cut { slope: vec![0.0; self.rules.len()], offset: 0.0, part: Some(part), idle: 0, lasting: false };
+        for &i in &merged {
+            add_scaled(&mut mean.slope, self.qp.share[i], &self.cuts[i].slope);
+            mean.offset += self.qp.share[i] * self.cuts[i].offset;
+        }
+        self.cuts.push(mean);
+        self.qp.replace_part(&self.cuts, part, self.cuts.len() - 1);
+        let gone: Vec<usize> = merged.into_iter().filter(|&i| !self.cuts[i].lasting).collect();
+        self.remove(&gone);
+    }
+
+    fn remove(&mut self, gone: &[usize]) {
+        let mut new: Vec<Option<usize>> = vec![Some(0); self.cuts.len()];
+        gone.iter().for_each(|&i| new[i] = None);
+        for (number, slot) in new.iter_mut().flatten().enumerate() {
+            *slot = number;
+        }
+        let mut old = 0;
+        self.cuts.retain(|_| {
+            old += 1;
+            new[old - 1].is_some()
+        });
+        self.qp.renumber(&new);
+    }
+
+    pub(super) fn step(&self, lambda: f64) -> Step {
+        let (objective, bound) = (self.objective(lambda), self.bound);
+        let gap = if objective == bound { 0.0 } else { ((objective - bound) / objective.abs()).min(f64::MAX) };
+        Step { iteration: self.history.len() + 1, lambda, objective, bound, gap, planes: self.cuts.len() }
+    }
+
+    /// The result as it stands.
+    pub(super) fn minimum(&self, lambda: f64, stop: StopReason) -> Minimum {
+        let Step { objective, bound, gap, .. } = self.step(lambda);
+        let (weights, risk) = match self.best(lambda) {
+            Some(i) => (self.points[i].weights.clone(), self.points[i].risk),
+            None => (self.start.clone(), f64::MAX),
+        };
+        Minimum { weights, lambda, objective, risk, bound, gap, stop, history: self.history.clone() }
+    }
+}
+
+/// The first step is half of the way, then between these (measured: docs/benchmarks.md).
+const STRIDE: f64 = 0.5;
+const SHORTEST: f64 = 0.4;
+const LONGEST: f64 = 1.0;
+/// Progress of less than this fraction of the gap is none.
+const NOTHING: f64 = 1e-9;
+
+pub(super) fn check_size(what: &'static str, expected: usize, found: usize) -> Result<()> {
+    if expected == found { Ok(()) } else { Err(Error::Size { what, expected, found }) }
+}
+
+fn check_finite(what: &'static str, values: impl Iterator<Item = f64>) -> Result<()> {
+    for (index, value) in values.enumerate() {
+        if !value.is_finite() {
+            return Err(Error::BadEntry { what, index, value });
+        }
+    }
+    Ok(())
+}
+
+fn check_answer(value: f64, planes: &[Plane], dim: usize) -> Result<()> {
+    check_finite("value of the risk", std::iter::once(value))?;
+    check_finite("offsets of the risk's planes", planes.iter().map(|plane| plane.offset))?;
+    for plane in planes {
+        check_size("slope of a plane of the risk", dim, plane.slope.len())?;
+        check_finite("slope of a plane of the risk", plane.slope.iter().copied())?;
+    }
+    Ok(())
+}
