@@ -38,7 +38,8 @@ impl Affinity {
                 candidates.rest[i] = 1.0;
             }
         }
-        let lift = (-objective.edge.smallest()).max(0.0) * objective.weight;
+        // Finite even where the smallest d is out of range.
+        let lift = (-objective.edge.smallest()).clamp(0.0, f64::MAX) * objective.weight;
         Self { diagonal, lift, candidates }
     }
 

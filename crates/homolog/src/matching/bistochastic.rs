@@ -15,7 +15,7 @@ use super::relaxation::{Objective, Prepared, Relaxation};
 use super::sinkhorn::{Sinkhorn, Soft};
 use super::{Compatibility, EdgeTerm, Matcher, Solution, Workspace};
 use crate::{Error, Result};
-use ndarray::Array2;
+use ndarray::{Array2, ArrayView2};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
@@ -42,7 +42,7 @@ impl Matcher for Bistochastic {
     fn solve(&self, problem: &Compatibility, work: &mut Workspace) -> Result<Solution> {
         self.check()?;
         let mut relaxed = match Relaxation::prepare(problem, work)? {
-            Prepared::Solved(solution) => return Ok(solution),
+            Prepared::Solved(solution) => return Ok(*solution),
             Prepared::Quadratic(relaxed) => relaxed,
         };
         let edge = self.normalise_edges(&relaxed.objective.edge, relaxed.objective.weight);
@@ -67,12 +67,13 @@ impl Bistochastic {
     }
 
     fn normalise_edges(&self, edge: &EdgeTerm, scale: f64) -> EdgeTerm {
-        let smallest = edge.smallest();
-        let raised = if smallest < 0.0 { Cow::Owned(edge.raised(-smallest)) } else { Cow::Borrowed(edge) };
         let (left_count, right_count) = (edge.left_edges().len(), edge.right_edges().len());
-        let (mut left, mut right) = (vec![scale; left_count], vec![1.0; right_count]);
+        let scaled = edge.rescaled(&vec![scale; left_count], &vec![1.0; right_count]);
+        let smallest = scaled.smallest();
+        let raised = if smallest < 0.0 { scaled.raised(-smallest) } else { scaled };
+        let (mut left, mut right) = (vec![1.0; left_count], vec![1.0; right_count]);
         let share = left_count as f64 / right_count as f64;
-        let (mut left_sums, mut right_sums) = (vec![0.0; left_count], vec![0.0; right_count]);
+        let (mut left_sums, mut right_sums) = (vec![Sum::default(); left_count], vec![Sum::default(); right_count]);
         for _ in 0..self.max_normalisations {
             sum_left(&raised, &right, &mut left_sums);
             let change = divide(&mut left, &left_sums, 1.0);
@@ -102,33 +103,58 @@ impl Bistochastic {
     }
 }
 
+/// A sum, and the sum of the absolute values it is made of: what rounding is measured against.
+#[derive(Debug, Clone, Copy, Default)]
+struct Sum {
+    value: f64,
+    size: f64,
+}
+
+impl Sum {
+    fn add(&mut self, term: f64, size: f64) {
+        self.value += term;
+        self.size += size;
+    }
+}
+
 /// sums_e = Σ_f d(e, f) right_f.
-fn sum_left(edge: &EdgeTerm, right: &[f64], sums: &mut [f64]) {
-    let totals = edge.right_factors().t().dot(&ndarray::ArrayView1::from(right));
+fn sum_left(edge: &EdgeTerm, right: &[f64], sums: &mut [Sum]) {
+    sum_factored(edge.right_factors(), right, edge.left_factors(), sums);
     for (e, sum) in sums.iter_mut().enumerate() {
-        let listed: f64 = edge.listed_of(e).iter().map(|&(f, value)| value * right[f]).sum();
-        *sum = edge.left_factors().row(e).dot(&totals) + listed;
+        edge.listed_of(e).iter().for_each(|&(f, value)| sum.add(value * right[f], (value * right[f]).abs()));
     }
 }
 
 /// sums_f = Σ_e left_e d(e, f).
-fn sum_right(edge: &EdgeTerm, left: &[f64], sums: &mut [f64]) {
-    let totals = edge.left_factors().t().dot(&ndarray::ArrayView1::from(left));
-    for (f, sum) in sums.iter_mut().enumerate() {
-        *sum = edge.right_factors().row(f).dot(&totals);
-    }
+fn sum_right(edge: &EdgeTerm, left: &[f64], sums: &mut [Sum]) {
+    sum_factored(edge.left_factors(), left, edge.right_factors(), sums);
     for (e, &multiplier) in left.iter().enumerate() {
-        edge.listed_of(e).iter().for_each(|&(f, value)| sums[f] += multiplier * value);
+        for &(f, value) in edge.listed_of(e) {
+            sums[f].add(multiplier * value, (multiplier * value).abs());
+        }
     }
 }
 
+/// The factored part: first the sums over the edges of one side, factor by factor, then each edge of the other.
+fn sum_factored(from: ArrayView2<'_, f64>, multipliers: &[f64], to: ArrayView2<'_, f64>, sums: &mut [Sum]) {
+    sums.fill(Sum::default());
+    for (from, to) in from.columns().into_iter().zip(to.columns()) {
+        let mut total = Sum::default();
+        from.iter().zip(multipliers).for_each(|(a, multiplier)| total.add(a * multiplier, (a * multiplier).abs()));
+        sums.iter_mut().zip(to).for_each(|(sum, b)| sum.add(total.value * b, total.size * b.abs()));
+    }
+}
+
+/// A sum that is this small beside its terms is rounding and counts as zero.
+const CANCELLED: f64 = 1e-9;
+
 /// Changes the multipliers so that sums become `share`; edges without any score are left alone. The answer is the total change.
-fn divide(multipliers: &mut [f64], sums: &[f64], share: f64) -> f64 {
+fn divide(multipliers: &mut [f64], sums: &[Sum], share: f64) -> f64 {
     let mut change = 0.0;
-    for (multiplier, &sum) in multipliers.iter_mut().zip(sums) {
-        let next = share / sum;
-        if sum > 0.0 && next.is_finite() {
-            change += (*multiplier * sum - share).abs();
+    for (multiplier, sum) in multipliers.iter_mut().zip(sums) {
+        let next = share / sum.value;
+        if sum.value > CANCELLED * sum.size && next.is_finite() {
+            change += (*multiplier * sum.value - share).abs();
             *multiplier = next;
         }
     }

@@ -7,26 +7,29 @@
 use super::{Compatibility, EdgeTerm, Linear, Matcher, Workspace};
 use crate::Result;
 
-/// The bound. A hair above the exact value, so that rounding never makes it false.
+/// The bound. A hair above the exact value, so that rounding never makes it false; plus infinity where it is out of range.
 pub(super) fn edge_bound(problem: &Compatibility, edge: &EdgeTerm, work: &mut Workspace) -> Result<f64> {
     let mut node = problem.node.clone();
-    let m = problem.right_count();
     let ranges = factor_ranges(edge);
-    let mut best = vec![0.0_f64; m];
-    for i in 0..problem.left_count() {
+    let mut best = vec![0.0_f64; problem.right_count()];
+    let mut size = edge.magnitude() * edge.left_edges().len() as f64;
+    for (i, mut row) in node.rows_mut().into_iter().enumerate() {
+        let scores = row.iter().copied().chain([problem.unmatched_score(i)]);
+        size += scores.filter(|score| score.is_finite()).fold(0.0, |most: f64, score| most.max(score.abs()));
         for e in edge.left_edges().from_node(i) {
             best_of_edge(edge, e, &ranges, &mut best);
-            for (score, &best) in node.row_mut(i).iter_mut().zip(&best) {
-                *score += best;
-            }
+            row.iter_mut().zip(&best).for_each(|(score, &best)| *score += best);
         }
+    }
+    if !size.is_finite() || node.iter().any(|&score| score.is_nan() || score == f64::INFINITY) {
+        return Ok(f64::INFINITY);
     }
     let linear =
         Compatibility { node, edge: None, unmatched: problem.unmatched.clone(), constraint: problem.constraint };
     let answer = Linear::default().solve(&linear, work)?;
-    // Sums of fewer than 2^20 terms each off by half a unit in the last place.
-    let size: f64 = answer.matching.pairs().map(|(i, k)| linear.node[[i, k]].abs()).sum();
-    Ok(answer.score + (size + answer.score.abs()) * 2.0_f64.powi(-32))
+    // Each of the sums has fewer terms than this, each off by no more than the last place of the size of all.
+    let terms = (problem.left_count() + edge.left_edges().len() + 8) as f64;
+    Ok(answer.score + size * terms * f64::EPSILON)
 }
 
 /// For a single factor, its (smallest, largest) value over the edges leaving each right node.

@@ -151,3 +151,118 @@ fn each_transposed(rows: usize, columns: usize, mut copy: impl FnMut(usize, usiz
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matching::EdgeList;
+    use std::sync::Arc;
+
+    /// A number without pattern for each index, between -1 and 1.
+    fn noise(index: usize) -> f64 {
+        ((index * 7919 + 104_729) % 1009) as f64 / 504.5 - 1.0
+    }
+
+    fn ring(count: usize, both_ways: bool) -> Arc<EdgeList> {
+        let forth = (0..count).map(|i| [i, (i + 1) % count]);
+        let back = (0..count).map(|i| [(i + 1) % count, i]).filter(|_| both_ways);
+        Arc::new(EdgeList::new(count, forth.chain(back).collect()).unwrap())
+    }
+
+    /// One factor that is even (the same both ways), one that is odd, and listed values for some pairs, turned alike.
+    fn symmetric_term() -> EdgeTerm {
+        let (left, right) = (ring(5, true), ring(4, true));
+        let factors = |edges: &EdgeList| {
+            Array2::from_shape_fn((edges.len(), 2), |(e, t)| {
+                let [i, j] = edges.ends()[e];
+                let size = noise(i.min(j) * 10 + i.max(j) + 100 * t);
+                if t == 1 && i > j { -size } else { size }
+            })
+        };
+        let mut entries = Vec::new();
+        for (e, &[i, j]) in left.ends().iter().enumerate() {
+            for (f, &[k, l]) in right.ends().iter().enumerate() {
+                let turned = if i < j { [i, j, k, l] } else { [j, i, l, k] };
+                if (turned[0] + turned[2]) % 3 == 0 {
+                    entries.push((e, f, noise(turned.iter().fold(0, |sum, x| 10 * sum + x))));
+                }
+            }
+        }
+        let (a, b) = (factors(&left), factors(&right));
+        EdgeTerm::factored(left, right, a, b).unwrap().with_listed(entries).unwrap()
+    }
+
+    fn directed_term() -> EdgeTerm {
+        let (left, right) = (ring(5, false), ring(4, true));
+        let a = Array2::from_shape_fn((left.len(), 2), |(e, t)| noise(e * 2 + t));
+        let b = Array2::from_shape_fn((right.len(), 2), |(f, t)| noise(f * 2 + t + 50));
+        EdgeTerm::factored(left, right, a, b)
+            .unwrap()
+            .with_listed(vec![(0, 3, 0.7), (4, 1, -0.2), (2, 2, 1.5)])
+            .unwrap()
+    }
+
+    /// The sum of the definition, over all pairs of edges.
+    fn by_definition(term: &EdgeTerm, soft: &Array2<f64>) -> Array2<f64> {
+        let mut gradient = Array2::zeros(soft.raw_dim());
+        for (e, &[i, j]) in term.left_edges().ends().iter().enumerate() {
+            for (f, &[k, l]) in term.right_edges().ends().iter().enumerate() {
+                gradient[[i, k]] += term.value(e, f) * soft[[j, l]];
+                gradient[[j, l]] += term.value(e, f) * soft[[i, k]];
+            }
+        }
+        gradient
+    }
+
+    #[test]
+    fn gradient_is_that_of_the_definition() {
+        assert!(symmetric_term().is_symmetric());
+        assert!(!directed_term().is_symmetric());
+        for term in [symmetric_term(), directed_term()] {
+            let soft = Array2::from_shape_fn((5, 4), |(i, k)| noise(i * 4 + k + 7));
+            let expected = by_definition(&term, &soft);
+            let mut buffers = GradientBuffers::default();
+            // Row by row, and column by column, into both.
+            let turned = soft.t().as_standard_layout().into_owned().reversed_axes();
+            for (soft, weight) in [(soft.view(), 1.0), (turned.view(), -2.5)] {
+                for mut gradient in [Array2::zeros((5, 4)), Array2::zeros((4, 5)).reversed_axes()] {
+                    term.add_gradient_with(weight, soft, &mut gradient, &mut buffers);
+                    let error = (&gradient - &(&expected * weight)).mapv(f64::abs).sum();
+                    assert!(error < 1e-13, "off by {error}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn one_pair_at_a_time_is_the_same() {
+        for term in [symmetric_term(), directed_term()] {
+            let mut matched = Array2::zeros((5, 4));
+            let mut gradient = Array2::zeros((5, 4));
+            for (i, k) in [(0, 2), (1, 3), (3, 0), (4, 1)] {
+                matched[[i, k]] = 1.0;
+                term.add_pair_gradient(i, k, 1.0, &mut gradient);
+            }
+            let error = (&gradient - &by_definition(&term, &matched)).mapv(f64::abs).sum();
+            assert!(error < 1e-13, "off by {error}");
+        }
+    }
+
+    #[test]
+    fn derived_terms_have_the_values_they_should() {
+        let term = directed_term();
+        let (left, right): (Vec<f64>, Vec<f64>) = ((1..6).map(f64::from).collect(), (1..9).map(f64::from).collect());
+        let (raised, rescaled) = (term.raised(0.75), term.rescaled(&left, &right));
+        let mut smallest = f64::INFINITY;
+        for e in 0..5 {
+            for f in 0..8 {
+                let value = term.value(e, f);
+                assert!((raised.value(e, f) - value - 0.75).abs() < 1e-15);
+                assert!((rescaled.value(e, f) - value * left[e] * right[f]).abs() < 1e-13);
+                assert!(value.abs() <= term.magnitude());
+                smallest = smallest.min(value);
+            }
+        }
+        assert_eq!(term.smallest(), smallest);
+    }
+}

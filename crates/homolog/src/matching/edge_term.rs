@@ -9,109 +9,10 @@
 //! with a soft matching costs T·(|E| m + n |E'|). The second part holds the rest, a number per listed pair of edges. Nothing here
 //! ever has n²·m² entries.
 
-use super::Matching;
+use super::{EdgeList, Matching};
 use crate::{Error, Result};
 use ndarray::{Array2, ArrayView2};
 use std::sync::Arc;
-
-/// The directed edges of one graph, sorted by source and then target, without repetitions or self-loops.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct EdgeList {
-    ends: Vec<[usize; 2]>,
-    /// Edges of node i are at `start[i]..start[i + 1]`.
-    start: Vec<usize>,
-    /// Positions of the edges sorted by target, those into node i at `into_start[i]..into_start[i + 1]`.
-    into: Vec<usize>,
-    into_start: Vec<usize>,
-}
-
-impl EdgeList {
-    /// Sorts the edges and drops repetitions.
-    ///
-    /// # Errors
-    /// An end that is not a node, or an edge from a node to itself (its score is a node score).
-    pub fn new(node_count: usize, mut ends: Vec<[usize; 2]>) -> Result<Self> {
-        for &[source, target] in &ends {
-            if source.max(target) >= node_count {
-                return Err(Error::OutOfRange {
-                    what: "ends of an edge",
-                    index: source.max(target),
-                    count: node_count,
-                });
-            }
-            if source == target {
-                return Err(Error::SelfLoop { node: source });
-            }
-        }
-        ends.sort_unstable();
-        ends.dedup();
-        let start_by = |end: usize| {
-            let mut start = vec![0; node_count + 1];
-            ends.iter().for_each(|edge| start[edge[end] + 1] += 1);
-            (0..node_count).for_each(|node| start[node + 1] += start[node]);
-            start
-        };
-        let (start, into_start) = (start_by(0), start_by(1));
-        let mut into: Vec<usize> = (0..ends.len()).collect();
-        into.sort_by_key(|&at| ends[at][1]);
-        Ok(Self { ends, start, into, into_start })
-    }
-
-    /// No edges between so many nodes.
-    #[must_use]
-    pub fn empty(node_count: usize) -> Self {
-        Self { ends: Vec::new(), start: vec![0; node_count + 1] }
-    }
-
-    /// The edges (source, target), sorted.
-    #[must_use]
-    pub fn ends(&self) -> &[[usize; 2]] {
-        &self.ends
-    }
-
-    /// How many edges there are.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.ends.len()
-    }
-
-    /// Whether there is no edge.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.ends.is_empty()
-    }
-
-    /// How many nodes the graph has.
-    #[must_use]
-    pub fn node_count(&self) -> usize {
-        self.start.len() - 1
-    }
-
-    /// The positions of the edges that leave a node.
-    #[must_use]
-    pub fn from_node(&self, node: usize) -> std::ops::Range<usize> {
-        self.start[node]..self.start[node + 1]
-    }
-
-    /// The positions of the edges that arrive at a node, in order.
-    #[must_use]
-    pub fn into_node(&self, node: usize) -> &[usize] {
-        &self.into[self.into_start[node]..self.into_start[node + 1]]
-    }
-
-    /// The nodes that an edge leads to from this one, and those that an edge leads here from; some twice.
-    pub fn neighbours(&self, node: usize) -> impl Iterator<Item = usize> + '_ {
-        let sources = self.into_node(node).iter().map(|&at| self.ends[at][0]);
-        self.from_node(node).map(|at| self.ends[at][1]).chain(sources)
-    }
-
-    /// The position of an edge, where it exists.
-    #[must_use]
-    pub fn find(&self, source: usize, target: usize) -> Option<usize> {
-        let range = self.from_node(source);
-        self.ends[range.clone()].binary_search(&[source, target]).ok().map(|offset| range.start + offset)
-    }
-}
 
 /// Scores d(e, f) for pairs of a left and a right edge; zero where either does not exist.
 #[derive(Debug, Clone, PartialEq)]
@@ -373,24 +274,24 @@ impl EdgeTerm {
         let weight = if self.symmetric { 2.0 * weight } else { weight };
         let leaving = self.right.from_node(k);
         for e in self.left.from_node(i) {
-            let mut row = gradient.row_mut(self.left.ends[e][1]);
+            let mut row = gradient.row_mut(self.left.ends()[e][1]);
             if self.left_factors.ncols() > 0 {
                 for f in leaving.clone() {
-                    row[self.right.ends[f][1]] += weight * self.factored_value(e, f);
+                    row[self.right.ends()[f][1]] += weight * self.factored_value(e, f);
                 }
             }
             // The edges that leave k stand together.
             let entries = self.listed_of(e);
             let first = entries.partition_point(|&(f, _)| f < leaving.start);
             for &(f, value) in entries[first..].iter().take_while(|&&(f, _)| f < leaving.end) {
-                row[self.right.ends[f][1]] += weight * value;
+                row[self.right.ends()[f][1]] += weight * value;
             }
         }
         if !self.symmetric {
             for &e in self.left.into_node(i) {
-                let mut row = gradient.row_mut(self.left.ends[e][0]);
+                let mut row = gradient.row_mut(self.left.ends()[e][0]);
                 for &f in self.right.into_node(k) {
-                    row[self.right.ends[f][0]] += weight * self.value(e, f);
+                    row[self.right.ends()[f][0]] += weight * self.value(e, f);
                 }
             }
         }

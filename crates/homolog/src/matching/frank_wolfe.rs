@@ -50,7 +50,7 @@ impl Matcher for FrankWolfe {
     fn solve(&self, problem: &Compatibility, work: &mut Workspace) -> Result<Solution> {
         self.check()?;
         let mut relaxed = match Relaxation::prepare(problem, work)? {
-            Prepared::Solved(solution) => return Ok(solution),
+            Prepared::Solved(solution) => return Ok(*solution),
             Prepared::Quadratic(relaxed) => relaxed,
         };
         let mut steps = Steps { count: 0, interrupted: false };

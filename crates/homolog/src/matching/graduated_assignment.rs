@@ -75,7 +75,7 @@ impl Matcher for GraduatedAssignment {
     fn solve(&self, problem: &Compatibility, work: &mut Workspace) -> Result<Solution> {
         self.check()?;
         let mut relaxed = match Relaxation::prepare(problem, work)? {
-            Prepared::Solved(solution) => return Ok(solution),
+            Prepared::Solved(solution) => return Ok(*solution),
             Prepared::Quadratic(relaxed) => relaxed,
         };
         let (soft, steps) = self.anneal(&mut relaxed.objective, &relaxed.slack, work);

@@ -5,27 +5,16 @@
 //! * it moves to a free right node, or becomes unmatched where that has a price;
 //! * it takes the right node of another, which gets its old one (swap), the best free one (relocation), or stays unmatched.
 //!
-//! Changes never reduce the number of matched nodes that must be matched. Differences are exact: with the marginal value of every
-//! pair, v_ik = node_ik + Σ_(j matched to l) [d(ij, kl) + d(ji, lk)], kept up to date, a change of one node is worth v_ik - v_ia and
-//! a change of two needs a correction only where the two are neighbours. A round over all nodes costs n·m, an accepted change
-//! deg·deg'. After the first rounds only nodes near the last changes are looked at.
+//! Changes never reduce the number of matched nodes that must be matched. Differences are exact (`local_search`). A round over all
+//! nodes costs n·m; after the first rounds only nodes near the last changes are looked at.
 //!
 //! A kick moves a few random nodes in a circle; if the local search from there ends lower than before, it is undone.
 
+use super::local_search::{RELATIVE_GAIN, Search};
 use super::{Compatibility, Constraint, EdgeTerm, Matching, Workspace};
 use crate::Result;
-use ndarray::Array2;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-
-/// Enough for any matching seen to settle; a stop for those that rounding would keep busy.
-const MAX_ROUNDS: usize = 100;
-
-/// A gain has to be this large beside the values it is a difference of: above rounding errors, below all else.
-const RELATIVE_GAIN: f64 = 1e-11;
-
-/// Stands for a right edge that does not exist. Edges are far fewer than this.
-const NO_EDGE: u32 = u32::MAX;
 
 /// How many nodes a kick moves at most.
 const KICK_SIZE: usize = 6;
@@ -53,87 +42,13 @@ pub(super) fn polish(
             break;
         }
     }
-    if kicks.count > 0 {
-        search.active.fill(true);
-        search.settle(work);
-    }
+    search.settle_all(work);
     let improved = Matching::new(search.right_of, problem.right_count(), problem.constraint)?;
     // Rounding may have made a gain of nothing.
     Ok(if problem.score(&improved)? > problem.score(matching)? { improved } else { matching.clone() })
 }
 
-/// Node `mover` goes to `to`; `other`, if any, makes place and goes to its own new right node. `None` is unmatched.
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Change {
-    gain: f64,
-    mover: usize,
-    to: Option<usize>,
-    other: Option<(usize, Option<usize>)>,
-}
-
-struct Search<'a> {
-    problem: &'a Compatibility,
-    edge: &'a EdgeTerm,
-    /// v.
-    value: Array2<f64>,
-    right_of: Vec<Option<usize>>,
-    left_of: Vec<Option<usize>>,
-    /// Score gained since the start.
-    total: f64,
-    /// Nodes that may have a change worth making.
-    active: Vec<bool>,
-    free: Vec<usize>,
-    /// Where each left node would best go among the free right nodes, as of the start of the round.
-    best_free: Vec<Option<usize>>,
-    /// The edges that lead from the mover to each node and back.
-    near: Vec<[Option<usize>; 2]>,
-    /// The right edge from k to l, at k m + l; [`NO_EDGE`] where there is none.
-    right_edge: Vec<u32>,
-}
-
-impl<'a> Search<'a> {
-    fn new(problem: &'a Compatibility, edge: &'a EdgeTerm, matching: &Matching) -> Self {
-        let (n, m) = problem.node.dim();
-        let mut value = problem.node.clone();
-        for (i, k) in matching.pairs() {
-            edge.add_pair_gradient(i, k, 1.0, &mut value);
-        }
-        let mut right_edge = vec![NO_EDGE; m * m];
-        for (f, &[k, l]) in edge.right_edges().ends().iter().enumerate() {
-            right_edge[k * m + l] = u32::try_from(f).unwrap_or(NO_EDGE);
-        }
-        Self {
-            problem,
-            edge,
-            value,
-            right_of: matching.left_to_right().to_vec(),
-            left_of: matching.right_to_left().to_vec(),
-            total: 0.0,
-            active: vec![true; n],
-            free: Vec::with_capacity(m),
-            best_free: vec![None; n],
-            near: vec![[None; 2]; n],
-            right_edge,
-        }
-    }
-
-    /// Gives active nodes their turns until none is left.
-    fn settle(&mut self, work: &Workspace) {
-        for _ in 0..MAX_ROUNDS {
-            if work.interrupted() || !self.active.contains(&true) {
-                break;
-            }
-            self.find_free();
-            for i in 0..self.right_of.len() {
-                if std::mem::take(&mut self.active[i])
-                    && let Some(change) = self.best_change(i)
-                {
-                    self.apply(change);
-                }
-            }
-        }
-    }
-
+impl Search<'_> {
     /// Shakes, settles, and goes back if that was worse; `false` if there is nothing to shake.
     fn try_kick(&mut self, random: &mut ChaCha8Rng, work: &Workspace) -> bool {
         let (before, score) = (self.right_of.clone(), self.total);
@@ -144,8 +59,7 @@ impl<'a> Search<'a> {
         self.settle(work);
         if self.total < score - RELATIVE_GAIN * score.abs() {
             let moved: Vec<usize> = (0..before.len()).filter(|&i| self.right_of[i] != before[i]).collect();
-            moved.iter().for_each(|&i| self.place(i, None));
-            moved.iter().for_each(|&i| self.place(i, before[i]));
+            self.place_all(&moved, |at| before[moved[at]]);
             self.total = score;
         }
         true
@@ -172,146 +86,123 @@ impl<'a> Search<'a> {
         // Where the circle meets a forbidden pair there is no kick this time.
         let allowed = nodes.iter().zip(&places).all(|(&i, &place)| self.at(i, place) > f64::NEG_INFINITY);
         if allowed {
-            nodes.iter().for_each(|&i| self.place(i, None));
-            nodes.iter().zip(&places).for_each(|(&i, &place)| self.place(i, place));
+            self.place_all(&nodes, |at| places[at]);
         }
         true
     }
 
-    fn find_free(&mut self) {
-        self.free.clear();
-        self.free.extend((0..self.left_of.len()).filter(|&k| self.left_of[k].is_none()));
-        if self.free.is_empty() {
-            return self.best_free.fill(None);
+    /// Takes all of the nodes away, then puts each where it belongs, by its position in the list.
+    fn place_all(&mut self, nodes: &[usize], to: impl Fn(usize) -> Option<usize>) {
+        for &i in nodes {
+            self.place(i, None);
         }
-        for (i, best) in self.best_free.iter_mut().enumerate() {
-            let row = self.value.row(i);
-            let better = |best: Option<usize>, &k: &usize| {
-                let least = best.map_or(f64::NEG_INFINITY, |best| row[best]);
-                if row[k] > least { Some(k) } else { best }
-            };
-            *best = self.free.iter().fold(None, better);
+        for (at, &i) in nodes.iter().enumerate() {
+            self.place(i, to(at));
         }
-    }
-
-    /// The marginal value of where a node is or would be; a node that must be matched and is not counts nothing.
-    fn at(&self, i: usize, place: Option<usize>) -> f64 {
-        match place {
-            Some(k) => self.value[[i, k]],
-            None if self.is_forced(i) => 0.0,
-            None => self.problem.unmatched_score(i),
-        }
-    }
-
-    fn is_forced(&self, i: usize) -> bool {
-        self.problem.unmatched_score(i) == f64::NEG_INFINITY
-    }
-
-    fn best_change(&mut self, i: usize) -> Option<Change> {
-        let old = self.right_of[i];
-        let now = self.at(i, old);
-        let many = self.problem.constraint == Constraint::ManyToOne;
-        self.mark_near(i, true);
-        let mut best = Change { gain: 0.0, mover: i, to: old, other: None };
-        for k in (0..self.left_of.len()).filter(|&k| old != Some(k)) {
-            let there = self.value[[i, k]];
-            if there == f64::NEG_INFINITY {
-                continue;
-            }
-            match self.left_of[k].filter(|_| !many) {
-                None => consider(&mut best, there - now, there.abs() + now.abs(), Some(k), None),
-                Some(j) => self.consider_taking(&mut best, there - now, there.abs() + now.abs(), k, j),
-            }
-        }
-        if old.is_some() && !self.is_forced(i) {
-            let price = self.at(i, None);
-            consider(&mut best, price - now, price.abs() + now.abs(), None, None);
-        }
-        self.mark_near(i, false);
-        (best.gain > 0.0).then_some(best)
-    }
-
-    /// The mover takes k from j, which goes to the mover's old place, to its best free one, or nowhere.
-    fn consider_taking(&self, best: &mut Change, gain: f64, size: f64, k: usize, j: usize) {
-        let old = self.right_of[best.mover];
-        let before = self.value[[j, k]];
-        let free = self.best_free[j].filter(|&b| self.left_of[b].is_none());
-        // Unmatched only if no node that must be matched loses its place to one that need not be.
-        let may_rest = !self.is_forced(j) || (old.is_none() && self.is_forced(best.mover));
-        let places = [old, free, None];
-        for (which, &place) in places.iter().enumerate() {
-            let skip = if which == 2 { !may_rest } else { place.is_none() };
-            let after = self.at(j, place);
-            if skip || after == f64::NEG_INFINITY {
-                continue;
-            }
-            let correction = self.correction(j, old, k, place);
-            let size = size + before.abs() + after.abs() + correction.abs();
-            consider(best, gain + (after - before) + correction, size, Some(k), Some((j, place)));
-        }
-    }
-
-    /// The part of the difference that two neighbours make together: the mover goes from `old` to k while j goes from k to `place`.
-    fn correction(&self, j: usize, old: Option<usize>, k: usize, place: Option<usize>) -> f64 {
-        if self.near[j] == [None; 2] {
-            return 0.0;
-        }
-        let with_new =
-            place.map_or(0.0, |place| self.between(j, k, place) - old.map_or(0.0, |old| self.between(j, old, place)));
-        with_new + old.map_or(0.0, |old| self.between(j, old, k))
-    }
-
-    /// What the mover at k and its neighbour j at l are worth to each other: d(ij, kl) + d(ji, lk).
-    fn between(&self, j: usize, k: usize, l: usize) -> f64 {
-        let m = self.left_of.len();
-        let value = |e: Option<usize>, f: u32| match e {
-            Some(e) if f != NO_EDGE => self.edge.value(e, f as usize),
-            _ => 0.0,
-        };
-        value(self.near[j][0], self.right_edge[k * m + l]) + value(self.near[j][1], self.right_edge[l * m + k])
-    }
-
-    fn mark_near(&mut self, i: usize, mark: bool) {
-        let edges = self.edge.left_edges();
-        for e in edges.from_node(i) {
-            self.near[edges.ends()[e][1]][0] = mark.then_some(e);
-        }
-        for &e in edges.into_node(i) {
-            self.near[edges.ends()[e][0]][1] = mark.then_some(e);
-        }
-    }
-
-    fn apply(&mut self, change: Change) {
-        if let Some((j, _)) = change.other {
-            self.place(j, None);
-        }
-        self.place(change.mover, change.to);
-        if let Some((j, to)) = change.other {
-            self.place(j, to);
-        }
-    }
-
-    /// Puts a node somewhere else and keeps values and total up to date. An unmatched node keeps the total right in between.
-    fn place(&mut self, i: usize, to: Option<usize>) {
-        self.total += self.at(i, to) - self.at(i, self.right_of[i]);
-        if let Some(old) = self.right_of[i] {
-            self.edge.add_pair_gradient(i, old, -1.0, &mut self.value);
-            if self.left_of[old] == Some(i) {
-                self.left_of[old] = None;
-            }
-        }
-        if let Some(to) = to {
-            self.edge.add_pair_gradient(i, to, 1.0, &mut self.value);
-            self.left_of[to] = Some(i);
-        }
-        self.right_of[i] = to;
-        self.active[i] = true;
-        self.edge.left_edges().neighbours(i).for_each(|j| self.active[j] = true);
     }
 }
 
-fn consider(best: &mut Change, gain: f64, size: f64, to: Option<usize>, other: Option<(usize, Option<usize>)>) {
-    if gain > best.gain && gain > RELATIVE_GAIN * size {
-        *best = Change { gain, mover: best.mover, to, other };
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matching::EdgeList;
+    use ndarray::{Array1, Array2};
+    use std::sync::Arc;
+
+    /// A random problem with directed edges, forbidden pairs, and prices for some nodes where `priced`.
+    fn problem(seed: u64, n: usize, m: usize, priced: bool, constraint: Constraint) -> Compatibility {
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        let edges = |random: &mut ChaCha8Rng, count: usize| {
+            let ends = (0..3 * count).map(|_| [random.random_range(0..count), random.random_range(0..count)]);
+            Arc::new(EdgeList::new(count, ends.filter(|ends| ends[0] != ends[1]).collect()).unwrap())
+        };
+        let (left, right) = (edges(&mut random, n), edges(&mut random, m));
+        let mut number = || random.random_range(-1.0..1.0);
+        let a = Array2::from_shape_simple_fn((left.len(), 1), &mut number);
+        let b = Array2::from_shape_simple_fn((right.len(), 1), &mut number);
+        let mut node = Array2::from_shape_simple_fn((n, m), &mut number);
+        let prices = Array1::from_shape_fn(n, |i| if i % 2 == 0 { number() } else { f64::NEG_INFINITY });
+        node.indexed_iter_mut().filter(|((i, k), _)| (i * 3 + k) % 5 == 4).for_each(|(_, c)| *c = f64::NEG_INFINITY);
+        let edge = Some(EdgeTerm::factored(left, right, a, b).unwrap());
+        Compatibility { node, edge, unmatched: priced.then_some(prices), constraint }
+    }
+
+    fn start(problem: &Compatibility) -> Matching {
+        let linear = Compatibility { edge: None, ..problem.clone() };
+        let solver = crate::matching::Linear::default();
+        crate::matching::Matcher::solve(&solver, &linear, &mut Workspace::new()).unwrap().matching
+    }
+
+    fn forced_count(problem: &Compatibility, matching: &Matching) -> usize {
+        matching.pairs().filter(|&(i, _)| problem.unmatched_score(i) == f64::NEG_INFINITY).count()
+    }
+
+    fn each_problem(mut test: impl FnMut(&Compatibility)) {
+        for seed in 0..30 {
+            for (n, m) in [(7, 7), (5, 8), (8, 5)] {
+                for priced in [false, true] {
+                    for constraint in [Constraint::OneToOne, Constraint::ManyToOne] {
+                        test(&problem(seed, n, m, priced, constraint));
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_result_is_valid_no_worse_and_has_no_better_neighbour() {
+        each_problem(|problem| {
+            let edge = problem.edge.as_ref().unwrap();
+            let start = start(problem);
+            let plain = polish(problem, edge, &start, Kicks::default(), &Workspace::new()).unwrap();
+            let kicked = polish(problem, edge, &start, Kicks { count: 20, seed: 1 }, &Workspace::new()).unwrap();
+            for result in [&plain, &kicked] {
+                let score = problem.score(result).unwrap();
+                assert!(score >= problem.score(&start).unwrap());
+                assert_eq!(forced_count(problem, result), forced_count(problem, &start));
+                for (neighbour, better) in neighbours(problem, result) {
+                    assert!(better <= score + 1e-9, "{result:?} has the better neighbour {neighbour:?}");
+                }
+            }
+            assert!(problem.score(&kicked).unwrap() >= problem.score(&plain).unwrap() - 1e-12);
+        });
+    }
+
+    /// All valid matchings that one node's move or two nodes' swap makes, with their scores.
+    fn neighbours(problem: &Compatibility, matching: &Matching) -> Vec<(Matching, f64)> {
+        let (n, m) = problem.node.dim();
+        let map = matching.left_to_right();
+        let mut maps = Vec::new();
+        for i in 0..n {
+            for place in (0..m).map(Some).chain([None]) {
+                let mut moved = map.to_vec();
+                moved[i] = place;
+                maps.push(moved);
+            }
+            for j in 0..i {
+                let mut swapped = map.to_vec();
+                swapped.swap(i, j);
+                maps.push(swapped);
+            }
+        }
+        let checked = maps.into_iter().filter_map(|map| Matching::new(map, m, problem.constraint).ok());
+        let same_size = |other: &Matching| forced_count(problem, other) == forced_count(problem, matching);
+        checked.filter(same_size).filter_map(|other| problem.score(&other).ok().map(|score| (other, score))).collect()
+    }
+
+    #[test]
+    fn the_running_total_is_the_score() {
+        each_problem(|problem| {
+            let start = start(problem);
+            let mut search = Search::new(problem, problem.edge.as_ref().unwrap(), &start);
+            search.settle(&Workspace::new());
+            let mut random = ChaCha8Rng::seed_from_u64(2);
+            for _ in 0..10 {
+                search.try_kick(&mut random, &Workspace::new());
+                let now = Matching::new(search.right_of.clone(), problem.right_count(), problem.constraint).unwrap();
+                let gained = problem.score(&now).unwrap() - problem.score(&start).unwrap();
+                assert!((search.total - gained).abs() < 1e-10, "{} is not {gained}", search.total);
+            }
+        });
     }
 }

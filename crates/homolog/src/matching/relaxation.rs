@@ -55,7 +55,7 @@ pub(super) struct Relaxation<'a> {
 /// A problem made ready for a soft solver, or solved already because it has no edge scores.
 pub(super) enum Prepared<'a> {
     Quadratic(Box<Relaxation<'a>>),
-    Solved(Solution),
+    Solved(Box<Solution>),
 }
 
 impl<'a> Relaxation<'a> {
@@ -70,7 +70,7 @@ impl<'a> Relaxation<'a> {
         };
         let solution = Linear::default().solve(&linear_part, work)?;
         let Some(edge) = problem.edge.as_ref().filter(|edge| !edge.is_empty()) else {
-            return Ok(Prepared::Solved(solution));
+            return Ok(Prepared::Solved(Box::new(solution)));
         };
         let crowd = solution.certificate.and_then(|certificate| certificate.crowd).unwrap_or_default();
         let scale = safe_scale(problem, edge);

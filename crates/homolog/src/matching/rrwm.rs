@@ -47,7 +47,7 @@ impl Matcher for Rrwm {
     fn solve(&self, problem: &Compatibility, work: &mut Workspace) -> Result<Solution> {
         self.check()?;
         let mut relaxed = match Relaxation::prepare(problem, work)? {
-            Prepared::Solved(solution) => return Ok(solution),
+            Prepared::Solved(solution) => return Ok(*solution),
             Prepared::Quadratic(relaxed) => relaxed,
         };
         let (n, m) = problem.node.dim();

@@ -36,7 +36,7 @@ impl Matcher for Spectral {
     fn solve(&self, problem: &Compatibility, work: &mut Workspace) -> Result<Solution> {
         self.check()?;
         let mut relaxed = match Relaxation::prepare(problem, work)? {
-            Prepared::Solved(solution) => return Ok(solution),
+            Prepared::Solved(solution) => return Ok(*solution),
             Prepared::Quadratic(relaxed) => relaxed,
         };
         let affinity = Affinity::new(&relaxed);
