@@ -9,92 +9,10 @@
 //! with a soft matching costs T·(|E| m + n |E'|). The second part holds the rest, a number per listed pair of edges. Nothing here
 //! ever has n²·m² entries.
 
-use super::Matching;
+use super::{EdgeList, Matching};
 use crate::{Error, Result};
 use ndarray::{Array2, ArrayView2};
 use std::sync::Arc;
-
-/// The directed edges of one graph, sorted by source and then target, without repetitions or self-loops.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct EdgeList {
-    ends: Vec<[usize; 2]>,
-    /// Edges of node i are at `start[i]..start[i + 1]`.
-    start: Vec<usize>,
-}
-
-impl EdgeList {
-    /// Sorts the edges and drops repetitions.
-    ///
-    /// # Errors
-    /// An end that is not a node, or an edge from a node to itself (its score is a node score).
-    pub fn new(node_count: usize, mut ends: Vec<[usize; 2]>) -> Result<Self> {
-        for &[source, target] in &ends {
-            if source.max(target) >= node_count {
-                return Err(Error::OutOfRange {
-                    what: "ends of an edge",
-                    index: source.max(target),
-                    count: node_count,
-                });
-            }
-            if source == target {
-                return Err(Error::SelfLoop { node: source });
-            }
-        }
-        ends.sort_unstable();
-        ends.dedup();
-        let mut start = vec![0; node_count + 1];
-        for &[source, _] in &ends {
-            start[source + 1] += 1;
-        }
-        for node in 0..node_count {
-            start[node + 1] += start[node];
-        }
-        Ok(Self { ends, start })
-    }
-
-    /// No edges between so many nodes.
-    #[must_use]
-    pub fn empty(node_count: usize) -> Self {
-        Self { ends: Vec::new(), start: vec![0; node_count + 1] }
-    }
-
-    /// The edges (source, target), sorted.
-    #[must_use]
-    pub fn ends(&self) -> &[[usize; 2]] {
-        &self.ends
-    }
-
-    /// How many edges there are.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.ends.len()
-    }
-
-    /// Whether there is no edge.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.ends.is_empty()
-    }
-
-    /// How many nodes the graph has.
-    #[must_use]
-    pub fn node_count(&self) -> usize {
-        self.start.len() - 1
-    }
-
-    /// The positions of the edges that leave a node.
-    #[must_use]
-    pub fn from_node(&self, node: usize) -> std::ops::Range<usize> {
-        self.start[node]..self.start[node + 1]
-    }
-
-    /// The position of an edge, where it exists.
-    #[must_use]
-    pub fn find(&self, source: usize, target: usize) -> Option<usize> {
-        let range = self.from_node(source);
-        self.ends[range.clone()].binary_search(&[source, target]).ok().map(|offset| range.start + offset)
-    }
-}
 
 /// Scores d(e, f) for pairs of a left and a right edge; zero where either does not exist.
 #[derive(Debug, Clone, PartialEq)]
@@ -108,6 +26,8 @@ pub struct EdgeTerm {
     /// Pairs of left edge e stand at `listed_start[e]..listed_start[e + 1]`, sorted by right edge.
     listed_start: Vec<usize>,
     listed: Vec<(usize, f64)>,
+    /// d(ij, kl) = d(ji, lk) throughout.
+    symmetric: bool,
 }
 
 impl EdgeTerm {
@@ -136,8 +56,10 @@ impl EdgeTerm {
                 return Err(Error::BadCell { what, row, column, value });
             }
         }
-        let listed_start = vec![0; left.len() + 1];
-        Ok(Self { left, right, left_factors, right_factors, listed_start, listed: Vec::new() })
+        let (listed_start, listed) = (vec![0; left.len() + 1], Vec::new());
+        let mut term = Self { left, right, left_factors, right_factors, listed_start, listed, symmetric: false };
+        term.symmetric = term.find_symmetry();
+        Ok(term)
     }
 
     /// d(e, f) given one by one as (left edge, right edge, value), edges by their position in the lists; repeated pairs add up.
@@ -183,7 +105,42 @@ impl EdgeTerm {
         for e in 0..self.left.len() {
             self.listed_start[e + 1] += self.listed_start[e];
         }
+        self.symmetric = self.find_symmetry();
         Ok(self)
+    }
+
+    /// Whether turning both edges round never changes d: both graphs list every edge in both directions, each factor is even on
+    /// both sides or odd on both sides, and listed values agree. May miss a symmetry that comes from several factors together.
+    fn find_symmetry(&self) -> bool {
+        let reverse =
+            |edges: &EdgeList| edges.ends().iter().map(|&[i, j]| edges.find(j, i)).collect::<Option<Vec<_>>>();
+        let (Some(left), Some(right)) = (reverse(&self.left), reverse(&self.right)) else { return false };
+        let turns = |factors: &Array2<f64>, reverse: &[usize], t: usize, sign: f64| {
+            reverse.iter().enumerate().all(|(e, &back)| factors[[back, t]] == sign * factors[[e, t]])
+        };
+        let even_or_odd = |t: usize| {
+            let both = |sign| turns(&self.left_factors, &left, t, sign) && turns(&self.right_factors, &right, t, sign);
+            both(1.0) || both(-1.0)
+        };
+        let listed_turns = |e: usize| {
+            let back = self.listed_of(left[e]);
+            let value = |f: usize| back.binary_search_by_key(&f, |&(f, _)| f).map_or(0.0, |at| back[at].1);
+            self.listed_of(e).iter().all(|&(f, forth)| value(right[f]) == forth)
+        };
+        (0..self.left_factors.ncols()).all(even_or_odd) && (0..left.len()).all(listed_turns)
+    }
+
+    /// Whether d(ij, kl) = d(ji, lk) throughout, as in undirected graphs; found out once, when the term is made.
+    #[must_use]
+    pub fn is_symmetric(&self) -> bool {
+        self.symmetric
+    }
+
+    /// Whether d has no entries at all, so that the problem is linear.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        let factored = self.left_factors.ncols() > 0 && !self.left.is_empty() && !self.right.is_empty();
+        !factored && self.listed.is_empty()
     }
 
     /// The edges of the left graph.
@@ -231,10 +188,113 @@ impl EdgeTerm {
     /// d(e, f), edges by their position in the lists.
     #[must_use]
     pub fn value(&self, left_edge: usize, right_edge: usize) -> f64 {
-        let factored = self.left_factors.row(left_edge).dot(&self.right_factors.row(right_edge));
+        let factored = self.factored_value(left_edge, right_edge);
         let entries = self.listed_of(left_edge);
+        if entries.is_empty() {
+            return factored;
+        }
         let listed = entries.binary_search_by_key(&right_edge, |&(f, _)| f).map_or(0.0, |at| entries[at].1);
         factored + listed
+    }
+
+    /// The factored part of d(e, f).
+    pub(crate) fn factored_value(&self, left_edge: usize, right_edge: usize) -> f64 {
+        let factors = 0..self.left_factors.ncols();
+        factors.map(|t| self.left_factors[[left_edge, t]] * self.right_factors[[right_edge, t]]).sum()
+    }
+
+    /// No |d(e, f)| is larger than this. Where factors cancel all of them may be much smaller.
+    #[must_use]
+    pub fn magnitude(&self) -> f64 {
+        let most = |most: f64, value: &f64| most.max(value.abs());
+        let largest = |factors: &Array2<f64>, t: usize| factors.column(t).into_iter().fold(0.0, most);
+        let factors = 0..self.left_factors.ncols();
+        let factored: f64 = factors.map(|t| largest(&self.left_factors, t) * largest(&self.right_factors, t)).sum();
+        factored + self.listed.iter().map(|(_, value)| value).fold(0.0, most)
+    }
+
+    /// The smallest d(e, f) over all pairs of edges, 0 where there are none. Less than that where one factor comes with listed values,
+    /// which are then looked at apart.
+    pub(crate) fn smallest(&self) -> f64 {
+        let least = |least: f64, value: f64| least.min(value);
+        if self.is_empty() {
+            return 0.0;
+        }
+        let listed = self.listed.iter().map(|&(_, value)| value).fold(0.0, least);
+        match self.left_factors.ncols() {
+            0 => listed,
+            1 => {
+                let range = |factors: &Array2<f64>| {
+                    (
+                        factors.iter().copied().fold(f64::INFINITY, f64::min),
+                        factors.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+                    )
+                };
+                let (a, b) = (range(&self.left_factors), range(&self.right_factors));
+                listed + (a.0 * b.0).min(a.0 * b.1).min(a.1 * b.0).min(a.1 * b.1)
+            }
+            _ => {
+                let values = (0..self.left.len()).flat_map(|e| (0..self.right.len()).map(move |f| self.value(e, f)));
+                values.fold(f64::INFINITY, least)
+            }
+        }
+    }
+
+    /// d(e, f) + by, for all pairs of edges.
+    pub(crate) fn raised(&self, by: f64) -> Self {
+        let add = |factors: &Array2<f64>, value: f64| {
+            let column = Array2::from_elem((factors.nrows(), 1), value);
+            ndarray::concatenate![ndarray::Axis(1), factors.view(), column]
+        };
+        let (left_factors, right_factors) = (add(&self.left_factors, by), add(&self.right_factors, 1.0));
+        Self { left_factors, right_factors, ..self.clone() }
+    }
+
+    /// left_e · d(e, f) · right_f.
+    pub(crate) fn rescaled(&self, left: &[f64], right: &[f64]) -> Self {
+        let mut term = self.clone();
+        for (mut row, &factor) in term.left_factors.rows_mut().into_iter().zip(left) {
+            row *= factor;
+        }
+        for (mut row, &factor) in term.right_factors.rows_mut().into_iter().zip(right) {
+            row *= factor;
+        }
+        for e in 0..left.len() {
+            for (f, value) in &mut term.listed[self.listed_start[e]..self.listed_start[e + 1]] {
+                *value *= left[e] * right[*f];
+            }
+        }
+        term.symmetric = term.find_symmetry();
+        term
+    }
+
+    /// Adds weight times the gradient of one matched pair: what pairing (i, k) is worth to every other pair (j, l),
+    /// gradient_jl += weight · [d(ij, kl) + d(ji, lk)]. Only pairs of neighbours are touched.
+    pub(crate) fn add_pair_gradient(&self, i: usize, k: usize, weight: f64, gradient: &mut Array2<f64>) {
+        let weight = if self.symmetric { 2.0 * weight } else { weight };
+        let leaving = self.right.from_node(k);
+        for e in self.left.from_node(i) {
+            let mut row = gradient.row_mut(self.left.ends()[e][1]);
+            if self.left_factors.ncols() > 0 {
+                for f in leaving.clone() {
+                    row[self.right.ends()[f][1]] += weight * self.factored_value(e, f);
+                }
+            }
+            // The edges that leave k stand together.
+            let entries = self.listed_of(e);
+            let first = entries.partition_point(|&(f, _)| f < leaving.start);
+            for &(f, value) in entries[first..].iter().take_while(|&&(f, _)| f < leaving.end) {
+                row[self.right.ends()[f][1]] += weight * value;
+            }
+        }
+        if !self.symmetric {
+            for &e in self.left.into_node(i) {
+                let mut row = gradient.row_mut(self.left.ends()[e][0]);
+                for &f in self.right.into_node(k) {
+                    row[self.right.ends()[f][0]] += weight * self.value(e, f);
+                }
+            }
+        }
     }
 
     /// Σ d(ij, kl) over matched i, j with k, l their partners and both edges existing.
@@ -249,42 +309,5 @@ impl EdgeTerm {
             }
         }
         total
-    }
-
-    /// The gradient of Σ d(ij, kl) y_ik y_jl at a soft matching, added to `gradient`:
-    /// gradient_ik += Σ_jl [d(ij, kl) + d(ji, lk)] y_jl.
-    ///
-    /// # Panics
-    /// If the arrays do not have one row per left and one column per right node.
-    pub fn add_gradient(&self, soft: ArrayView2<'_, f64>, gradient: &mut Array2<f64>) {
-        let shape = [self.left_count(), self.right_count()];
-        assert_eq!(soft.shape(), shape, "a soft matching has one row per left and one column per right node");
-        assert_eq!(gradient.shape(), shape, "a gradient has one row per left and one column per right node");
-        let mut forward = Array2::<f64>::zeros(soft.raw_dim());
-        let mut backward = Array2::<f64>::zeros(soft.raw_dim());
-        for t in 0..self.left_factors.ncols() {
-            // Rows first (Σ_j a_t(ij) y_jl), then columns (Σ_l b_t(kl) ...): two sparse products.
-            forward.fill(0.0);
-            backward.fill(0.0);
-            for (e, &[i, j]) in self.left.ends().iter().enumerate() {
-                let a = self.left_factors[[e, t]];
-                forward.row_mut(i).scaled_add(a, &soft.row(j));
-                backward.row_mut(j).scaled_add(a, &soft.row(i));
-            }
-            for i in 0..self.left_count() {
-                for (f, &[k, l]) in self.right.ends().iter().enumerate() {
-                    let b = self.right_factors[[f, t]];
-                    gradient[[i, k]] += b * forward[[i, l]];
-                    gradient[[i, l]] += b * backward[[i, k]];
-                }
-            }
-        }
-        for (e, &[i, j]) in self.left.ends().iter().enumerate() {
-            for &(f, value) in self.listed_of(e) {
-                let [k, l] = self.right.ends()[f];
-                gradient[[i, k]] += value * soft[[j, l]];
-                gradient[[j, l]] += value * soft[[i, k]];
-            }
-        }
     }
 }

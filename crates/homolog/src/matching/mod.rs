@@ -4,20 +4,40 @@
 //! bound on every matching's score, and a [`Status`] that says whether the two meet. Everything is **maximised**. One file per
 //! solver; [`Method`] lists them all, by name, for settings files, programs and the conformance tests.
 
+mod affinity;
+mod bistochastic;
+mod bound;
 mod brute_force;
 mod compatibility;
+mod edge_gradient;
+mod edge_list;
 mod edge_term;
+mod frank_wolfe;
+mod graduated_assignment;
 mod hungarian;
 mod linear;
+mod local_search;
 mod mapping;
+mod polish;
+mod relaxation;
+mod rrwm;
+mod sinkhorn;
+mod spectral;
 mod verify;
 
+pub use bistochastic::Bistochastic;
 pub use brute_force::BruteForce;
 pub use compatibility::Compatibility;
-pub use edge_term::{EdgeList, EdgeTerm};
+pub use edge_gradient::GradientBuffers;
+pub use edge_list::EdgeList;
+pub use edge_term::EdgeTerm;
+pub use frank_wolfe::FrankWolfe;
+pub use graduated_assignment::GraduatedAssignment;
 pub use hungarian::Hungarian;
 pub use linear::{Linear, LinearBuffers};
 pub use mapping::{Constraint, Matching};
+pub use rrwm::Rrwm;
+pub use spectral::Spectral;
 pub use verify::verify;
 
 use crate::Result;
@@ -127,6 +147,16 @@ pub enum Method {
     Linear(Linear),
     /// Exact linear assignment, simple and slow: the check on [`Method::Linear`].
     Hungarian(Hungarian),
+    /// Softassign under a falling temperature, the quadratic solver of the paper.
+    GraduatedAssignment(GraduatedAssignment),
+    /// Bistochastic normalisation of the scores, then graduated assignment.
+    Bistochastic(Bistochastic),
+    /// The principal eigenvector of the affinities.
+    Spectral(Spectral),
+    /// Reweighted random walks.
+    Rrwm(Rrwm),
+    /// Frank-Wolfe ascent from several starts and local search.
+    FrankWolfe(FrankWolfe),
     /// Tries every matching of a small problem, edges included.
     BruteForce(BruteForce),
 }
@@ -138,6 +168,11 @@ impl Method {
         vec![
             Self::Linear(Linear::default()),
             Self::Hungarian(Hungarian::default()),
+            Self::GraduatedAssignment(GraduatedAssignment::default()),
+            Self::Bistochastic(Bistochastic::default()),
+            Self::Spectral(Spectral::default()),
+            Self::Rrwm(Rrwm::default()),
+            Self::FrankWolfe(FrankWolfe::default()),
             Self::BruteForce(BruteForce::default()),
         ]
     }
@@ -148,6 +183,11 @@ impl Method {
         match self {
             Self::Linear(_) => "linear",
             Self::Hungarian(_) => "hungarian",
+            Self::GraduatedAssignment(_) => "graduated-assignment",
+            Self::Bistochastic(_) => "bistochastic",
+            Self::Spectral(_) => "spectral",
+            Self::Rrwm(_) => "rrwm",
+            Self::FrankWolfe(_) => "frank-wolfe",
             Self::BruteForce(_) => "brute-force",
         }
     }
@@ -158,6 +198,11 @@ impl Method {
         match self {
             Self::Linear(solver) => solver,
             Self::Hungarian(solver) => solver,
+            Self::GraduatedAssignment(solver) => solver,
+            Self::Bistochastic(solver) => solver,
+            Self::Spectral(solver) => solver,
+            Self::Rrwm(solver) => solver,
+            Self::FrankWolfe(solver) => solver,
             Self::BruteForce(solver) => solver,
         }
     }

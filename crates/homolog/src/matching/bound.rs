@@ -1,0 +1,73 @@
+//! A cheap upper bound on every matching's score: each left edge counted at the best it could do.
+//!
+//! Matched to k, node i gets from its edges at most  b_ik = Σ_(e leaving i) max(0, max_(f leaving k) d(e, f)),  so no matching scores
+//! more than the best linear assignment of node_ik + b_ik. Cost: |E| m for a term of one factor, else |E| |E'|, and one
+//! linear assignment. It is far from tight; a solver that proves things needs a better one.
+
+use super::{Compatibility, EdgeTerm, Linear, Matcher, Workspace};
+use crate::Result;
+
+/// The bound. A hair above the exact value, so that rounding never makes it false; plus infinity where it is out of range.
+pub(super) fn edge_bound(problem: &Compatibility, edge: &EdgeTerm, work: &mut Workspace) -> Result<f64> {
+    let mut node = problem.node.clone();
+    let ranges = factor_ranges(edge);
+    let mut best = vec![0.0_f64; problem.right_count()];
+    let mut size = edge.magnitude() * edge.left_edges().len() as f64;
+    for (i, mut row) in node.rows_mut().into_iter().enumerate() {
+        let scores = row.iter().copied().chain([problem.unmatched_score(i)]);
+        size += scores.filter(|score| score.is_finite()).fold(0.0, |most: f64, score| most.max(score.abs()));
+        for e in edge.left_edges().from_node(i) {
+            best_of_edge(edge, e, &ranges, &mut best);
+            row.iter_mut().zip(&best).for_each(|(score, &best)| *score += best);
+        }
+    }
+    if !size.is_finite() || node.iter().any(|&score| score.is_nan() || score == f64::INFINITY) {
+        return Ok(f64::INFINITY);
+    }
+    let linear =
+        Compatibility { node, edge: None, unmatched: problem.unmatched.clone(), constraint: problem.constraint };
+    let answer = Linear::default().solve(&linear, work)?;
+    // Each of the sums has fewer terms than this, each off by no more than the last place of the size of all.
+    let terms = (problem.left_count() + edge.left_edges().len() + 8) as f64;
+    Ok(answer.score + size * terms * f64::EPSILON)
+}
+
+/// For a single factor, its (smallest, largest) value over the edges leaving each right node.
+fn factor_ranges(edge: &EdgeTerm) -> Vec<(f64, f64)> {
+    if edge.left_factors().ncols() != 1 {
+        return Vec::new();
+    }
+    let factors = edge.right_factors();
+    let range = |k: usize| {
+        edge.right_edges()
+            .from_node(k)
+            .map(|f| factors[[f, 0]])
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |range, b| (range.0.min(b), range.1.max(b)))
+    };
+    (0..edge.right_count()).map(range).collect()
+}
+
+/// best_k = max(0, max_(f leaving k) d(e, f)), or no less where a factor and listed values are bounded apart.
+fn best_of_edge(edge: &EdgeTerm, e: usize, ranges: &[(f64, f64)], best: &mut [f64]) {
+    let ends = edge.right_edges().ends();
+    best.fill(0.0);
+    match edge.left_factors().ncols() {
+        0 | 1 => {
+            for &(f, value) in edge.listed_of(e) {
+                let k = ends[f][0];
+                best[k] = best[k].max(value);
+            }
+            for (k, &(low, high)) in ranges.iter().enumerate() {
+                let a = edge.left_factors()[[e, 0]];
+                if low <= high {
+                    best[k] = (best[k] + (a * low).max(a * high)).max(0.0);
+                }
+            }
+        }
+        _ => {
+            for (f, &[k, _]) in ends.iter().enumerate() {
+                best[k] = best[k].max(edge.value(e, f));
+            }
+        }
+    }
+}

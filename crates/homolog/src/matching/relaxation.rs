@@ -1,0 +1,188 @@
+//! [`Relaxation`]: the quadratic problem as the soft solvers see it, and the way back to a matching.
+//!
+//!   maximise  Σ_ik gain_ik y_ik  +  Σ d(ij, kl) y_ik y_jl     over soft matchings y
+//!
+//! gain_ik = node_ik - unmatched_i where node i has a price for staying unmatched, node_ik where it has none, minus infinity where no
+//! feasible matching pairs i with k. So staying unmatched always scores 0. Which nodes can stay unmatched at all is settled by the
+//! forbidden pairs: one linear solve finds the crowd of left nodes that compete for too few right nodes; those can, the rest must be
+//! matched, and the crowd's right nodes are taken by the crowd alone.
+//!
+//! Everything is multiplied by a power of two that brings the largest score near 1, which is exact: squares and sums of the
+//! solvers neither overflow nor vanish, whatever the scale of the problem.
+
+use super::polish::{Kicks, polish};
+use super::sinkhorn::{Slack, Soft};
+use super::{
+    Compatibility, Constraint, EdgeTerm, GradientBuffers, Linear, Matcher, Matching, Shortage, Solution, Status,
+    Workspace, bound,
+};
+use crate::Result;
+use ndarray::Array2;
+use std::borrow::Cow;
+
+/// What is maximised: Σ gain_ik y_ik + weight · Σ d(ij, kl) y_ik y_jl.
+pub(super) struct Objective<'a> {
+    pub(super) gain: Array2<f64>,
+    pub(super) edge: Cow<'a, EdgeTerm>,
+    pub(super) weight: f64,
+    buffers: GradientBuffers,
+}
+
+impl<'a> Objective<'a> {
+    pub(super) fn new(gain: Array2<f64>, edge: Cow<'a, EdgeTerm>, weight: f64) -> Self {
+        Self { gain, edge, weight, buffers: GradientBuffers::default() }
+    }
+
+    /// The gradient of the edge part.
+    pub(super) fn edge_gradient(&mut self, pair: &Array2<f64>, out: &mut Array2<f64>) {
+        out.fill(0.0);
+        self.edge.add_gradient_with(self.weight, pair.view(), out, &mut self.buffers);
+    }
+}
+
+/// The quadratic problem, scaled, with all that the soft solvers share.
+pub(super) struct Relaxation<'a> {
+    pub(super) problem: &'a Compatibility,
+    pub(super) objective: Objective<'a>,
+    pub(super) slack: Slack,
+    /// The best matching if there were no edge scores.
+    pub(super) linear: Matching,
+    shortage: Option<Shortage>,
+    /// A linear problem with the same forbidden pairs, its scores overwritten at each use.
+    rounding: Compatibility,
+}
+
+/// A problem made ready for a soft solver, or solved already because it has no edge scores.
+pub(super) enum Prepared<'a> {
+    Quadratic(Box<Relaxation<'a>>),
+    Solved(Box<Solution>),
+}
+
+impl<'a> Relaxation<'a> {
+    /// Checks the problem and prepares it; a problem without edge scores is solved outright.
+    pub(super) fn prepare(problem: &'a Compatibility, work: &mut Workspace) -> Result<Prepared<'a>> {
+        problem.check()?;
+        let linear_part = Compatibility {
+            node: problem.node.clone(),
+            edge: None,
+            unmatched: problem.unmatched.clone(),
+            constraint: problem.constraint,
+        };
+        let solution = Linear::default().solve(&linear_part, work)?;
+        let Some(edge) = problem.edge.as_ref().filter(|edge| !edge.is_empty()) else {
+            return Ok(Prepared::Solved(Box::new(solution)));
+        };
+        let crowd = solution.certificate.and_then(|certificate| certificate.crowd).unwrap_or_default();
+        let scale = safe_scale(problem, edge);
+        let slack = find_slack(problem, &crowd);
+        let mut rounding = linear_part;
+        let gain = make_gain(problem, &crowd, scale, &mut rounding);
+        Ok(Prepared::Quadratic(Box::new(Self {
+            problem,
+            objective: Objective::new(gain, Cow::Borrowed(edge), scale),
+            slack,
+            linear: solution.matching,
+            shortage: solution.shortage,
+            rounding,
+        })))
+    }
+
+    /// The feasible matching with the largest sum of scores; `rest` scores left nodes that stay unmatched at a price.
+    pub(super) fn assign(&mut self, score: &Array2<f64>, rest: &[f64], work: &mut Workspace) -> Result<Matching> {
+        let cells = self.rounding.node.iter_mut().zip(score).zip(&self.objective.gain);
+        for ((cell, &score), &gain) in cells {
+            *cell = if gain == f64::NEG_INFINITY { f64::NEG_INFINITY } else { score };
+        }
+        for (price, &rest) in self.rounding.unmatched.iter_mut().flatten().zip(rest) {
+            if *price > f64::NEG_INFINITY {
+                *price = rest;
+            }
+        }
+        Ok(Linear::default().solve(&self.rounding, work)?.matching)
+    }
+
+    /// The feasible matching that agrees most with a soft one.
+    pub(super) fn round(&mut self, soft: &Soft, work: &mut Workspace) -> Result<Matching> {
+        self.assign(&soft.pair, &soft.rest, work)
+    }
+
+    /// The best of several matchings, improved by local search if asked for, with its score and a bound.
+    pub(super) fn finish(
+        &self,
+        candidates: Vec<Matching>,
+        improve: Option<Kicks>,
+        steps: Steps,
+        work: &mut Workspace,
+    ) -> Result<Solution> {
+        let mut best = (self.problem.score(&self.linear)?, self.linear.clone());
+        let mut first = true;
+        for matching in candidates {
+            let matching = match improve {
+                Some(kicks) => polish(self.problem, &self.objective.edge, &matching, kicks, work)?,
+                None => matching,
+            };
+            let score = self.problem.score(&matching)?;
+            // Without local search the answer is the solver's own, even where the linear one happens to be better.
+            if score > best.0 || (first && improve.is_none()) {
+                best = (score, matching);
+            }
+            first = false;
+        }
+        let (score, matching) = best;
+        let bound = bound::edge_bound(self.problem, &self.objective.edge, work)?.max(score);
+        let status = if steps.interrupted { Status::Limit } else { Status::Converged };
+        let (iterations, shortage) = (steps.count, self.shortage.clone());
+        Ok(Solution { matching, score, bound, status, iterations, certificate: None, shortage })
+    }
+}
+
+/// How a soft solver ended.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Steps {
+    pub(super) count: usize,
+    pub(super) interrupted: bool,
+}
+
+/// gain, and the same pattern of minus infinities in the problem used for rounding.
+fn make_gain(problem: &Compatibility, crowd: &Shortage, scale: f64, rounding: &mut Compatibility) -> Array2<f64> {
+    let (n, m) = problem.node.dim();
+    let mut in_crowd = vec![false; n];
+    let mut crowded = vec![false; m];
+    crowd.left.iter().for_each(|&i| in_crowd[i] = true);
+    crowd.right.iter().for_each(|&k| crowded[k] = true);
+    let mut gain = Array2::zeros((n, m));
+    for ((i, k), gain) in gain.indexed_iter_mut() {
+        let price = problem.unmatched_score(i);
+        let price = if price > f64::NEG_INFINITY { price } else { 0.0 };
+        let impossible = crowded[k] && !in_crowd[i];
+        *gain = if impossible { f64::NEG_INFINITY } else { problem.node[[i, k]] * scale - price * scale };
+        if impossible {
+            rounding.node[[i, k]] = f64::NEG_INFINITY;
+        }
+    }
+    gain
+}
+
+/// Which nodes can stay unmatched in a feasible matching.
+fn find_slack(problem: &Compatibility, crowd: &Shortage) -> Slack {
+    let (n, m) = problem.node.dim();
+    let priced = |i: usize| problem.unmatched_score(i) > f64::NEG_INFINITY;
+    let mut left: Vec<bool> = (0..n).map(priced).collect();
+    let no_price = !left.contains(&true);
+    crowd.left.iter().for_each(|&i| left[i] = true);
+    // Outside the crowd every left node is matched: with as many right nodes, none of those is left over.
+    let full = no_price && n - crowd.left.len() == m - crowd.right.len();
+    let mut right = vec![!full; m];
+    crowd.right.iter().for_each(|&k| right[k] = false);
+    Slack { left, right, many_to_one: problem.constraint == Constraint::ManyToOne }
+}
+
+/// The power of two that brings the largest score near 1.
+fn safe_scale(problem: &Compatibility, edge: &EdgeTerm) -> f64 {
+    let scores = problem.node.iter().chain(problem.unmatched.iter().flatten());
+    let finite = scores.filter(|score| score.is_finite()).fold(0.0, |most: f64, score| most.max(score.abs()));
+    let largest = finite.max(edge.magnitude());
+    // Halves and doubles of the extremes stay in range.
+    let exponent = if largest > 0.0 { largest.min(f64::MAX).log2().floor().clamp(-1000.0, 1000.0) } else { 0.0 };
+    (-exponent).exp2()
+}

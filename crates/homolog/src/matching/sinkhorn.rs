@@ -1,0 +1,286 @@
+//! Soft assignment: the soft matching of largest entropy for given scores, by Sinkhorn's alternating normalisation.
+//!
+//! With left potentials f and right potentials g,  y_ik = exp(β s_ik + f_i + g_k),  rest_i = exp(f_i) (left node i unmatched, at
+//! score 0) and idle_k = exp(g_k) (right node k unmatched), such that
+//!
+//!   Σ_k y_ik + rest_i = 1   and   Σ_i y_ik + idle_k = 1,
+//!
+//! where rest_i and idle_k are there only for nodes that can stay unmatched: the slacks of Gold & Rangarajan's softassign.
+//! Many-to-one drops the second condition.
+//!
+//! **No overflow.** g is kept as a logarithm from call to call (a warm start, too). Each row is shifted by its largest exponent before
+//! exp is taken, once a call; the alternation itself then works on plain numbers in [0, 1], one pass over the table for both
+//! normalisations. exp is a polynomial of our own: it vectorises, and gives the same bits on every machine.
+
+use ndarray::Array2;
+
+/// Which nodes can stay unmatched, and whether right nodes can be shared.
+#[derive(Debug, Clone)]
+pub(super) struct Slack {
+    pub(super) left: Vec<bool>,
+    pub(super) right: Vec<bool>,
+    pub(super) many_to_one: bool,
+}
+
+/// A soft matching: y, and how unmatched each left node is.
+#[derive(Debug, Clone)]
+pub(super) struct Soft {
+    pub(super) pair: Array2<f64>,
+    pub(super) rest: Vec<f64>,
+}
+
+impl Soft {
+    pub(super) fn zeros(n: usize, m: usize) -> Self {
+        Self { pair: Array2::zeros((n, m)), rest: vec![0.0; n] }
+    }
+}
+
+/// The alternation, its scratch, and the right potentials it ended with.
+#[derive(Debug)]
+pub(super) struct Sinkhorn {
+    /// At most this many pairs of normalisations.
+    pub(super) max_rounds: usize,
+    /// Stop when right nodes are over- or underfull by no more than this on average.
+    pub(super) tolerance: f64,
+    /// g, and the factor beta it belongs to.
+    potentials: Vec<f64>,
+    beta: f64,
+    kernel: Vec<f64>,
+    /// Multipliers of rows and of columns since the kernel was made, idle_k before multiplication, column sums.
+    rows: Vec<f64>,
+    columns: Vec<f64>,
+    idle: Vec<f64>,
+    sums: Vec<f64>,
+}
+
+/// Multipliers stay within this and its inverse: finite whatever the scores, and far from all ordinary values.
+const LARGEST: f64 = 1e250;
+
+impl Sinkhorn {
+    pub(super) fn new(n: usize, m: usize, max_rounds: usize, tolerance: f64) -> Self {
+        Self {
+            max_rounds,
+            tolerance,
+            potentials: vec![0.0; m],
+            beta: 1.0,
+            kernel: vec![0.0; n * m],
+            rows: vec![1.0; n],
+            columns: vec![1.0; m],
+            idle: vec![0.0; m],
+            sums: vec![0.0; m],
+        }
+    }
+
+    /// Forgets the potentials of earlier calls.
+    pub(super) fn reset(&mut self) {
+        self.potentials.fill(0.0);
+        self.beta = 1.0;
+    }
+
+    /// The soft matching for scores of at most ordinary size times `beta`; minus infinity forbids.
+    pub(super) fn assign(&mut self, score: &Array2<f64>, beta: f64, slack: &Slack, soft: &mut Soft) {
+        let m = self.potentials.len();
+        if m == 0 {
+            soft.rest.fill(1.0);
+            return;
+        }
+        self.make_kernel(score, beta, slack, soft);
+        self.columns.fill(1.0);
+        for _ in 0..self.max_rounds.max(1) {
+            let error = self.normalise(slack, soft);
+            if slack.many_to_one || error <= self.tolerance * m as f64 {
+                break;
+            }
+        }
+        for (potential, column) in self.potentials.iter_mut().zip(&self.columns) {
+            *potential += column.ln();
+        }
+        for (i, (mut to, from)) in soft.pair.rows_mut().into_iter().zip(self.kernel.chunks_exact(m)).enumerate() {
+            for ((to, &from), &column) in to.iter_mut().zip(from).zip(&self.columns) {
+                // No more than one even where a limit on the multipliers or on the rounds was met.
+                *to = (self.rows[i] * from * column).min(1.0);
+            }
+            soft.rest[i] = (soft.rest[i] * self.rows[i]).min(1.0);
+        }
+    }
+
+    /// kernel_ik = exp(β s_ik + g_k - h_i) and rest_i = exp(-h_i), with h_i such that the largest of the row is 1.
+    fn make_kernel(&mut self, score: &Array2<f64>, beta: f64, slack: &Slack, soft: &mut Soft) {
+        let m = self.potentials.len();
+        // Potentials grow with beta as scores do.
+        let growth = beta / self.beta;
+        self.beta = beta;
+        for (k, potential) in self.potentials.iter_mut().enumerate() {
+            *potential *= growth;
+            self.idle[k] = if slack.right[k] { exp(potential.min(0.0)) } else { 0.0 };
+            if slack.right[k] {
+                *potential = potential.min(0.0);
+            }
+        }
+        for (i, (from, to)) in score.rows().into_iter().zip(self.kernel.chunks_exact_mut(m)).enumerate() {
+            for ((to, &from), &potential) in to.iter_mut().zip(from).zip(&self.potentials) {
+                *to = beta * from + potential;
+            }
+            let shift = if slack.left[i] { largest(to).max(0.0) } else { largest(to) };
+            for to in to.iter_mut() {
+                *to = exp(*to - shift);
+            }
+            soft.rest[i] = if slack.left[i] { exp(-shift) } else { 0.0 };
+        }
+    }
+
+    /// Normalises rows, then columns; the answer is by how much the columns were over- or underfull in between, summed.
+    fn normalise(&mut self, slack: &Slack, soft: &Soft) -> f64 {
+        let m = self.potentials.len();
+        self.sums.fill(0.0);
+        for (i, row) in self.kernel.chunks_exact(m).enumerate() {
+            let multiplier = (dot(row, &self.columns) + soft.rest[i]).recip().clamp(LARGEST.recip(), LARGEST);
+            self.rows[i] = multiplier;
+            for (sum, &value) in self.sums.iter_mut().zip(row) {
+                *sum += multiplier * value;
+            }
+        }
+        if slack.many_to_one {
+            return 0.0;
+        }
+        let mut error = 0.0;
+        for ((column, &sum), &idle) in self.columns.iter_mut().zip(&self.sums).zip(&self.idle) {
+            error += (*column * (sum + idle) - 1.0).abs();
+            *column = (sum + idle).recip().clamp(LARGEST.recip(), LARGEST);
+        }
+        error
+    }
+}
+
+/// Four running results side by side, which the compiler can keep in vector registers.
+const LANES: usize = 4;
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    let mut sums = [0.0; LANES];
+    let (chunks_a, chunks_b) = (a.chunks_exact(LANES), b.chunks_exact(LANES));
+    let rest: f64 = chunks_a.remainder().iter().zip(chunks_b.remainder()).map(|(a, b)| a * b).sum();
+    for (a, b) in chunks_a.zip(chunks_b) {
+        for lane in 0..LANES {
+            sums[lane] += a[lane] * b[lane];
+        }
+    }
+    (sums[0] + sums[2]) + (sums[1] + sums[3]) + rest
+}
+
+fn largest(values: &[f64]) -> f64 {
+    let larger = |a: f64, b: f64| if a > b { a } else { b };
+    let mut lanes = [f64::NEG_INFINITY; LANES];
+    let chunks = values.chunks_exact(LANES);
+    let rest = chunks.remainder().iter().copied().fold(f64::NEG_INFINITY, larger);
+    for chunk in chunks {
+        for lane in 0..LANES {
+            lanes[lane] = larger(chunk[lane], lanes[lane]);
+        }
+    }
+    lanes.into_iter().fold(rest, larger)
+}
+
+/// exp(x) for x <= 0, to 1e-11 of its value; 0 below -700.
+///
+/// x = k ln 2 + r with |r| <= ln 2 / 2; exp(r) by its series to the ninth power; 2^k by adding k to the exponent's bits. Adding and
+/// subtracting 1.5·2^52 rounds to a whole number and leaves that number in the low bits.
+#[inline]
+fn exp(x: f64) -> f64 {
+    const ROUND: f64 = 6_755_399_441_055_744.0;
+    // ln 2 in two parts: the first has so few bits that its product with k is exact.
+    const LN2_HIGH: f64 = 0.693_147_180_369_123_8;
+    const LN2_LOW: f64 = 1.908_214_929_270_587_7e-10;
+    let kept = if x < -700.0 { -700.0 } else { x };
+    let shifted = kept * std::f64::consts::LOG2_E + ROUND;
+    let k = shifted - ROUND;
+    let r = (kept - k * LN2_HIGH) - k * LN2_LOW;
+    let r2 = r * r;
+    let r4 = r2 * r2;
+    let low = (1.0 + r) + r2 * (1.0 / 2.0 + r * (1.0 / 6.0));
+    let middle = (1.0 / 24.0 + r * (1.0 / 120.0)) + r2 * (1.0 / 720.0 + r * (1.0 / 5040.0));
+    let high = 1.0 / 40_320.0 + r * (1.0 / 362_880.0);
+    let series = low + r4 * (middle + r4 * high);
+    let value = f64::from_bits(series.to_bits().wrapping_add(shifted.to_bits() << 52));
+    if x < -700.0 { 0.0 } else { value }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::Axis;
+
+    #[test]
+    fn exp_is_exp() {
+        for step in 0..=70_000 {
+            let x = -f64::from(step) * 0.01;
+            assert!((exp(x) / x.exp() - 1.0).abs() < 1e-11, "{x}");
+        }
+        assert_eq!(exp(0.0), 1.0);
+        assert_eq!(exp(-1e6), 0.0);
+        assert_eq!(exp(f64::NEG_INFINITY), 0.0);
+    }
+
+    /// A table of scores without pattern.
+    fn scores(n: usize, m: usize, size: f64) -> Array2<f64> {
+        Array2::from_shape_fn((n, m), |(i, k)| size * ((i * 37 + k * 101 + i * k * 13) % 29) as f64 / 29.0)
+    }
+
+    fn check(soft: &Soft, slack: &Slack) {
+        for (row, rest) in soft.pair.rows().into_iter().zip(&soft.rest) {
+            assert!((row.sum() + rest - 1.0).abs() < 1e-6, "row sums to {}", row.sum() + rest);
+        }
+        for (k, sum) in soft.pair.sum_axis(Axis(0)).into_iter().enumerate() {
+            assert!(if slack.right[k] { sum <= 1.0 + 1e-9 } else { (sum - 1.0).abs() < 1e-6 }, "column sums to {sum}");
+        }
+    }
+
+    #[test]
+    fn rows_and_columns_are_normalised() {
+        for (n, m, left, right) in [(5, 5, false, false), (4, 7, false, true), (7, 4, true, false), (5, 4, true, true)]
+        {
+            let slack = Slack { left: vec![left; n], right: vec![right; m], many_to_one: false };
+            for beta in [0.01, 1.0, 30.0] {
+                let mut soft = Soft::zeros(n, m);
+                Sinkhorn::new(n, m, 100_000, 1e-9).assign(&scores(n, m, 1.0), beta, &slack, &mut soft);
+                check(&soft, &slack);
+            }
+        }
+    }
+
+    #[test]
+    fn stays_finite_on_forbidden_cells_and_extreme_scores() {
+        let mut score = scores(6, 6, 1e6);
+        for i in 0..6 {
+            for k in (0..6_usize).filter(|k| k.abs_diff(i) > 1) {
+                score[[i, k]] = f64::NEG_INFINITY;
+            }
+        }
+        let slack = Slack { left: vec![false; 6], right: vec![false; 6], many_to_one: false };
+        let mut soft = Soft::zeros(6, 6);
+        let mut sinkhorn = Sinkhorn::new(6, 6, 30, 0.0);
+        for beta in [1.0, 1e3, 1e6, 1e-6] {
+            sinkhorn.assign(&score, beta, &slack, &mut soft);
+            assert!(soft.pair.iter().all(|y| (0.0..=1.0).contains(y)));
+            assert!(soft.pair.indexed_iter().all(|((i, k), &y)| k.abs_diff(i) <= 1 || y == 0.0));
+        }
+    }
+
+    #[test]
+    fn cold_assignment_is_the_best_matching() {
+        let score = scores(5, 5, 1.0);
+        let problem = crate::matching::Compatibility::linear(score.clone());
+        let best = crate::matching::Matcher::solve(
+            &crate::matching::BruteForce::default(),
+            &problem,
+            &mut crate::matching::Workspace::new(),
+        );
+        let slack = Slack { left: vec![false; 5], right: vec![false; 5], many_to_one: false };
+        let mut soft = Soft::zeros(5, 5);
+        let mut sinkhorn = Sinkhorn::new(5, 5, 10_000, 1e-6);
+        for step in 0..12 {
+            sinkhorn.assign(&score, 2.0_f64.powi(step), &slack, &mut soft);
+        }
+        let total = (&soft.pair * &score).sum();
+        assert!((total - best.unwrap().score).abs() < 1e-2, "{total}");
+    }
+}
