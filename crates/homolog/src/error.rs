@@ -142,6 +142,15 @@ pub enum Error {
         /// Left or right.
         side: &'static str,
     },
+    /// There is nothing to learn from, or nothing to choose between.
+    #[error("there are no examples")]
+    NoExamples,
+    /// A model file that cannot be read.
+    #[error("not a usable model: {reason}")]
+    ModelFile {
+        /// What is wrong with it, with line and column where that makes sense.
+        reason: String,
+    },
     /// The problem is too large for this method.
     #[error("{what}: {found} is more than the {limit} it can take")]
     TooLarge {

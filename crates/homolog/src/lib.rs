@@ -31,12 +31,18 @@
 //! * [`features`]: from two graphs to a problem whose scores are linear in the weights.
 //! * [`loss`]: how wrong a matching is.
 //! * [`optimize`]: minimises a regularised convex risk that is dear to evaluate, with a proof.
+//! * [`learn`]: weights from matched examples, with a proof of how good they are.
+//! * [`model`]: features, matcher and weights as a file.
+//! * [`experiment`]: the paper's experiments on any data.
 
+pub mod experiment;
 pub mod features;
 pub mod geometry;
 pub mod graph;
+pub mod learn;
 pub mod loss;
 pub mod matching;
+pub mod model;
 pub mod optimize;
 
 mod error;

@@ -54,6 +54,14 @@ impl EdgeList {
         Self { ends: Vec::new(), into: Vec::new(), into_start: start.clone(), start }
     }
 
+    /// The same edges with node i renumbered to `position_of[i]`, and the new position of each edge.
+    pub(super) fn renumbered(&self, position_of: &[usize]) -> Result<(Self, Vec<usize>)> {
+        let moved: Vec<[usize; 2]> = self.ends.iter().map(|ends| ends.map(|node| position_of[node])).collect();
+        let edges = Self::new(self.node_count(), moved.clone())?;
+        let new_at = moved.iter().filter_map(|&[source, target]| edges.find(source, target)).collect();
+        Ok((edges, new_at))
+    }
+
     /// The edges (source, target), sorted.
     #[must_use]
     pub fn ends(&self) -> &[[usize; 2]] {

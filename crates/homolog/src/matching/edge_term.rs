@@ -109,6 +109,20 @@ impl EdgeTerm {
         Ok(self)
     }
 
+    /// The same term with right node k renumbered to `position_of[k]`.
+    pub(super) fn with_right_nodes_at(&self, position_of: &[usize]) -> Result<Self> {
+        let (right, new_at) = self.right.renumbered(position_of)?;
+        let mut right_factors = Array2::zeros(self.right_factors.raw_dim());
+        for (f, row) in self.right_factors.rows().into_iter().enumerate() {
+            right_factors.row_mut(new_at[f]).assign(&row);
+        }
+        let mut listed: Vec<(usize, f64)> = self.listed.iter().map(|&(f, value)| (new_at[f], value)).collect();
+        for e in 0..self.left.len() {
+            listed[self.listed_start[e]..self.listed_start[e + 1]].sort_unstable_by_key(|&(f, _)| f);
+        }
+        Ok(Self { right: Arc::new(right), right_factors, listed, ..self.clone() })
+    }
+
     /// Whether turning both edges round never changes d: both graphs list every edge in both directions, each factor is even on
     /// both sides or odd on both sides, and listed values agree. May miss a symmetry that comes from several factors together.
     fn find_symmetry(&self) -> bool {

@@ -69,8 +69,8 @@ mod tests {
         let mut rng = ChaCha8Rng::seed_from_u64(3);
         let (mut all, mut hull) = (Vec::new(), Vec::new());
         for _ in 0..60 {
-            let weights = vec![rng.random_range(0..20) as f64 / 4.0];
-            let point = Point::new(weights, rng.random_range(0..50) as f64 / 10.0);
+            let weights = vec![f64::from(rng.random_range(0..20)) / 4.0];
+            let point = Point::new(weights, f64::from(rng.random_range(0..50)) / 10.0);
             all.push(point.clone());
             add(&mut hull, point);
             for exponent in -12..12 {

@@ -2,6 +2,8 @@
 #![allow(dead_code, unreachable_pub, reason = "each test binary compiles this and uses its own part")]
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a panic is a test's report, a line its word")]
 
+pub mod house;
+
 use homolog::matching::{Compatibility, Constraint, EdgeList, EdgeTerm};
 use ndarray::{Array1, Array2};
 use rand::{Rng, RngExt, SeedableRng};

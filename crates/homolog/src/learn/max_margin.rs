@@ -1,0 +1,164 @@
+//! [`MaxMargin`]: the paper's learner, at one λ or along a path of them that shares all cutting planes.
+
+use super::risk::{Memory, StructuredRisk};
+use super::{Example, Learner};
+use crate::matching::Matcher;
+use crate::optimize::{Bundle, Minimum, Observer, Path, PathState, State, Step, StopReason, WeightRule};
+use crate::{Error, Result};
+use serde::{Deserialize, Serialize};
+
+/// Settings of max-margin learning.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct MaxMargin {
+    /// λ, the gap to reach, and limits.
+    pub bundle: Bundle,
+    /// What each weight may be; empty: anything.
+    pub rules: Vec<WeightRule>,
+}
+
+/// Learned weights, and what is known of them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Fit {
+    /// One per feature.
+    pub weights: Vec<f64>,
+    /// The λ they belong to.
+    pub lambda: f64,
+    /// λ/2 |w|² + risk, at the weights.
+    pub objective: f64,
+    /// The mean slack: no less than the mean training loss if certified.
+    pub risk: f64,
+    /// No weights have a smaller objective, if certified.
+    pub bound: f64,
+    /// (objective - bound) / objective.
+    pub gap: f64,
+    /// Why training ended.
+    pub stop: StopReason,
+    /// Every answer of the matcher was proven optimal, so that objective, bound and gap are facts.
+    pub certified: bool,
+    /// How many problems were solved, up to here on the path.
+    pub solves: usize,
+    /// How many of the answers were proven optimal.
+    pub proven: usize,
+    /// Every step at this λ.
+    pub history: Vec<Step>,
+}
+
+impl Fit {
+    /// What is proven, in words.
+    #[must_use]
+    pub fn note(&self) -> String {
+        let ending = match self.stop {
+            StopReason::Converged => "converged",
+            StopReason::IterationLimit => "did not converge within the limit of evaluations",
+            StopReason::Interrupted => "was stopped before it converged",
+            StopReason::Stalled => "came to a halt before the gap closed",
+        };
+        if self.certified {
+            format!(
+                "Training {ending}: the objective is {:.6} and no weights have less than {:.6} (proven).",
+                self.objective, self.bound
+            )
+        } else {
+            format!(
+                "Training {ending}. The search proved {} of {} answers optimal, so the gap of {:.2e} is an estimate and no proof.",
+                self.proven, self.solves, self.gap
+            )
+        }
+    }
+}
+
+/// A run of training that can be written down (by serde, floats bit for bit), read back and continued with the same bytes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Training {
+    path: PathState,
+    memory: Memory,
+    /// Counts at the end of each λ that is done.
+    counts: Vec<(usize, usize)>,
+}
+
+impl Learner for MaxMargin {
+    fn fit(&self, examples: &[Example], matcher: &dyn Matcher, observe: Observer<'_>) -> Result<Fit> {
+        let mut fits = self.fit_path(&[self.bundle.lambda], examples, matcher, observe)?;
+        fits.pop().ok_or(Error::NoExamples)
+    }
+}
+
+impl MaxMargin {
+    /// Learns at every λ, in the order given; each starts from all that was learned before, so that the whole path costs little more
+    /// than its most expensive λ. From large to small is cheapest. If the observer breaks off, later λ are missing.
+    ///
+    /// # Errors
+    /// As [`Learner::fit`].
+    pub fn fit_path(
+        &self,
+        lambdas: &[f64],
+        examples: &[Example],
+        matcher: &dyn Matcher,
+        observe: Observer<'_>,
+    ) -> Result<Vec<Fit>> {
+        let mut training = self.start(examples, matcher, None)?;
+        self.resume(&mut training, lambdas, examples, matcher, observe)
+    }
+
+    /// A run that has not begun; from weights of another model, if given.
+    ///
+    /// # Errors
+    /// No examples, examples of different features, or weights that do not fit them.
+    pub fn start(&self, examples: &[Example], matcher: &dyn Matcher, weights: Option<&[f64]>) -> Result<Training> {
+        let Some(first) = examples.first() else { return Err(Error::NoExamples) };
+        for example in examples {
+            let (expected, found) = (first.instance().dim(), example.instance().dim());
+            if expected != found {
+                return Err(Error::Size { what: "features of an example", expected, found });
+            }
+        }
+        let risk = StructuredRisk::new(examples, matcher, Memory::default());
+        let state = State::new(&risk, &self.rules, weights)?;
+        Ok(Training { path: PathState { minima: Vec::new(), state }, memory: risk.memory, counts: Vec::new() })
+    }
+
+    /// Continues a run: with the same examples, matcher and λ the result has the same bytes as without the break.
+    ///
+    /// # Errors
+    /// As [`Learner::fit`]; a run that does not fit the examples.
+    pub fn resume(
+        &self,
+        training: &mut Training,
+        lambdas: &[f64],
+        examples: &[Example],
+        matcher: &dyn Matcher,
+        observe: Observer<'_>,
+    ) -> Result<Vec<Fit>> {
+        let mut risk = StructuredRisk::new(examples, matcher, std::mem::take(&mut training.memory));
+        let mut ended = Ok(());
+        let mut last = None;
+        while training.path.minima.len() < lambdas.len() && last.is_none() {
+            let done = training.path.minima.len();
+            let path = Path { lambdas: lambdas[..=done].to_vec(), bundle: self.bundle };
+            match path.run(&mut training.path, &mut risk, &mut *observe) {
+                Ok(_) if training.path.minima.len() > done => {
+                    training.counts.push((risk.memory.solves, risk.memory.proven));
+                }
+                Ok(minima) => last = minima.last().cloned(),
+                Err(error) => {
+                    ended = Err(error);
+                    break;
+                }
+            }
+        }
+        let now = (risk.memory.solves, risk.memory.proven);
+        training.memory = risk.memory;
+        ended?;
+        let done = training.path.minima.iter().zip(&training.counts);
+        let mut fits: Vec<Fit> = done.map(|(minimum, &counts)| fit_of(minimum, counts)).collect();
+        fits.extend(last.iter().map(|minimum| fit_of(minimum, now)));
+        Ok(fits)
+    }
+}
+
+fn fit_of(minimum: &Minimum, (solves, proven): (usize, usize)) -> Fit {
+    let Minimum { weights, lambda, objective, risk, bound, gap, stop, history } = minimum.clone();
+    Fit { weights, lambda, objective, risk, bound, gap, stop, certified: solves == proven, solves, proven, history }
+}

@@ -1,0 +1,216 @@
+//! The structured risk: R(w) = mean_n max_y [loss(y) + <w, Phi(y) - Phi(truth_n)>], equation 9 of the paper.
+//!
+//! The search for each example's maximiser (the violator) is the prediction problem with the loss cells added to the node scores, by
+//! any matcher. Its plane is slope Phi(violator) - Phi(truth) and offset loss(violator); the print has the sign of the slope the
+//! wrong way round.
+//!
+//! With a matcher that proves its answers the value is exact. With a heuristic one it may be too small; then the truth itself (value 0)
+//! and earlier violators of the same example stand in wherever they are worse than what the search found, so that a poor search
+//! does not pass for convergence.
+//!
+//! Examples are taken in parallel and added up in an order that does not depend on the number of threads.
+
+use super::Example;
+use crate::Result;
+use crate::matching::{Compatibility, Matcher, Matching, Status, Workspace};
+use crate::optimize::{Plane, Risk};
+use ndarray::Array2;
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+/// At most this many groups of examples have a model of their own in the bundle method; more groups mean fewer evaluations and more
+/// work between them.
+const MOST_PARTS: usize = 16;
+/// Examples are added up in runs of this many, whatever the number of threads.
+const RUN: usize = 16;
+/// How many earlier violators of an example are kept for another try.
+const MOST_KEPT: usize = 30;
+
+/// A matching found before that violated the constraint of its example.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Violator {
+    /// Phi(violator) - Phi(truth).
+    slope: Vec<f64>,
+    loss: f64,
+}
+
+impl Violator {
+    fn value(&self, weights: &[f64]) -> f64 {
+        self.loss + self.slope.iter().zip(weights).map(|(slope, weight)| slope * weight).sum::<f64>()
+    }
+}
+
+/// What a run of training remembers besides the optimiser's state.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Memory {
+    /// Per example; empty while every answer was proven.
+    kept: Vec<Vec<Violator>>,
+    /// How many problems were solved.
+    pub(super) solves: usize,
+    /// How many of the answers were proven optimal.
+    pub(super) proven: usize,
+}
+
+/// The risk of a set of examples under a matcher.
+pub(super) struct StructuredRisk<'a> {
+    pub(super) examples: &'a [Example],
+    pub(super) matcher: &'a dyn Matcher,
+    pub(super) memory: Memory,
+    parts: usize,
+}
+
+/// What one example contributes.
+struct Violation {
+    value: f64,
+    violator: Option<Violator>,
+    is_proven: bool,
+}
+
+/// Buffers of one thread.
+struct Scratch {
+    work: Workspace,
+    problem: Compatibility,
+    shuffled: Compatibility,
+}
+
+impl Scratch {
+    fn new() -> Self {
+        let empty = Compatibility::linear(Array2::zeros((0, 0)));
+        Self { work: Workspace::new(), problem: empty.clone(), shuffled: empty }
+    }
+}
+
+impl<'a> StructuredRisk<'a> {
+    pub(super) fn new(examples: &'a [Example], matcher: &'a dyn Matcher, memory: Memory) -> Self {
+        let mut memory = memory;
+        memory.kept.resize(examples.len(), Vec::new());
+        Self { examples, matcher, memory, parts: examples.len().clamp(1, MOST_PARTS) }
+    }
+
+    /// The examples of one part: contiguous, as equal in number as can be.
+    fn part(&self, part: usize) -> std::ops::Range<usize> {
+        let count = self.examples.len();
+        part * count / self.parts..(part + 1) * count / self.parts
+    }
+}
+
+impl Risk for StructuredRisk<'_> {
+    fn dim(&self) -> usize {
+        self.examples.first().map_or(0, |example| example.instance.dim())
+    }
+
+    fn parts(&self) -> usize {
+        self.parts
+    }
+
+    fn floor(&self) -> Option<f64> {
+        Some(0.0)
+    }
+
+    fn evaluate(&mut self, weights: &[f64], planes: &mut [Plane]) -> Result<f64> {
+        let total: f64 = self.examples.iter().map(|example| example.importance).sum();
+        let mut value = 0.0;
+        let mut runs = Vec::new();
+        for part in 0..self.parts {
+            let range = self.part(part);
+            runs.extend(range.clone().step_by(RUN).map(|start| (part, start..range.end.min(start + RUN))));
+        }
+        let answers: Vec<(usize, std::ops::Range<usize>, Vec<Violation>)> = runs
+            .into_par_iter()
+            .map_init(Scratch::new, |scratch, (part, range)| {
+                let found: Result<Vec<_>> = range
+                    .clone()
+                    .map(|n| find_violation(&self.examples[n], self.matcher, weights, &self.memory.kept[n], scratch))
+                    .collect();
+                Ok((part, range, found?))
+            })
+            .collect::<Result<_>>()?;
+        for (part, range, violations) in answers {
+            for (n, violation) in range.zip(violations) {
+                let share = if total > 0.0 { self.examples[n].importance / total } else { 0.0 };
+                value += share * violation.value;
+                self.memory.solves += 1;
+                self.memory.proven += usize::from(violation.is_proven);
+                let Some(violator) = violation.violator else { continue };
+                planes[part].offset += share * violator.loss;
+                for (sum, slope) in planes[part].slope.iter_mut().zip(&violator.slope) {
+                    *sum += share * slope;
+                }
+                if !violation.is_proven {
+                    keep(&mut self.memory.kept[n], violator);
+                }
+            }
+        }
+        Ok(value)
+    }
+}
+
+/// The worst violator of an example that can be found: by the matcher, among the earlier ones, or the truth itself (`None`).
+fn find_violation(
+    example: &Example,
+    matcher: &dyn Matcher,
+    weights: &[f64],
+    kept: &[Violator],
+    scratch: &mut Scratch,
+) -> Result<Violation> {
+    example.instance.compatibility_into(weights, &mut scratch.problem)?;
+    example.loss.add_to(&mut scratch.problem);
+    let (matching, status) = solve_shuffled(example, matcher, scratch)?;
+    let found = Violator { slope: slope(example, &matching)?, loss: example.loss(&matching) };
+    let is_proven = status == Status::Optimal;
+    let mut best = (found.value(weights), Some(&found));
+    if !is_proven {
+        for violator in kept {
+            let value = violator.value(weights);
+            if value > best.0 {
+                best = (value, Some(violator));
+            }
+        }
+    }
+    // The truth's own value is 0, and its plane is zero everywhere.
+    if best.0 <= 0.0 {
+        best = (0.0, None);
+    }
+    Ok(Violation { value: best.0, violator: best.1.cloned(), is_proven })
+}
+
+fn solve_shuffled(example: &Example, matcher: &dyn Matcher, scratch: &mut Scratch) -> Result<(Matching, Status)> {
+    example.order.shuffle_into(&scratch.problem, &mut scratch.shuffled)?;
+    let solution = matcher.solve(&scratch.shuffled, &mut scratch.work)?;
+    Ok((example.order.carry_back(&solution.matching)?, solution.status))
+}
+
+/// Phi(y) - Phi(truth).
+fn slope(example: &Example, matching: &Matching) -> Result<Vec<f64>> {
+    let mut slope: Vec<f64> = example.truth_features.iter().map(|feature| -feature).collect();
+    example.instance.add_joint_features(matching, 1.0, &mut slope)?;
+    Ok(slope)
+}
+
+fn keep(kept: &mut Vec<Violator>, violator: Violator) {
+    if kept.contains(&violator) {
+        return;
+    }
+    if kept.len() == MOST_KEPT {
+        kept.remove(0);
+    }
+    kept.push(violator);
+}
+
+/// The loss of predicting each example with these weights, and how many answers were proven optimal.
+pub(super) fn prediction_losses(
+    examples: &[Example],
+    matcher: &dyn Matcher,
+    weights: &[f64],
+) -> Result<Vec<(f64, Status)>> {
+    examples
+        .par_iter()
+        .map_init(Scratch::new, |scratch, example| {
+            example.instance.compatibility_into(weights, &mut scratch.problem)?;
+            let (matching, status) = solve_shuffled(example, matcher, scratch)?;
+            Ok((example.loss(&matching), status))
+        })
+        .collect()
+}

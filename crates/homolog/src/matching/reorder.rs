@@ -1,0 +1,93 @@
+//! A problem with its right nodes in another order.
+//!
+//! Solvers break ties towards the smallest index. Where the truth is the identity, as in data whose landmarks are listed in the same
+//! order everywhere, that would make a model with no opinion look perfect; so training and evaluation solve every problem with
+//! the right nodes shuffled, and carry the answer back.
+
+use super::{Compatibility, EdgeTerm, Matching, Solution};
+use crate::{Error, Result};
+
+/// A random numbering of right nodes, fixed once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RightOrder {
+    /// Position p of the shuffled problem is right node `node_at[p]` of the original.
+    node_at: Vec<u32>,
+}
+
+impl RightOrder {
+    /// An order from the seed alone: the same on every machine.
+    #[must_use]
+    pub fn random(right_count: usize, seed: u64) -> Self {
+        use rand::SeedableRng;
+        use rand::seq::SliceRandom;
+        let mut node_at: Vec<u32> = (0_u32..).take(right_count).collect();
+        node_at.shuffle(&mut rand_chacha::ChaCha8Rng::seed_from_u64(seed));
+        Self { node_at }
+    }
+
+    /// Writes the problem, its right nodes in this order, over `shuffled`, whose memory is used again where it fits.
+    ///
+    /// # Errors
+    /// The problem has another number of right nodes.
+    pub fn shuffle_into(&self, problem: &Compatibility, shuffled: &mut Compatibility) -> Result<()> {
+        if self.node_at.len() != problem.right_count() {
+            let (expected, found) = (problem.right_count(), self.node_at.len());
+            return Err(Error::Size { what: "right nodes in order", expected, found });
+        }
+        if shuffled.node.dim() != problem.node.dim() {
+            shuffled.node = ndarray::Array2::zeros(problem.node.dim());
+        }
+        for (row, mut copy) in problem.node.rows().into_iter().zip(shuffled.node.rows_mut()) {
+            for (score, &node) in copy.iter_mut().zip(&self.node_at) {
+                *score = row[node as usize];
+            }
+        }
+        shuffled.edge = problem.edge.as_ref().map(|edge| self.shuffle_edges(edge)).transpose()?;
+        shuffled.unmatched.clone_from(&problem.unmatched);
+        shuffled.constraint = problem.constraint;
+        Ok(())
+    }
+
+    fn shuffle_edges(&self, edge: &EdgeTerm) -> Result<EdgeTerm> {
+        let mut position_of = vec![0; self.node_at.len()];
+        for (position, &node) in self.node_at.iter().enumerate() {
+            position_of[node as usize] = position;
+        }
+        edge.with_right_nodes_at(&position_of)
+    }
+
+    /// The answer in terms of the original right nodes.
+    ///
+    /// # Errors
+    /// The matching has more right nodes than the order.
+    pub fn carry_back(&self, matching: &Matching) -> Result<Matching> {
+        let original = |right: Option<usize>| right.map(|position| self.node_at[position] as usize);
+        let map = matching.left_to_right().iter().map(|&right| original(right)).collect();
+        Matching::new(map, matching.right_count(), matching.constraint())
+    }
+
+    /// The same for a whole solution: its matching, dual values and shortage.
+    ///
+    /// # Errors
+    /// As [`Self::carry_back`].
+    pub fn carry_back_solution(&self, solution: &mut Solution) -> Result<()> {
+        solution.matching = self.carry_back(&solution.matching)?;
+        let back = |right: &mut Vec<usize>| {
+            right.iter_mut().for_each(|right| *right = self.node_at[*right] as usize);
+            right.sort_unstable();
+        };
+        if let Some(shortage) = &mut solution.shortage {
+            back(&mut shortage.right);
+        }
+        if let Some(certificate) = &mut solution.certificate {
+            let shuffled = certificate.right.clone();
+            for (position, value) in shuffled.into_iter().enumerate() {
+                certificate.right[self.node_at[position] as usize] = value;
+            }
+            if let Some(crowd) = &mut certificate.crowd {
+                back(&mut crowd.right);
+            }
+        }
+        Ok(())
+    }
+}
