@@ -107,13 +107,11 @@ impl MaxMargin {
     }
 }
 
-/// The fit of least validation loss, the larger λ on ties.
+/// The fit of least validation loss, the larger λ on ties. Means of the same losses may differ by rounding: that is a tie.
 fn choose(fits: &[Fit], validation: &[Evaluation]) -> Result<usize> {
-    let key = |n: usize| (validation[n].mean(), -fits[n].lambda);
-    let better = |a: usize, b: usize| {
-        let ((loss_a, lambda_a), (loss_b, lambda_b)) = (key(a), key(b));
-        loss_a.total_cmp(&loss_b).then(lambda_a.total_cmp(&lambda_b)).is_lt()
-    };
-    let count = fits.len().min(validation.len());
-    (0..count).reduce(|best, n| if better(n, best) { n } else { best }).ok_or(Error::NoExamples)
+    const ROUNDING: f64 = 1e-12;
+    let losses: Vec<f64> = validation.iter().take(fits.len()).map(Evaluation::mean).collect();
+    let least = losses.iter().copied().fold(f64::INFINITY, f64::min);
+    let tied = (0..losses.len()).filter(|&n| losses[n] <= least + ROUNDING);
+    tied.max_by(|&a, &b| fits[a].lambda.total_cmp(&fits[b].lambda)).ok_or(Error::NoExamples)
 }
