@@ -20,7 +20,7 @@ pub(super) struct Split {
     /// Coordinates along q.
     along: Vec<f64>,
     /// What is left, and how long it is.
-    rest: Vec<f64>,
+    pub(super) rest: Vec<f64>,
     pub(super) rest_length: f64,
 }
 
@@ -38,12 +38,12 @@ impl Factor {
         self.r.clear();
     }
 
-    /// Splits a vector by Gram-Schmidt, a second time where the first pass cancelled many digits ("twice is enough").
+    /// Splits a vector by Gram-Schmidt, again while a pass cancels digits: what is left is then free of q to the last digit.
     pub(super) fn split(&self, vector: Vec<f64>) -> Split {
         let mut rest = vector;
         let mut along = vec![0.0; self.q.len()];
         let mut rest_length = length(&rest);
-        for _pass in 0..2 {
+        for _pass in 0..4 {
             let before = rest_length;
             for (q, coordinate) in self.q.iter().zip(&mut along) {
                 let share = dot(q, &rest);
@@ -51,7 +51,7 @@ impl Factor {
                 add_scaled(&mut rest, -share, q);
             }
             rest_length = length(&rest);
-            if rest_length > 0.5 * before {
+            if rest_length > 0.1 * before {
                 break;
             }
         }
@@ -106,10 +106,18 @@ impl Factor {
 
     /// Solves (U Uᵀ) z = rhs in place, U having the vectors as rows.
     pub(super) fn solve_normal(&self, rhs: &mut [f64]) {
-        for (j, column) in self.r.iter().enumerate() {
-            rhs[j] = (rhs[j] - dot(&column[..j], &rhs[..j])) / column[j];
-        }
+        self.solve_lower(rhs);
         self.solve_upper(rhs);
+    }
+
+    /// The shortest w with u_j·w = rhs_j for all j.
+    pub(super) fn shortest(&self, mut rhs: Vec<f64>, dim: usize) -> Vec<f64> {
+        self.solve_lower(&mut rhs);
+        let mut w = vec![0.0; dim];
+        for (q, &coordinate) in self.q.iter().zip(&rhs) {
+            add_scaled(&mut w, coordinate, q);
+        }
+        w
     }
 
     /// [`Self::solve_normal`] for a right side that is zero but for its last entry.
@@ -120,6 +128,12 @@ impl Factor {
         }
         self.solve_upper(&mut z);
         z
+    }
+
+    fn solve_lower(&self, rhs: &mut [f64]) {
+        for (j, column) in self.r.iter().enumerate() {
+            rhs[j] = (rhs[j] - dot(&column[..j], &rhs[..j])) / column[j];
+        }
     }
 
     fn solve_upper(&self, rhs: &mut [f64]) {

@@ -94,6 +94,7 @@ impl SimplexQp {
         while rounds_without_gain < 3 {
             // For what is new since the last solve; later against rounding.
             inner = self.settle(cuts, lambda, inner);
+            inner.weights = self.weights(cuts, lambda);
             let entering = self.violated(cuts, &inner);
             if entering.is_empty() {
                 break;
@@ -110,7 +111,7 @@ impl SimplexQp {
             rounds_without_gain = if grown { 0 } else { rounds_without_gain + 1 };
         }
         self.normalise(cuts);
-        self.inner(cuts, lambda)
+        Inner { bound: self.inner(cuts, lambda).bound, ..inner }
     }
 
     /// Every cut in use: anchors, then members.
@@ -181,6 +182,18 @@ impl SimplexQp {
         weights.iter_mut().for_each(|w| *w /= -lambda);
         bound -= 0.5 * lambda * dot(&weights, &weights);
         Inner { weights, bound }
+    }
+
+    /// The w at which all members are level with their anchors, and which the rest of the anchors' slopes pulls away from that as
+    /// little as lambda allows: the same as -Σ x_i v_i / lambda once x has settled, but exact where lambda is so small that the
+    /// terms of that sum all but cancel.
+    fn weights(&self, cuts: &[Cut], lambda: f64) -> Vec<f64> {
+        let offset = |i: usize| cuts[i].offset - cuts[i].part.map_or(0.0, |part| cuts[self.anchors[part]].offset);
+        let mut pull = vec![0.0; cuts.first().map_or(0, |cut| cut.slope.len())];
+        self.anchors.iter().for_each(|&anchor| add_scaled(&mut pull, 1.0, &cuts[anchor].slope));
+        let mut weights = self.factor.shortest(self.members.iter().map(|&i| -offset(i)).collect(), pull.len());
+        add_scaled(&mut weights, -1.0 / lambda, &self.factor.split(pull).rest);
+        weights
     }
 
     /// Moves x, of which `inner` is the answer, to the best for the cuts in use; those that reach zero on the way leave.
@@ -372,3 +385,6 @@ impl SimplexQp {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -12,7 +12,7 @@ pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
         }
     }
     let quads: [f64; 4] = std::array::from_fn(|lane| lanes[lane] + lanes[lane + 4]);
-    (quads[0] + quads[1]) + (quads[2] + quads[3]) + rest
+    (quads[0] + quads[2]) + (quads[1] + quads[3]) + rest
 }
 
 /// to += factor * from.
