@@ -9,6 +9,7 @@
 )]
 
 mod clock;
+mod features;
 mod files;
 mod linear;
 
@@ -26,6 +27,8 @@ struct Arguments {
 enum Command {
     /// Linear assignment beside the crates lapjv and lsap and the Python packages lapx and scipy.
     Linear(linear::Arguments),
+    /// All problems of the house data built and scored, beside an n·m·60 tensor per pair.
+    Features(features::Arguments),
     /// Our linear solver alone in a loop, for profilers.
     #[command(hide = true)]
     SolveOne(linear::OneArguments),
@@ -34,6 +37,7 @@ enum Command {
 fn main() -> Result<()> {
     match Arguments::parse().command {
         Command::Linear(arguments) => linear::run(&arguments),
+        Command::Features(arguments) => features::run(&arguments),
         Command::SolveOne(arguments) => linear::run_one(&arguments),
     }
 }

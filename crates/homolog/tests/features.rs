@@ -1,22 +1,14 @@
 //! Laws of features: the identity that ties problem and joint features together, products against comparisons, squares against
-//! their formula, invariance, equivariance, settings files.
-
-#![expect(clippy::unwrap_used, reason = "a panic is the report")]
+//! their formula, equivariance.
 
 mod made;
 
-use homolog::Error;
-use homolog::features::{Comparison, Descriptor, EdgeKind, FeatureMap, Instance, NodeFeature, ShapeContext};
-use homolog::graph::Graph;
+use homolog::features::{Comparison, Descriptor, EdgeAttributes, EdgeKind, FeatureMap, NodeFeature, Position};
+use homolog::graph::{Attributes, Direction, Graph};
 use homolog::matching::{Compatibility, Constraint, Matching};
-use made::{close, feature_map, graph, matching, numbers, permutation, rng, weights};
-use ndarray::{Array2, array};
+use made::{close, feature_map, graph, instance, matching, numbers, permutation, rng, weights};
+use ndarray::Array2;
 use rand::RngExt;
-use std::sync::Arc;
-
-fn instance(map: &FeatureMap, left: &Graph, right: &Graph) -> Instance {
-    map.instance(&Arc::new(map.describe(left).unwrap()), &Arc::new(map.describe(right).unwrap())).unwrap()
-}
 
 /// <w, Phi(y)>, and the sum of the absolute terms, which is the size that rounding is relative to.
 fn dot(weights: &[f64], phi: &[f64]) -> (f64, f64) {
@@ -133,7 +125,7 @@ fn squares_keep_their_digits_far_from_the_origin() {
     // Coordinates as in a map grid: 5 million metres from the origin, centimetres apart.
     let rng = &mut rng(3);
     let (left, right) = (numbers(rng, 6, 2, 0.05, 5e6), numbers(rng, 7, 2, 0.05, 5e6));
-    let descriptor = Descriptor::Position(homolog::features::Position::default());
+    let descriptor = Descriptor::Position(Position::default());
     let node = vec![NodeFeature { descriptor, comparison: Comparison::default() }];
     let map = FeatureMap { node, ..FeatureMap::default() };
     let graphs = [&left, &right].map(|points| Graph::from_points(points.clone()).unwrap());
@@ -157,64 +149,6 @@ fn unlearned_scores_of_counts_are_exact_up_to_the_scale() {
         let square: f64 = a.row(i).iter().zip(b.row(k)).map(|(a, b)| (a - b).powi(2)).sum();
         assert_eq!(score, (1.0 / 20.0) * -square);
     }
-}
-
-#[test]
-fn shape_context_ignores_place_and_size_but_not_turns() {
-    let describe = |points: Array2<f64>| {
-        let graph = Graph::from_points(points).unwrap();
-        ShapeContext::default().describe_points(&graph)
-    };
-    for seed in 0..20 {
-        let rng = &mut rng(5000 + seed);
-        let points = numbers(rng, 15, 2, 10.0, 0.0);
-        let counts = describe(points.clone());
-        // Powers of two are exact, so nothing may change, at any magnitude.
-        for scale in [0.25, 8.0, 2_f64.powi(600), 2_f64.powi(-600)] {
-            assert_eq!(describe(&points * scale), counts);
-        }
-        // Random points are far from the borders of bins, next to rounding.
-        assert_eq!(describe(&points + 3.7), counts);
-        assert_eq!(describe(&points * 1.7 - 12.1), counts);
-        let turned = points.dot(&array![[0.0, 1.0], [-1.0, 0.0]]);
-        assert_ne!(describe(turned), counts);
-        assert_ne!(describe(points.dot(&array![[-1.0, 0.0], [0.0, 1.0]])), counts);
-        assert_ne!(describe(points.dot(&array![[1.0, 0.0], [0.0, -1.0]])), counts);
-    }
-}
-
-#[test]
-fn a_quarter_turn_turns_the_sectors() {
-    // Not invariant, but lawful: 90 degrees are 3 of the 12 sectors.
-    let rng = &mut rng(6);
-    let points = numbers(rng, 12, 2, 10.0, 0.0);
-    let turned = points.dot(&array![[0.0, 1.0], [-1.0, 0.0]]);
-    let [before, after] =
-        [points, turned].map(|points| ShapeContext::default().describe_points(&Graph::from_points(points).unwrap()));
-    for ((i, bin), &count) in before.indexed_iter() {
-        let (ring, sector) = (bin / 12, bin % 12);
-        assert_eq!(after[[i, 12 * ring + (sector + 3) % 12]], count);
-    }
-}
-
-#[test]
-fn shape_context_counts_every_other_point_within_reach_once() {
-    let rng = &mut rng(8);
-    let points = numbers(rng, 9, 2, 10.0, 0.0);
-    let wide = ShapeContext { angular_bins: 5, radii: vec![0.5, 1e9] };
-    let graph = Graph::from_points(points).unwrap().with_context(numbers(rng, 4, 2, 10.0, 0.0)).unwrap();
-    let counts = wide.describe_points(&graph);
-    assert_eq!(counts.dim(), (9, 10));
-    assert!(counts.rows().into_iter().all(|row| row.sum() == 12.0));
-    // A context point is seen as a node would be.
-    let all = ndarray::concatenate![ndarray::Axis(0), graph.points().unwrap(), graph.context().unwrap()];
-    let as_nodes = wide.describe_points(&Graph::from_points(all).unwrap());
-    for (i, row) in counts.rows().into_iter().enumerate() {
-        assert_eq!(row, as_nodes.row(i));
-    }
-    // Points that all coincide have no scale; they are all in the innermost ring.
-    let same = wide.describe_points(&Graph::from_points(Array2::ones((4, 2))).unwrap());
-    assert!(same.rows().into_iter().all(|row| row.sum() == 3.0 && row.iter().take(5).sum::<f64>() == 3.0));
 }
 
 #[test]
@@ -256,118 +190,56 @@ fn a_problem_can_be_written_over_another() {
 }
 
 #[test]
-fn feature_maps_survive_a_settings_file() {
-    for seed in 0..100 {
-        let map = feature_map(&mut rng(4000 + seed));
-        let text = serde_json::to_string(&map).unwrap();
-        assert_eq!(serde_json::from_str::<FeatureMap>(&text).unwrap(), map, "{text}");
-        let names = map.names();
-        assert_eq!(names.len(), map.dim());
-        assert_eq!(map.unlearned_weights(), vec![1.0; map.dim()]);
-        let mut sorted = names.clone();
-        sorted.sort();
-        sorted.dedup();
-        assert_eq!(sorted.len(), names.len(), "{names:?}");
-    }
-    for (descriptor, name) in Descriptor::all().iter().map(|d| (serde_json::to_value(d).unwrap(), d.name())) {
-        assert_eq!(descriptor["name"], name);
-    }
-    for (kind, name) in EdgeKind::all().iter().map(|k| (serde_json::to_value(k).unwrap(), k.name())) {
-        assert_eq!(kind["name"], name);
-    }
-    // What a person writes: only what differs from the defaults.
-    let short = r#"{"node":[{"descriptor":{"name":"shape-context"}}],"edge_rule":{"name":"delaunay"},"edge":[{"name":"adjacency"}]}"#;
-    assert_eq!(serde_json::from_str::<FeatureMap>(short).unwrap(), FeatureMap::paper_quadratic());
-    for wrong in [
-        r#"{"nodes":[]}"#,
-        r#"{"node":[{"descriptor":{"name":"shape-context","bins":3}}]}"#,
-        r#"{"node":[{"descriptor":{"name":"no such"}}]}"#,
-        r#"{"edge":[{"name":"adjacency","x":1}]}"#,
-        r#"{"edge":[{"name":"lengths","difference":{"name":"decay","width":1,"x":2}}]}"#,
-        r#"{"edge_rule":{"name":"within"}}"#,
-    ] {
-        assert!(serde_json::from_str::<FeatureMap>(wrong).is_err(), "{wrong}");
-    }
+fn points_in_space_work_where_no_plane_is_needed() {
+    let map: FeatureMap = serde_json::from_str(
+        r#"{"node":[{"descriptor":{"name":"position","dimension":3}}],"edge_rule":{"name":"nearest","count":3},
+            "edge":[{"name":"adjacency"},{"name":"lengths"},{"name":"directions","dimension":3}]}"#,
+    )
+    .unwrap();
+    let rng = &mut rng(11);
+    let [left, right] = [7, 8].map(|n| Graph::from_points(numbers(rng, n, 3, 10.0, 0.0)).unwrap());
+    let x = instance(&map, &left, &right);
+    let (w, y) = (weights(rng, 6), matching(rng, 7, 8, Constraint::OneToOne));
+    let (expected, size) = dot(&w, &x.joint_features(&y).unwrap());
+    assert!(close(x.compatibility(&w).unwrap().score(&y).unwrap(), expected, size));
 }
 
 #[test]
-fn weights_have_names_in_their_order() {
-    let mut map = FeatureMap { unmatched: true, ..FeatureMap::paper_quadratic() };
-    let names = map.names();
-    assert_eq!(names.len(), 62);
-    assert_eq!(
-        [&names[0], &names[13], &names[60], &names[61]],
-        ["shape-context r0 a0", "shape-context r1 a1", "adjacency", "unmatched"]
-    );
-    map.node.push(map.node[0].clone());
-    assert_eq!(map.names()[60], "shape-context r0 a0 #2");
+fn graphs_without_points_are_matched_by_what_they_have() {
+    // Koopmans and Beckmann: Σ a_ij b_kl over matched pairs, from edge attributes alone.
+    let map: FeatureMap =
+        serde_json::from_str(r#"{"node":[],"edge":[{"name":"attributes","columns":["0"],"difference":"product"}]}"#)
+            .unwrap();
+    let rng = &mut rng(12);
+    let flows = [0, 1].map(|_| numbers(rng, 5, 5, 1.0, 0.0));
+    let [left, right] = [&flows[0], &flows[1]].map(|flow| {
+        let ends: Vec<[usize; 2]> = (0..25).map(|at| [at / 5, at % 5]).filter(|[i, j]| i != j).collect();
+        let values = Array2::from_shape_fn((20, 1), |(e, _)| flow[ends[e]]);
+        let values = Attributes::numbered(values).unwrap();
+        Graph::new(5).with_attributed_edges(ends, &values, Direction::Directed).unwrap()
+    });
+    let y = Matching::new(permutation(rng, 5).into_iter().map(Some).collect(), 5, Constraint::OneToOne).unwrap();
+    let mut expected = 0.0;
+    for (i, k) in y.pairs() {
+        expected += y.pairs().filter(|&(j, _)| j != i).map(|(j, l)| flows[0][[i, j]] * flows[1][[k, l]]).sum::<f64>();
+    }
+    let problem = instance(&map, &left, &right).compatibility(&[1.0]).unwrap();
+    assert!(close(problem.score(&y).unwrap(), expected, 1.0));
+    assert_eq!(problem.edge.unwrap().left_factors().ncols(), 1);
 }
 
 #[test]
-fn mistakes_are_named() {
-    let bare = Graph::new(3);
-    let space = Graph::from_points(Array2::zeros((3, 3))).unwrap();
-    let plane = Graph::from_points(array![[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]).unwrap();
-    let map = FeatureMap::paper_linear();
-    let missing = Error::Missing { what: "points", needed_by: "shape context" };
-    assert_eq!(map.describe(&bare).unwrap_err(), missing);
-    let what = "coordinates of a point, for shape context";
-    assert_eq!(map.describe(&space).unwrap_err(), Error::Size { what, expected: 2, found: 3 });
-    let attributes: FeatureMap =
-        serde_json::from_str(r#"{"node":[{"descriptor":{"name":"attributes","columns":["size"]}}]}"#).unwrap();
-    assert!(matches!(attributes.describe(&plane).unwrap_err(), Error::Missing { .. }));
-    let with = plane.clone().with_node_attributes(homolog::graph::Attributes::numbered(Array2::zeros((3, 1))).unwrap());
-    let unknown = Error::NoAttribute { what: "node attribute", name: "size".to_string() };
-    assert_eq!(attributes.describe(&with.unwrap()).unwrap_err(), unknown);
-
-    let described = Arc::new(map.describe(&plane).unwrap());
-    let other = FeatureMap::paper_quadratic();
-    assert_eq!(other.instance(&described, &described).unwrap_err(), Error::OtherFeatures { side: "left" });
-    let x = map.instance(&described, &described).unwrap();
-    assert!(matches!(x.compatibility(&[1.0]).unwrap_err(), Error::Size { what: "weights", expected: 60, found: 1 }));
-    let mut w = map.unlearned_weights();
-    w[7] = f64::NAN;
-    assert!(matches!(x.compatibility(&w).unwrap_err(), Error::BadEntry { what: "weights", index: 7, .. }));
-    let small = Matching::empty(2, 3);
-    assert!(matches!(x.joint_features(&small).unwrap_err(), Error::Size { expected: 3, found: 2, .. }));
-
-    for wrong in [
-        r#"{"node":[{"descriptor":{"name":"shape-context","angular_bins":0}}]}"#,
-        r#"{"node":[{"descriptor":{"name":"shape-context","angular_bins":99999999999}}]}"#,
-        r#"{"node":[{"descriptor":{"name":"shape-context","radii":[]}}]}"#,
-        r#"{"node":[{"descriptor":{"name":"shape-context","radii":[1,1]}}]}"#,
-        r#"{"node":[{"descriptor":{"name":"position","dimension":4}}]}"#,
-        r#"{"node":[{"descriptor":{"name":"attributes"}}]}"#,
-        r#"{"node":[{"descriptor":{"name":"position"},"comparison":{"name":"decay","width":0}}]}"#,
-        r#"{"edge":[{"name":"directions","dimension":1}]}"#,
-        r#"{"edge":[{"name":"attributes"}]}"#,
-        r#"{"edge":[{"name":"lengths","difference":{"name":"decay","width":-1}}]}"#,
-        r#"{"edge_rule":{"name":"within","radius":-1}}"#,
-    ] {
-        let map: FeatureMap = serde_json::from_str(wrong).unwrap();
-        assert!(matches!(map.describe(&plane).unwrap_err(), Error::BadSetting { .. }), "{wrong}");
-    }
-}
-
-#[test]
-fn an_unmatched_price_is_a_weight() {
-    let rng = &mut rng(10);
-    let map = FeatureMap { unmatched: true, ..FeatureMap::paper_linear() };
-    let x = instance(&map, &graph(rng, 4), &graph(rng, 5));
-    let mut w = map.unlearned_weights();
-    w[60] = 2.5;
-    assert_eq!(x.compatibility(&w).unwrap().unmatched.unwrap(), array![-2.5, -2.5, -2.5, -2.5]);
-    let y = Matching::new(vec![None, Some(1), None, None], 5, Constraint::OneToOne).unwrap();
-    assert_eq!(x.joint_features(&y).unwrap()[60], -3.0);
-}
-
-/// The shape contexts of a graph's points.
-trait DescribePoints {
-    fn describe_points(&self, graph: &Graph) -> Array2<f64>;
-}
-
-impl DescribePoints for ShapeContext {
-    fn describe_points(&self, graph: &Graph) -> Array2<f64> {
-        homolog::features::NodeDescriptor::describe(self, graph).unwrap()
-    }
+fn features_that_factor_share_their_lone_terms() {
+    // Adjacency and three squared differences: two shared factors and one for each product; cosines add two.
+    let squares = EdgeKind::Attributes(EdgeAttributes {
+        columns: vec!["0".to_string(), "strength".to_string()],
+        ..Default::default()
+    });
+    let rest = EdgeKind::all().into_iter().take(3);
+    let map = FeatureMap { edge: rest.chain([squares]).collect(), ..FeatureMap::paper_linear() };
+    let rng = &mut rng(13);
+    let x = instance(&map, &graph(rng, 5), &graph(rng, 6));
+    let term = x.compatibility(&weights(rng, map.dim())).unwrap().edge.unwrap();
+    assert_eq!(term.left_factors().ncols(), 2 + 1 + 2 + 2);
+    assert!((0..term.left_edges().len()).all(|e| term.listed_of(e).is_empty()));
 }

@@ -1,66 +1,77 @@
-//! The paper's house experiment with linear assignment, against the figures of the authors' program.
+//! Features on the authors' own data: their shape contexts integer for integer, their edges, and published benchmark problems.
 
-mod common;
+mod house_data;
 
-use common::house::house;
-use homolog::experiment::Split;
-use homolog::features::FeatureMap;
-use homolog::learn::{MaxMargin, evaluate};
-use homolog::loss::Hamming;
-use homolog::matching::Linear;
-use std::ops::ControlFlow;
-
-/// The authors' learned test losses at baselines 0, 10, ..., 90.
-const AUTHORS: [f64; 10] = [0.0, 0.0, 0.002, 0.0, 0.0, 0.013, 0.049, 0.072, 0.113, 0.143];
+use homolog::features::{Difference, EdgeKind, FeatureMap, LengthUnit, Lengths, NodeDescriptor, ShapeContext};
+use homolog::geometry::{Delaunay, EdgeRule, delaunay};
+use homolog::graph::Graph;
+use homolog::matching::Matching;
+use ndarray::Array2;
+use std::sync::Arc;
 
 #[test]
-fn zero_weights_do_no_better_than_chance() {
-    let Some(sequence) = house(FeatureMap::paper_linear()) else { return };
-    let mut losses = Vec::new();
-    for baseline in [0, 30, 90] {
-        for split in Split::ALL {
-            let examples = sequence.examples(baseline, split, &Hamming::default()).unwrap();
-            losses.extend(evaluate(&examples, &Linear::default(), &[0.0; 60]).unwrap().losses);
+fn shape_contexts_of_all_frames_integer_for_integer() {
+    let Some(directory) = house_data::directory() else { return };
+    let frames = house_data::frames(&directory);
+    assert_eq!(frames.len(), 111);
+    for (at, points) in frames.into_iter().enumerate() {
+        let counts = ShapeContext::default().describe(&Graph::from_points(points).unwrap()).unwrap();
+        let theirs = house_data::table(&directory.join(format!("house{:03}.scf", at + 1)));
+        assert_eq!(theirs.len(), 30);
+        for (i, row) in theirs.into_iter().enumerate() {
+            assert_eq!(counts.row(i).to_vec(), row, "frame {}, landmark {i}", at + 1);
         }
     }
-    let mean = losses.iter().sum::<f64>() / losses.len() as f64;
-    // A random permutation has one fixed point in the mean: loss 29/30, standard error about 1/30/sqrt(213).
-    assert!((mean - 29.0 / 30.0).abs() < 0.01, "mean loss {mean}");
 }
 
 #[test]
-fn learned_linear_assignment_is_as_good_as_the_authors() {
-    let Some(sequence) = house(FeatureMap::paper_linear()) else { return };
-    let lambdas = [10.0, 1.0, 0.1, 1e-2, 1e-3, 1e-4];
-    for (step, authors) in AUTHORS.into_iter().enumerate() {
-        let [train, validation, test] =
-            Split::ALL.map(|split| sequence.examples(step * 10, split, &Hamming::default()).unwrap());
-        let matcher = Linear::default();
-        let selection = MaxMargin { bundle: homolog::optimize::Bundle { gap_tolerance: std::env::var("GAP").unwrap().parse().unwrap(), ..Default::default() }, ..Default::default() }
-            .fit_validated(&lambdas, &train, &validation, &matcher, &mut |_| ControlFlow::Continue(()))
-            .unwrap();
-        assert_eq!(selection.fits.len(), lambdas.len());
-        for fit in &selection.fits {
-            assert!(fit.certified && fit.bound <= fit.objective && fit.gap <= 1e-3, "λ {}: {}", fit.lambda, fit.note());
-            // The paper's lemma: the mean slack is no less than the mean training loss.
-            let loss = evaluate(&train, &matcher, &fit.weights).unwrap().mean();
-            assert!(fit.risk >= loss - 1e-9, "slack {} and loss {loss}", fit.risk);
-        }
-        for (fit, v) in selection.fits.iter().zip(&selection.validation) {
-            println!("   DBG {} λ {}: train {:.4} validation {:.4} test {:.4} evals {}", step*10, fit.lambda, evaluate(&train,&matcher,&fit.weights).unwrap().mean(), v.mean(), evaluate(&test, &matcher, &fit.weights).unwrap().mean(), fit.history.len());
-        }
-        let learned = evaluate(&test, &matcher, &selection.fit.weights).unwrap();
-        let unlearned = evaluate(&test, &matcher, &[1.0; 60]).unwrap();
-        println!(
-            "baseline {:2}: unlearned {:.3}, learned {:.3} ({:.3}) at λ {}, authors {authors}",
-            step * 10,
-            unlearned.mean(),
-            learned.mean(),
-            learned.standard_error(),
-            selection.fit.lambda
-        );
-        let allowed = learned.standard_error() + 1e-9;
-        if learned.mean() > authors + allowed { println!("   TOO BIG"); }
-        assert!(learned.mean() <= unlearned.mean() + allowed);
+fn true_delaunay_contains_the_authors_edges_in_every_frame() {
+    let Some(directory) = house_data::directory() else { return };
+    for (at, points) in house_data::frames(&directory).into_iter().enumerate() {
+        let ours = delaunay(points.view()).unwrap();
+        let table = house_data::table(&directory.join(format!("house{:03}.adj", at + 1)));
+        let theirs: Vec<[usize; 2]> =
+            homolog::geometry::complete(30).into_iter().filter(|&[i, j]| table[i][j] != 0.0).collect();
+        assert!(theirs.iter().all(|edge| ours.contains(edge)), "frame {}", at + 1);
+        // What theirs misses is one or two edges of the hull.
+        let missing = ours.len() - theirs.len();
+        assert!((1..=2).contains(&missing), "frame {}: {missing} more edges", at + 1);
     }
+}
+
+#[test]
+fn published_sparse_problems_are_rebuilt() {
+    // Edge cost -exp(-(d_ij - d_kl)² / 2500) between Delaunay edges, each counted once; ours counts both ways. In all of
+    // them the published optimum is the score of the truth.
+    let Some(directory) = house_data::directory() else { return };
+    let Ok(text) = std::fs::read_to_string(directory.join("../benchmarks/house_sparse.csv")) else {
+        println!("skipped: no benchmarks beside the house data");
+        return;
+    };
+    let frames = house_data::frames(&directory);
+    let lengths = Lengths { unit: LengthUnit::Coordinates, difference: Difference::Decay { width: 50.0 } };
+    let map = FeatureMap {
+        node: Vec::new(),
+        edge_rule: Some(EdgeRule::Delaunay(Delaunay {})),
+        edge: vec![EdgeKind::Lengths(lengths)],
+        ..FeatureMap::default()
+    };
+    let describe = |points: &Array2<f64>| map.describe(&Graph::from_points(points.clone()).unwrap()).unwrap();
+    let described: Vec<_> = frames.iter().map(|points| Arc::new(describe(points))).collect();
+    let identity = Matching::identity(30);
+    let mut problems = 0;
+    for line in text.lines().skip(1) {
+        let fields: Vec<&str> = line.split(',').collect();
+        let [left, right] = [1, 2].map(|field| &described[fields[field].parse::<usize>().unwrap() - 1]);
+        let optimum: f64 = fields[3].parse().unwrap();
+        let x = map.instance(left, right).unwrap();
+        let truth = -x.joint_features(&identity).unwrap()[0] / 2.0;
+        assert!((truth - optimum).abs() < 1e-6, "{line}: the truth has {truth}");
+        problems += 1;
+        if problems <= 3 {
+            let score = x.compatibility(&[1.0]).unwrap().score(&identity).unwrap();
+            assert!((score + 2.0 * truth).abs() < 1e-9);
+        }
+    }
+    assert_eq!(problems, 105);
 }

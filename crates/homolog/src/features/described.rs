@@ -1,7 +1,7 @@
 //! [`Described`]: everything about one graph that does not depend on the partner or on the weights, computed once.
 
 use super::edge_scores::{EdgePlan, Measured};
-use super::node_scores::Block;
+use super::squares::Block;
 use super::{Comparison, FeatureMap};
 use crate::Result;
 use crate::geometry::check_finite;
@@ -61,7 +61,8 @@ impl Described {
         for feature in &map.node {
             let values = feature.descriptor.descriptor().describe(graph)?;
             check_finite("node descriptors", values.view())?;
-            blocks.push(Block::new(values));
+            let squares = matches!(feature.comparison, Comparison::NegativeSquare(_));
+            blocks.push(Block::new(&values, squares));
         }
         let mut measured = Vec::with_capacity(map.edge.len());
         for kind in &map.edge {

@@ -5,9 +5,9 @@ use crate::{Error, Result};
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 
-/// A comparison of two numbers a and b.
+/// A comparison of two numbers a and b. In settings files: `"negative-square"`, or `{"decay": {"width": 50}}`.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-#[serde(tag = "name", rename_all = "kebab-case", deny_unknown_fields)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 #[non_exhaustive]
 pub enum Difference {
     /// -(a - b)²: factors into products, so it costs about as much as adjacency.
@@ -66,5 +66,24 @@ impl Difference {
             }
             _ => Ok(()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_difference_is_its_formula() {
+        let compare = |difference: Difference| {
+            let mut table = Array2::zeros((2, difference.columns()));
+            difference.measure(5.0, &mut table, 0, 0);
+            difference.measure(2.0, &mut table, 1, 0);
+            difference.compare(&table.row(0).to_vec(), &table.row(1).to_vec())
+        };
+        assert_eq!(compare(Difference::NegativeSquare), -9.0);
+        assert_eq!(compare(Difference::NegativeAbsolute), -3.0);
+        assert_eq!(compare(Difference::Decay { width: 1.5 }), (-4.0_f64).exp());
+        assert_eq!(compare(Difference::Product), 10.0);
     }
 }

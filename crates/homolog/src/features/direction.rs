@@ -84,3 +84,39 @@ impl EdgeFeature for Directions {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::Direction;
+    use ndarray::array;
+
+    /// The features of edge (0, 1) of each graph.
+    fn compare(form: DirectionForm, left: Array2<f64>, right: Array2<f64>) -> f64 {
+        let feature = Directions { dimension: left.ncols(), form };
+        let [left, right] = [left, right].map(|points| {
+            let graph = Graph::from_points(points).unwrap().with_edges(vec![[0, 1]], Direction::Directed).unwrap();
+            feature.measure(&graph).unwrap().into_iter().collect::<Vec<f64>>()
+        });
+        let mut phi = [f64::NAN];
+        feature.compare(&left, &right, &mut phi);
+        phi[0]
+    }
+
+    #[test]
+    fn the_angle_between_two_edges() {
+        let east = array![[1.0, 1.0], [4.0, 1.0]];
+        let north_east = array![[0.0, 0.0], [2.0, 2.0]];
+        let west = array![[4.0, 1.0], [1.0, 1.0]];
+        let nowhere = array![[1.0, 1.0], [1.0, 1.0]];
+        let cosine = |right: &Array2<f64>| compare(DirectionForm::Cosine, east.clone(), right.clone());
+        assert!((cosine(&north_east) - 0.5_f64.sqrt()).abs() < 1e-15);
+        assert_eq!([cosine(&east), cosine(&west), cosine(&nowhere)], [1.0, -1.0, 0.0]);
+        let angle = |right: &Array2<f64>| compare(DirectionForm::NegativeAngle, east.clone(), right.clone());
+        assert!((angle(&north_east) + 0.25).abs() < 1e-15);
+        assert_eq!([angle(&east), angle(&west), angle(&nowhere)], [0.0, -1.0, -0.5]);
+        let up = array![[0.0, 0.0, 0.0], [0.0, 0.0, 5.0]];
+        let slant = array![[0.0, 0.0, 0.0], [0.0, 3.0, 3.0]];
+        assert!((compare(DirectionForm::NegativeAngle, up, slant) + 0.25).abs() < 1e-15);
+    }
+}

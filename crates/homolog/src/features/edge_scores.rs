@@ -70,7 +70,7 @@ pub(super) fn edge_term(plans: &[EdgePlan], left: &Described, right: &Described,
 
 /// The weighted sum of all features that factor: columns of the measured tables, with what they are multiplied by.
 struct Factored {
-    /// Whether any feature factors: then there is the factor of constants and lone left terms.
+    /// Whether there are constants or lone terms: they are the first factor.
     any: bool,
     constant: f64,
     /// (feature, column, weight).
@@ -84,7 +84,7 @@ impl Factored {
         let mut sum = Self { any: false, constant: 0.0, alone: Vec::new(), products: Vec::new() };
         for (at, plan) in plans.iter().enumerate() {
             for (form, &w) in plan.forms.iter().flatten().zip(&weights[plan.weights.clone()]) {
-                sum.any = true;
+                sum.any |= form.constant != 0.0 || !form.alone.is_empty();
                 sum.constant += w * form.constant;
                 sum.alone.extend(form.alone.iter().map(|&column| (at, column, w)));
                 sum.products.extend(form.products.iter().map(|&(column, coefficient)| (at, column, w * coefficient)));
@@ -140,6 +140,9 @@ pub(super) fn add_features(
     factor: f64,
     phi: &mut [f64],
 ) {
+    if plans.is_empty() {
+        return;
+    }
     let mut one = vec![0.0; phi.len()];
     for (e, &[i, j]) in left.edges.ends().iter().enumerate() {
         let (Some(k), Some(l)) = (matching.right_of(i), matching.right_of(j)) else { continue };

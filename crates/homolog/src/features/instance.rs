@@ -63,14 +63,18 @@ impl Instance {
         self.check_weights(weights)?;
         let (plan, left, right) = (self.plan(), &*self.left, &*self.right);
         let size = (left.node_count, right.node_count);
-        if problem.node.dim() == size {
-            problem.node.fill(0.0);
-        } else {
+        if problem.node.dim() != size || plan.node.is_empty() {
             problem.node = Array2::zeros(size);
         }
         for (at, (comparison, range)) in plan.node.iter().enumerate() {
-            let (a, b) = (&left.blocks[at], &right.blocks[at]);
-            node_scores::add_scores(*comparison, a, b, &weights[range.clone()], &mut problem.node);
+            let (a, b, weights) = (&left.blocks[at], &right.blocks[at], &weights[range.clone()]);
+            if at == 0 {
+                node_scores::write(*comparison, a, b, weights, &mut problem.node);
+            } else {
+                let mut scores = Array2::zeros(size);
+                node_scores::write(*comparison, a, b, weights, &mut scores);
+                problem.node += &scores;
+            }
         }
         problem.edge = match &plan.edge[..] {
             [] => None,

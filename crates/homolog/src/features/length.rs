@@ -66,3 +66,40 @@ impl EdgeFeature for Lengths {
         self.difference.check()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::Direction;
+    use ndarray::array;
+
+    fn lengths(unit: LengthUnit, points: Array2<f64>) -> Vec<f64> {
+        let edges = vec![[0, 1], [1, 2]];
+        let graph = Graph::from_points(points).unwrap().with_edges(edges, Direction::Directed).unwrap();
+        Lengths { unit, difference: Difference::NegativeAbsolute }.measure(&graph).unwrap().into_iter().collect()
+    }
+
+    #[test]
+    fn relative_to_the_mean_distance_or_not() {
+        // Distances 3, 4 and 5: mean of the nine ordered pairs 24/9.
+        let points = array![[0.0, 0.0], [3.0, 0.0], [3.0, 4.0]];
+        assert_eq!(lengths(LengthUnit::Coordinates, points.clone()), [3.0, 4.0]);
+        let relative = lengths(LengthUnit::MeanDistance, points.clone());
+        assert!((relative[0] - 27.0 / 24.0).abs() < 1e-15);
+        for scale in [2.0, 2_f64.powi(900), 2_f64.powi(-900)] {
+            assert_eq!(lengths(LengthUnit::MeanDistance, &points * scale), relative);
+            assert_eq!(lengths(LengthUnit::Coordinates, &points * scale), [3.0 * scale, 4.0 * scale]);
+        }
+        assert_eq!(lengths(LengthUnit::MeanDistance, Array2::ones((3, 2))), [0.0, 0.0]);
+        assert_eq!(lengths(LengthUnit::MeanDistance, Array2::ones((3, 3))), [0.0, 0.0]);
+    }
+
+    #[test]
+    fn context_points_are_part_of_the_scale() {
+        let graph = Graph::from_points(array![[0.0, 0.0], [3.0, 0.0]]).unwrap();
+        let graph = graph.with_context(array![[3.0, 4.0]]).unwrap();
+        let graph = graph.with_edges(vec![[0, 1]], Direction::Directed).unwrap();
+        let measured = Lengths::default().measure(&graph).unwrap();
+        assert!((measured[[0, 0]] - 27.0 / 24.0).abs() < 1e-15);
+    }
+}

@@ -61,7 +61,7 @@ impl NodeFeature {
     /// How many features, and so weights, it has.
     #[must_use]
     pub fn feature_count(&self) -> usize {
-        self.comparison.feature_count(self.descriptor.descriptor().names().len())
+        self.comparison.feature_count(self.descriptor.descriptor().dim())
     }
 
     /// A name for each of them.

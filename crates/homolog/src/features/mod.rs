@@ -24,6 +24,7 @@ mod node_scores;
 mod position;
 
 mod shape_context;
+mod squares;
 
 pub use adjacency::Adjacency;
 pub use attributes::NodeAttributes;
@@ -47,6 +48,11 @@ use serde::{Deserialize, Serialize};
 pub trait NodeDescriptor: Send + Sync {
     /// A name for each number.
     fn names(&self) -> Vec<String>;
+
+    /// How many numbers there are: as many as names.
+    fn dim(&self) -> usize {
+        self.names().len()
+    }
 
     /// One row per node, one column per name.
     ///

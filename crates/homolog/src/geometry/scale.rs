@@ -30,11 +30,16 @@ fn binary_exponent(x: f64) -> i32 {
 #[must_use]
 pub fn mean_distance(points: ArrayView2<'_, f64>) -> f64 {
     let n = points.nrows();
+    let axes: Vec<Vec<f64>> = points.columns().into_iter().map(|axis| axis.to_vec()).collect();
     let mut total = 0.0;
+    let mut squares = vec![0.0; n];
     for i in 0..n {
-        for j in 0..i {
-            total += distance(points, i, j);
+        // Axis by axis over all earlier points at once, so that the processor can take several in a step.
+        squares[..i].fill(0.0);
+        for axis in &axes {
+            squares[..i].iter_mut().zip(axis).for_each(|(square, x)| *square += (x - axis[i]) * (x - axis[i]));
         }
+        total += squares[..i].iter().map(|square| square.sqrt()).sum::<f64>();
     }
     if n == 0 { 0.0 } else { 2.0 * total / (n * n) as f64 }
 }

@@ -4,7 +4,8 @@
 
 use homolog::features::{
     Adjacency, Comparison, Decay, Descriptor, Difference, DirectionForm, Directions, EdgeAttributes, EdgeKind,
-    FeatureMap, LengthUnit, Lengths, NegativeSquare, NodeAttributes, NodeFeature, Position, ShapeContext, WholeDecay,
+    FeatureMap, Instance, LengthUnit, Lengths, NegativeSquare, NodeAttributes, NodeFeature, Position, ShapeContext,
+    WholeDecay,
 };
 use homolog::geometry::{Complete, Delaunay, EdgeRule, Nearest, Within};
 use homolog::graph::{Attributes, Direction, Graph};
@@ -13,6 +14,7 @@ use ndarray::Array2;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use std::sync::Arc;
 
 pub(crate) fn rng(seed: u64) -> ChaCha8Rng {
     ChaCha8Rng::seed_from_u64(seed)
@@ -128,6 +130,11 @@ pub(crate) fn matching(rng: &mut ChaCha8Rng, n: usize, m: usize, constraint: Con
 
 pub(crate) fn weights(rng: &mut ChaCha8Rng, count: usize) -> Vec<f64> {
     (0..count).map(|_| rng.random_range(-1.0..1.0)).collect()
+}
+
+/// The problem of two graphs.
+pub(crate) fn instance(map: &FeatureMap, left: &Graph, right: &Graph) -> Instance {
+    map.instance(&Arc::new(map.describe(left).unwrap()), &Arc::new(map.describe(right).unwrap())).unwrap()
 }
 
 /// Whether two numbers agree to rounding, given the size of what was summed.

@@ -1,0 +1,144 @@
+//! -Σ_r w_r (a_r - b_r)² for all rows a of one table and b of another, without an n·m·D array. With W = diag(w):
+//!
+//!   -Σ_r w_r (a_r - b_r)² = 2 a'Wb - a'Wa - b'Wb
+//!
+//! a matrix product and two norms. Tables that are mostly zeros, such as counts in many bins, are multiplied sparse by dense: a
+//! quarter of the work for shape contexts of 30 points. Small integers stay exact under all of this. Where values are far from zero
+//! next to their spread, both sides are moved by the same vector first, which changes no difference and keeps the digits.
+
+use ndarray::linalg::general_mat_mul;
+use ndarray::{Array1, Array2, ArrayView1, Axis, Zip};
+use std::borrow::Cow;
+
+/// The descriptors of all nodes of a graph, of one kind: one row per node.
+#[derive(Debug, Clone)]
+pub(super) struct Block {
+    pub(super) values: Array2<f64>,
+    /// The mean row, where squares would lose digits without it.
+    centre: Option<Array1<f64>>,
+    sparse: Option<Sparse>,
+}
+
+/// The same numbers for the sparse product.
+#[derive(Debug, Clone)]
+struct Sparse {
+    /// The nonzero numbers of all rows: (column, value).
+    entries: Vec<(usize, f64)>,
+    /// Those of row i are at `start[i]..start[i + 1]`.
+    start: Vec<usize>,
+    /// One row per column.
+    transposed: Array2<f64>,
+}
+
+/// Up to this share of nonzero numbers the sparse product was measured to be faster (30 × 30 to 1000 × 1000 nodes, 60 numbers).
+const SPARSE: f64 = 0.3;
+/// Integers up to this are exact in products and sums, whatever their mean.
+const SMALL_INTEGER: f64 = 1024.0;
+/// Values more than this many times their spread away from zero are moved first: squares would lose 12 bits or more.
+const FAR: f64 = 64.0;
+
+impl Block {
+    /// A table; `squares`: it will be compared by squares.
+    pub(super) fn new(values: &Array2<f64>, squares: bool) -> Self {
+        let values = values.as_standard_layout().into_owned();
+        let exact = values.iter().all(|&x| is_small_integer(x));
+        let far = squares && !exact && values.columns().into_iter().any(is_far);
+        let centre = if far { values.mean_axis(Axis(0)) } else { None };
+        let zeros = values.iter().filter(|&&value| value == 0.0).count();
+        let few = (values.len() - zeros) as f64 <= SPARSE * values.len() as f64;
+        let sparse = (squares && !far && few).then(|| Sparse::new(&values));
+        Self { values, centre, sparse }
+    }
+
+    fn moved(&self, by: Option<&Array1<f64>>) -> Cow<'_, Array2<f64>> {
+        match by {
+            Some(centre) => Cow::Owned(&self.values - centre),
+            None => Cow::Borrowed(&self.values),
+        }
+    }
+}
+
+impl Sparse {
+    fn new(values: &Array2<f64>) -> Self {
+        let (mut entries, mut start) = (Vec::new(), vec![0]);
+        for row in values.rows() {
+            entries.extend(row.iter().copied().enumerate().filter(|&(_, value)| value != 0.0));
+            start.push(entries.len());
+        }
+        entries.shrink_to_fit();
+        Self { entries, start, transposed: values.t().as_standard_layout().into_owned() }
+    }
+
+    fn row(&self, row: usize) -> &[(usize, f64)] {
+        &self.entries[self.start[row]..self.start[row + 1]]
+    }
+
+    fn weighted_square(&self, row: usize, weights: &[f64]) -> f64 {
+        self.row(row).iter().map(|&(column, value)| weights[column] * value * value).sum()
+    }
+}
+
+/// Compares after a cast, which is quicker than a call to round.
+#[expect(clippy::cast_possible_truncation, reason = "what does not fit is no small integer")]
+fn is_small_integer(x: f64) -> bool {
+    x.abs() <= SMALL_INTEGER && f64::from(x as i32) == x
+}
+
+/// Whether a column's values are far from zero next to their spread.
+fn is_far(column: ArrayView1<'_, f64>) -> bool {
+    let (low, high) = column.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), &x| (l.min(x), h.max(x)));
+    low.abs().max(high.abs()) > FAR * (high - low)
+}
+
+/// Writes -scale · Σ_r w_r (a_r - b_r)² for all pairs of rows.
+pub(super) fn write(left: &Block, right: &Block, weights: &[f64], scale: f64, scores: &mut Array2<f64>) {
+    // Either way the scale comes last: with integer weights and counts everything before it is exact, so that ties stay ties.
+    if let (Some(left), Some(right)) = (&left.sparse, &right.sparse) {
+        write_sparse(left, right, weights, scale, scores);
+        return;
+    }
+    let centre = left.centre.as_ref().or(right.centre.as_ref());
+    let (left, right) = (left.moved(centre), right.moved(centre));
+    let weights = ArrayView1::from(weights);
+    let weighted = &*left * &weights;
+    general_mat_mul(2.0, &weighted, &right.t(), 0.0, scores);
+    let right_norms: Array1<f64> =
+        right.rows().into_iter().map(|b| b.iter().zip(weights).map(|(b, w)| w * b * b).sum()).collect();
+    for ((scores, a), weighted) in scores.rows_mut().into_iter().zip(left.rows()).zip(weighted.rows()) {
+        let left_norm = weighted.dot(&a);
+        Zip::from(scores).and(&right_norms).for_each(|score, norm| *score = scale * (*score - left_norm - norm));
+    }
+}
+
+fn write_sparse(left: &Sparse, right: &Sparse, weights: &[f64], scale: f64, scores: &mut Array2<f64>) {
+    let minus_norms: Array1<f64> = (0..right.start.len() - 1).map(|row| -right.weighted_square(row, weights)).collect();
+    for (i, mut scores) in scores.rows_mut().into_iter().enumerate() {
+        let norm = left.weighted_square(i, weights);
+        scores.assign(&minus_norms);
+        let entries = left.row(i);
+        let term = |at: usize| {
+            let (column, value) = entries[at];
+            (2.0 * weights[column] * value, right.transposed.row(column))
+        };
+        // Three rows in one pass over the scores: fewer loads and stores.
+        let whole = entries.len() - entries.len() % 3;
+        for at in (0..whole).step_by(3) {
+            let ((u, x), (v, y), (w, z)) = (term(at), term(at + 1), term(at + 2));
+            Zip::from(&mut scores).and(x).and(y).and(z).for_each(|score, x, y, z| *score += u * x + v * y + w * z);
+        }
+        for at in whole..entries.len() {
+            let (u, x) = term(at);
+            scores.scaled_add(u, &x);
+        }
+        scores.mapv_inplace(|score| scale * (score - norm));
+    }
+}
+
+/// Adds factor · Σ (a_r - b_r)² to each phi_r, for row i of one table and row k of another.
+pub(super) fn add(left: &Block, i: usize, right: &Block, k: usize, factor: f64, phi: &mut [f64]) {
+    let phi = ndarray::ArrayViewMut1::from(phi);
+    Zip::from(phi).and(left.values.row(i)).and(right.values.row(k)).for_each(|phi, a, b| {
+        let difference = a - b;
+        *phi += factor * difference * difference;
+    });
+}

@@ -1,0 +1,66 @@
+//! The paper's house experiment with linear assignment, against the figures of the authors' program.
+
+mod common;
+
+use common::house::house;
+use homolog::experiment::Split;
+use homolog::features::FeatureMap;
+use homolog::learn::{MaxMargin, evaluate};
+use homolog::loss::Hamming;
+use homolog::matching::Linear;
+use std::ops::ControlFlow;
+
+/// The authors' learned test losses at baselines 0, 10, ..., 90.
+const AUTHORS: [f64; 10] = [0.0, 0.0, 0.002, 0.0, 0.0, 0.013, 0.049, 0.072, 0.113, 0.143];
+
+#[test]
+fn zero_weights_do_no_better_than_chance() {
+    let Some(sequence) = house(FeatureMap::paper_linear()) else { return };
+    let mut losses = Vec::new();
+    for baseline in [0, 30, 90] {
+        for split in Split::ALL {
+            let examples = sequence.examples(baseline, split, &Hamming::default()).unwrap();
+            losses.extend(evaluate(&examples, &Linear::default(), &[0.0; 60]).unwrap().losses);
+        }
+    }
+    let mean = losses.iter().sum::<f64>() / losses.len() as f64;
+    // A random permutation has one fixed point in the mean: loss 29/30, standard error about 1/30/sqrt(213).
+    assert!((mean - 29.0 / 30.0).abs() < 0.01, "mean loss {mean}");
+}
+
+#[test]
+fn learned_linear_assignment_is_as_good_as_the_authors() {
+    let Some(sequence) = house(FeatureMap::paper_linear()) else { return };
+    let lambdas = [10.0, 1.0, 0.1, 1e-2, 1e-3, 1e-4];
+    for (step, authors) in AUTHORS.into_iter().enumerate() {
+        let [train, validation, test] =
+            Split::ALL.map(|split| sequence.examples(step * 10, split, &Hamming::default()).unwrap());
+        let matcher = Linear::default();
+        let selection = MaxMargin { bundle: homolog::optimize::Bundle { gap_tolerance: std::env::var("GAP").unwrap().parse().unwrap(), ..Default::default() }, ..Default::default() }
+            .fit_validated(&lambdas, &train, &validation, &matcher, &mut |_| ControlFlow::Continue(()))
+            .unwrap();
+        assert_eq!(selection.fits.len(), lambdas.len());
+        for fit in &selection.fits {
+            assert!(fit.certified && fit.bound <= fit.objective && fit.gap <= 1e-3, "λ {}: {}", fit.lambda, fit.note());
+            // The paper's lemma: the mean slack is no less than the mean training loss.
+            let loss = evaluate(&train, &matcher, &fit.weights).unwrap().mean();
+            assert!(fit.risk >= loss - 1e-9, "slack {} and loss {loss}", fit.risk);
+        }
+        for (fit, v) in selection.fits.iter().zip(&selection.validation) {
+            println!("   DBG {} λ {}: train {:.4} validation {:.4} test {:.4} evals {}", step*10, fit.lambda, evaluate(&train,&matcher,&fit.weights).unwrap().mean(), v.mean(), evaluate(&test, &matcher, &fit.weights).unwrap().mean(), fit.history.len());
+        }
+        let learned = evaluate(&test, &matcher, &selection.fit.weights).unwrap();
+        let unlearned = evaluate(&test, &matcher, &[1.0; 60]).unwrap();
+        println!(
+            "baseline {:2}: unlearned {:.3}, learned {:.3} ({:.3}) at λ {}, authors {authors}",
+            step * 10,
+            unlearned.mean(),
+            learned.mean(),
+            learned.standard_error(),
+            selection.fit.lambda
+        );
+        let allowed = learned.standard_error() + 1e-9;
+        if learned.mean() > authors + allowed { println!("   TOO BIG"); }
+        assert!(learned.mean() <= unlearned.mean() + allowed);
+    }
+}
