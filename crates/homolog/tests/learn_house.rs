@@ -8,6 +8,7 @@ use homolog::features::FeatureMap;
 use homolog::learn::{MaxMargin, evaluate};
 use homolog::loss::Hamming;
 use homolog::matching::Linear;
+use homolog::optimize::Bundle;
 use std::ops::ControlFlow;
 
 /// The authors' learned test losses at baselines 0, 10, ..., 90.
@@ -31,23 +32,21 @@ fn zero_weights_do_no_better_than_chance() {
 #[test]
 fn learned_linear_assignment_is_as_good_as_the_authors() {
     let Some(sequence) = house(FeatureMap::paper_linear()) else { return };
+    // Within the default gap of 1e-3 weights are still free to differ in a node or two, and the choice of λ with them.
+    let learner = MaxMargin { bundle: Bundle { gap_tolerance: 1e-4, ..Bundle::default() }, ..MaxMargin::default() };
     let lambdas = [10.0, 1.0, 0.1, 1e-2, 1e-3, 1e-4];
     for (step, authors) in AUTHORS.into_iter().enumerate() {
         let [train, validation, test] =
             Split::ALL.map(|split| sequence.examples(step * 10, split, &Hamming::default()).unwrap());
         let matcher = Linear::default();
-        let selection = MaxMargin { bundle: homolog::optimize::Bundle { gap_tolerance: std::env::var("GAP").unwrap().parse().unwrap(), ..Default::default() }, ..Default::default() }
-            .fit_validated(&lambdas, &train, &validation, &matcher, &mut |_| ControlFlow::Continue(()))
-            .unwrap();
+        let selection =
+            learner.fit_validated(&lambdas, &train, &validation, &matcher, &mut |_| ControlFlow::Continue(())).unwrap();
         assert_eq!(selection.fits.len(), lambdas.len());
         for fit in &selection.fits {
             assert!(fit.certified && fit.bound <= fit.objective && fit.gap <= 1e-3, "λ {}: {}", fit.lambda, fit.note());
             // The paper's lemma: the mean slack is no less than the mean training loss.
             let loss = evaluate(&train, &matcher, &fit.weights).unwrap().mean();
             assert!(fit.risk >= loss - 1e-9, "slack {} and loss {loss}", fit.risk);
-        }
-        for (fit, v) in selection.fits.iter().zip(&selection.validation) {
-            println!("   DBG {} λ {}: train {:.4} validation {:.4} test {:.4} evals {}", step*10, fit.lambda, evaluate(&train,&matcher,&fit.weights).unwrap().mean(), v.mean(), evaluate(&test, &matcher, &fit.weights).unwrap().mean(), fit.history.len());
         }
         let learned = evaluate(&test, &matcher, &selection.fit.weights).unwrap();
         let unlearned = evaluate(&test, &matcher, &[1.0; 60]).unwrap();
@@ -60,7 +59,7 @@ fn learned_linear_assignment_is_as_good_as_the_authors() {
             selection.fit.lambda
         );
         let allowed = learned.standard_error() + 1e-9;
-        if learned.mean() > authors + allowed { println!("   TOO BIG"); }
+        assert!(learned.mean() <= authors + allowed);
         assert!(learned.mean() <= unlearned.mean() + allowed);
     }
 }

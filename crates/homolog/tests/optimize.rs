@@ -112,7 +112,17 @@ fn assert_lawful(minimum: &Minimum, wanted: f64, what: &str) {
 
 #[test]
 fn agrees_with_an_independent_solver() {
-    let sizes = [(1, 1, 1), (2, 1, 1), (3, 2, 1), (10, 4, 2), (50, 8, 1), (120, 20, 6), (500, 10, 10), (500, 30, 3), (60, 100, 4)];
+    let sizes = [
+        (1, 1, 1),
+        (2, 1, 1),
+        (3, 2, 1),
+        (10, 4, 2),
+        (50, 8, 1),
+        (120, 20, 6),
+        (500, 10, 10),
+        (500, 30, 3),
+        (60, 100, 4),
+    ];
     for (seed, (count, dim, parts)) in sizes.into_iter().enumerate() {
         for (scale, lambda) in [(1.0, 1.0), (1.0, 1e-3), (1e-6, 1e-6), (1e6, 1e6)] {
             let what = format!("{count} planes, dim {dim}, parts {parts}, scale {scale}, lambda {lambda}");
@@ -120,7 +130,10 @@ fn agrees_with_an_independent_solver() {
             let wanted = risk.wanted(lambda, &[]);
             let minimum = exact(lambda).minimize(&mut risk, &mut onward).unwrap();
             assert_eq!(minimum.stop, StopReason::Converged, "{what}");
-            assert!((minimum.objective - wanted).abs() < 1e-6 * wanted.abs().max(1e-3), "{what}: {minimum:?} is not {wanted}");
+            assert!(
+                (minimum.objective - wanted).abs() < 1e-6 * wanted.abs().max(1e-3),
+                "{what}: {minimum:?} is not {wanted}"
+            );
             assert_lawful(&minimum, wanted, &what);
             assert_eq!(minimum.history.len(), risk.evaluations);
         }

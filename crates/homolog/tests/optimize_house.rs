@@ -3,12 +3,12 @@
 
 mod house_data;
 
+use homolog::Result;
 use homolog::matching::{Compatibility, Linear, Matcher, Workspace};
 use homolog::optimize::{Bundle, Minimum, Path, PathState, Plane, Risk, State, Step, StopReason};
-use homolog::Result;
 use ndarray::Array2;
-use rand::seq::SliceRandom;
 use rand::SeedableRng;
+use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use std::ops::ControlFlow;
 
@@ -94,7 +94,11 @@ fn converges_at_every_lambda_and_a_path_costs_at_most_two_of_them() {
     for lambda in LAMBDAS {
         let Some((minimum, evaluations)) = minimize(lambda, 7) else { return };
         assert_eq!(minimum.stop, StopReason::Converged, "lambda {lambda}");
-        assert!(minimum.bound <= minimum.objective && minimum.gap <= 1e-3, "lambda {lambda}: {:?}", minimum.history.last());
+        assert!(
+            minimum.bound <= minimum.objective && minimum.gap <= 1e-3,
+            "lambda {lambda}: {:?}",
+            minimum.history.last()
+        );
         if lambda == 0.01 {
             assert!(evaluations <= 60, "{evaluations} evaluations");
             assert!(minimum.objective < 0.2924 && minimum.bound > 0.2915, "{:?}", minimum.history.last());

@@ -160,5 +160,7 @@ impl MaxMargin {
 
 fn fit_of(minimum: &Minimum, (solves, proven): (usize, usize)) -> Fit {
     let Minimum { weights, lambda, objective, risk, bound, gap, stop, history } = minimum.clone();
+    // Where they meet, rounding may put the bound a hair above the objective.
+    let (bound, gap) = (bound.min(objective), gap.max(0.0));
     Fit { weights, lambda, objective, risk, bound, gap, stop, certified: solves == proven, solves, proven, history }
 }

@@ -16,13 +16,8 @@ pub(crate) fn minimum(rows: &[Row], parts: usize, lambda: f64) -> Option<f64> {
     let dim = rows[0].slope.len();
     // Variables: w, then one level per part, which is above all planes of the part.
     let diagonal: Vec<f64> = (0..dim + parts).map(|j| if j < dim { lambda } else { 0.0 }).collect();
-    let quadratic = CscMatrix::new(
-        dim + parts,
-        dim + parts,
-        (0..=dim + parts).collect(),
-        (0..dim + parts).collect(),
-        diagonal,
-    );
+    let quadratic =
+        CscMatrix::new(dim + parts, dim + parts, (0..=dim + parts).collect(), (0..dim + parts).collect(), diagonal);
     let linear: Vec<f64> = (0..dim + parts).map(|j| if j < dim { 0.0 } else { 1.0 }).collect();
     let table: Vec<Vec<f64>> = rows
         .iter()

@@ -113,7 +113,9 @@ const KINDS: [Kind; 8] = [
 fn agrees_with_an_independent_solver() {
     let (mut agrees, mut tried) = (0, 0);
     for (seed, kind) in KINDS.into_iter().enumerate() {
-        for (count, dim, parts) in [(1, 1, 1), (2, 1, 1), (7, 3, 2), (40, 5, 4), (60, 30, 1), (200, 10, 8), (500, 20, 5)] {
+        for (count, dim, parts) in
+            [(1, 1, 1), (2, 1, 1), (7, 3, 2), (40, 5, 4), (60, 30, 1), (200, 10, 8), (500, 20, 5)]
+        {
             for lambda in [1e-3, 1.0] {
                 let what = format!("{kind:?}, {count} cuts, dim {dim}, parts {parts}, lambda {lambda}");
                 let cuts = problem(kind, count, dim, parts, seed as u64);
