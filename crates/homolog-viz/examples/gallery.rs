@@ -4,6 +4,9 @@
 //! `cargo run -p homolog-viz --example gallery -- out/gallery`
 
 use homolog::data::turntable::Turntable;
+use homolog::features::{NodeDescriptor, ShapeContext};
+use homolog::geometry::delaunay;
+use homolog::graph::Graph;
 use homolog::matching::{Compatibility, Linear, Matcher, Workspace};
 use homolog_viz::{
     Block, Bounds, BoundsChart, GreyPicture, LossChart, MatchPicture, MatchRow, Measurement, Report, ScenePicture,
@@ -104,8 +107,8 @@ fn weights() -> String {
     WeightsChart {
         title: "Learned weights (made-up numbers)".to_owned(),
         shape_context: (0..60).map(weight).collect(),
-        nodes: Vec::new(),
         edges: vec![("adjacency".to_owned(), 6.2), ("length".to_owned(), -1.4)],
+        ..WeightsChart::default()
     }
     .to_svg()
 }
@@ -170,8 +173,9 @@ fn match_picture(with_pictures: bool) -> Result<String, Box<dyn Error>> {
     let labels = sequence.landmarks()?;
     let view = |frame: usize| -> Result<View, Box<dyn Error>> {
         let points: Vec<[f64; 2]> = labels[frame].outer_iter().map(|row| [row[0], row[1]]).collect();
+        let edges = delaunay(labels[frame].view())?.into_iter().map(|[i, j]| (i, j)).collect();
         let picture = if with_pictures { Some(picture(&sequence, frame)?) } else { None };
-        Ok(View { caption: format!("frame {}", frame + 1), edges: delaunay(&points), points, picture })
+        Ok(View { caption: format!("frame {}", frame + 1), edges, points, picture })
     };
     let (left, right) = (&labels[5], &labels[95]);
     Ok(MatchPicture {
@@ -182,7 +186,7 @@ fn match_picture(with_pictures: bool) -> Result<String, Box<dyn Error>> {
         rows: vec![
             MatchRow {
                 caption: "by shape contexts, unlearned".to_owned(),
-                matching: nearest(&shape_contexts(left), &shape_contexts(right))?,
+                matching: nearest(&shape_contexts(left)?, &shape_contexts(right)?)?,
             },
             MatchRow { caption: "by position in the picture".to_owned(), matching: nearest(left, right)? },
         ],
@@ -233,44 +237,6 @@ fn nearest(left: &Array2<f64>, right: &Array2<f64>) -> Result<Vec<Option<usize>>
     Ok(solution.matching.left_to_right().to_vec())
 }
 
-/// How many other points lie in each of 5 by 12 bins of distance and direction.
-fn shape_contexts(points: &Array2<f64>) -> Array2<f64> {
-    let n = points.nrows();
-    let distance = |i: usize, j: usize| (points[[j, 0]] - points[[i, 0]]).hypot(points[[j, 1]] - points[[i, 1]]);
-    let mean = (0..n * n).map(|cell| distance(cell / n, cell % n)).sum::<f64>() / (n * n) as f64;
-    let mut contexts = Array2::zeros((n, 60));
-    for (i, j) in (0..n * n).map(|cell| (cell / n, cell % n)).filter(|(i, j)| i != j) {
-        let direction = (points[[j, 1]] - points[[i, 1]]).atan2(points[[j, 0]] - points[[i, 0]]) + std::f64::consts::PI;
-        let angle = (1..12_u8).filter(|&k| direction >= f64::from(k) * std::f64::consts::PI / 6.0).count();
-        if let Some(ring) = [0.125, 0.25, 0.5, 1.0, 2.0].iter().position(|edge| distance(i, j) / mean < *edge) {
-            contexts[[i, 12 * ring + angle]] += 1.0;
-        }
-    }
-    contexts
-}
-
-/// Delaunay edges the slow way: a triangle counts if no other point is inside the circle through its corners.
-fn delaunay(points: &[[f64; 2]]) -> Vec<(usize, usize)> {
-    let mut edges = std::collections::BTreeSet::new();
-    let n = points.len();
-    for i in 0..n {
-        for j in i + 1..n {
-            for k in j + 1..n {
-                if (0..n)
-                    .all(|l| l == i || l == j || l == k || !in_circle([points[i], points[j], points[k]], points[l]))
-                {
-                    edges.extend([(i, j), (j, k), (i, k)]);
-                }
-            }
-        }
-    }
-    edges.into_iter().collect()
-}
-
-fn in_circle(corners: [[f64; 2]; 3], point: [f64; 2]) -> bool {
-    let [a, b, c] = corners.map(|corner| [corner[0] - point[0], corner[1] - point[1]]);
-    let square = |p: [f64; 2]| p[0] * p[0] + p[1] * p[1];
-    let cross = |p: [f64; 2], q: [f64; 2]| p[0] * q[1] - p[1] * q[0];
-    let orientation = cross(a, b) + cross(b, c) + cross(c, a);
-    (square(a) * cross(b, c) - square(b) * cross(a, c) + square(c) * cross(a, b)) * orientation.signum() > 0.0
+fn shape_contexts(points: &Array2<f64>) -> homolog::Result<Array2<f64>> {
+    ShapeContext::default().describe(&Graph::from_points(points.clone())?)
 }

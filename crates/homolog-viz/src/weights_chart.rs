@@ -1,37 +1,54 @@
 //! Learned weights: shape-context weights on the polar grid of their bins, beside a bar chart of all weights.
 //!
-//! Weight 12 r + a belongs to ring r (distances up to 1/8, 1/4, 1/2, 1, 2 mean distances, drawn at equal widths since they are evenly
-//! spaced logarithmically) and to the directions from a * 30 to (a + 1) * 30 degrees, counted from the left as the authors do
+//! Weight 12 r + a belongs to ring r (by default distances up to 1/8, 1/4, 1/2, 1, 2 mean distances; drawn at equal widths since they
+//! are evenly spaced logarithmically) and to the directions from a * 30 to (a + 1) * 30 degrees, counted from the left as the authors do
 //! (angle + pi) and clockwise, since y runs down in pictures. The grid shows every bin where it lies in the picture, seen from the point
 //! in the middle. Further weights, as those of edges, have a panel and a scale of their own beside it.
 
-use crate::axis::Axis;
+use crate::axis::{self, Axis};
 use crate::font::{self, Weight};
 use crate::palette::{self, AXIS, GRID};
 use crate::panel::{self, MARGIN};
 use crate::svg::{Anchor, Canvas, HEAD, SMALL, number};
 use std::f64::consts::PI;
 
-/// Rings and directions of the shape context.
-const RINGS: usize = 5;
-const ANGLES: usize = 12;
-const EDGES: [&str; RINGS] = ["0.125", "0.25", "0.5", "1", "2"];
+/// More rings or sectors than these cannot be told apart on the grid.
+const MOST_RINGS: usize = 16;
+const MOST_SECTORS: usize = 72;
 
 const WIDTH: f64 = 960.0;
 const PLOT_TOP: f64 = 26.0;
 const RADIUS: f64 = 150.0;
 
 /// Weights of a model.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct WeightsChart {
     /// Heading; may be empty.
     pub title: String,
-    /// The 60 weights of the shape context in the order of its bins; any other number is drawn as bars only.
+    /// The weights of the shape context in the order of its bins: ring by ring from the inside, in each ring the sectors. Any other
+    /// number than rings times sectors is drawn as bars only.
     pub shape_context: Vec<f64>,
+    /// How many sectors the shape context has; the paper's 12 by default.
+    pub sectors: usize,
+    /// Outer radius of each of its rings, in mean distances; the paper's five by default.
+    pub radii: Vec<f64>,
     /// Weights of other node features, with their names.
     pub nodes: Vec<(String, f64)>,
     /// Weights of edge features, with their names.
     pub edges: Vec<(String, f64)>,
+}
+
+impl Default for WeightsChart {
+    fn default() -> Self {
+        Self {
+            title: String::new(),
+            shape_context: Vec::new(),
+            sectors: 12,
+            radii: vec![0.125, 0.25, 0.5, 1.0, 2.0],
+            nodes: Vec::new(),
+            edges: Vec::new(),
+        }
+    }
 }
 
 impl WeightsChart {
@@ -44,7 +61,7 @@ impl WeightsChart {
         panel::title(&mut canvas, WIDTH, &self.title);
 
         let largest = largest(self.shape_context.iter().copied());
-        let polar = self.shape_context.len() == RINGS * ANGLES;
+        let polar = self.has_grid();
         if polar {
             self.draw_polar(&mut canvas, top, largest);
         }
@@ -56,7 +73,7 @@ impl WeightsChart {
             let color = |k: usize| palette::diverging(self.shape_context[k] / largest);
             let ends = draw_bars(&mut canvas, [left, top, split, bottom], head, &bars, color);
             if polar {
-                draw_ring_names(&mut canvas, ends, (top + PLOT_TOP, bottom));
+                self.draw_ring_names(&mut canvas, ends, (top + PLOT_TOP, bottom));
             }
         }
         if !self.named().is_empty() {
@@ -66,6 +83,11 @@ impl WeightsChart {
             draw_bars(&mut canvas, [split + 18.0, top, WIDTH - MARGIN, bottom], head, &self.named(), color);
         }
         canvas.finish()
+    }
+
+    fn has_grid(&self) -> bool {
+        let fits = (1..=MOST_RINGS).contains(&self.radii.len()) && (2..=MOST_SECTORS).contains(&self.sectors);
+        fits && self.shape_context.len() == self.radii.len() * self.sectors
     }
 
     fn named(&self) -> Vec<(&str, f64)> {
@@ -86,46 +108,61 @@ impl WeightsChart {
     fn draw_polar(&self, canvas: &mut Canvas, top: f64, largest: f64) {
         canvas.text((MARGIN, top + 12.0), Anchor::Start, HEAD, "shape-context weights by direction and distance");
         let middle = (MARGIN + RADIUS + 8.0, top + PLOT_TOP + RADIUS);
-        let ring_width = RADIUS / RINGS as f64;
+        let ring_width = RADIUS / self.radii.len() as f64;
         for (bin, &weight) in self.shape_context.iter().enumerate() {
-            let (ring, angle) = (bin / ANGLES, bin % ANGLES);
+            let (ring, sector) = (bin / self.sectors, bin % self.sectors);
             let (inner, outer) = (ring_width * ring as f64, ring_width * (ring + 1) as f64);
             let color = palette::diverging(weight / largest);
             canvas.path(
-                &sector(middle, inner, outer, angle),
+                &sector_path(middle, (inner, outer), sector, self.sectors),
                 &format!(r##"fill="{color}" stroke="#b6bdc5" stroke-width="0.7""##),
             );
         }
-        for (ring, label) in EDGES.iter().enumerate() {
+        for (ring, &radius) in self.radii.iter().enumerate() {
             // Along the line between two directions that has the most room: straight up.
             let y = middle.1 - ring_width * (ring + 1) as f64;
-            canvas.text_on_lines((middle.0, y + 4.0), Anchor::Middle, SMALL, label);
+            canvas.text_on_lines((middle.0, y + 4.0), Anchor::Middle, SMALL, &axis::short_label(radius));
         }
         canvas.circle(middle, 2.5, r##"fill="#1b1f24""##);
         canvas.text(
             (MARGIN, middle.1 + RADIUS + 36.0),
             Anchor::Start,
             SMALL,
-            "rings end at 0.125 to 2 mean distances; directions as in the picture",
+            "rings by distance in mean distances; directions as in the picture",
         );
         draw_color_bar(canvas, (middle.0 + RADIUS + 22.0, top + PLOT_TOP + 30.0), 2.0 * RADIUS - 60.0, largest);
     }
+
+    /// Under the bars: which ring each stretch is.
+    fn draw_ring_names(&self, canvas: &mut Canvas, (left, right): (f64, f64), (top, bottom): (f64, f64)) {
+        let step = (right - left) / self.radii.len() as f64;
+        for (ring, &radius) in self.radii.iter().enumerate() {
+            let x = left + step * ring as f64;
+            if ring > 0 {
+                canvas.line(
+                    (x, top),
+                    (x, bottom + 4.0),
+                    &format!(r#"stroke="{AXIS}" stroke-width="0.7" stroke-dasharray="2 3""#),
+                );
+            }
+            let name = font::fit(&format!("< {}", axis::short_label(radius)), SMALL.size, Weight::Regular, step);
+            canvas.text((x + step / 2.0, bottom + 18.0), Anchor::Middle, SMALL, &name);
+        }
+        let below = (f64::midpoint(left, right), bottom + 36.0);
+        let text = format!("ring, in mean distances; {} directions each", self.sectors);
+        canvas.text(below, Anchor::Middle, SMALL, &text);
+    }
 }
 
-/// A piece of a ring as path data. Both arcs turn clockwise on the page, there and back.
-fn sector((x, y): (f64, f64), inner: f64, outer: f64, angle: usize) -> String {
+/// A piece of a ring as path data: out along the outer arc, back along the inner one.
+fn sector_path((x, y): (f64, f64), (inner, outer): (f64, f64), sector: usize, sectors: usize) -> String {
     let at = |radius: f64, k: usize| {
-        let direction = k as f64 * PI / 6.0 - PI;
+        let direction = k as f64 * 2.0 * PI / sectors as f64 - PI;
         format!("{} {}", number(x + radius * direction.cos()), number(y + radius * direction.sin()))
     };
     let (r, q) = (number(inner), number(outer));
-    format!(
-        "M{}A{q} {q} 0 0 1 {}L{}A{r} {r} 0 0 0 {}Z",
-        at(outer, angle),
-        at(outer, angle + 1),
-        at(inner, angle + 1),
-        at(inner, angle)
-    )
+    let (from, to) = (at(outer, sector), at(outer, sector + 1));
+    format!("M{from}A{q} {q} 0 0 1 {to}L{}A{r} {r} 0 0 0 {}Z", at(inner, sector + 1), at(inner, sector))
 }
 
 fn draw_color_bar(canvas: &mut Canvas, (x, y): (f64, f64), height: f64, largest: f64) {
@@ -187,24 +224,6 @@ fn draw_bars(
     (left, right)
 }
 
-/// Under the bars: which ring each dozen is.
-fn draw_ring_names(canvas: &mut Canvas, (left, right): (f64, f64), (top, bottom): (f64, f64)) {
-    let step = (right - left) / RINGS as f64;
-    for (ring, outer) in EDGES.iter().enumerate() {
-        let x = left + step * ring as f64;
-        if ring > 0 {
-            canvas.line(
-                (x, top),
-                (x, bottom + 4.0),
-                &format!(r#"stroke="{AXIS}" stroke-width="0.7" stroke-dasharray="2 3""#),
-            );
-        }
-        canvas.text((x + step / 2.0, bottom + 18.0), Anchor::Middle, SMALL, &format!("< {outer}"));
-    }
-    let below = (f64::midpoint(left, right), bottom + 36.0);
-    canvas.text(below, Anchor::Middle, SMALL, "ring, in mean distances; 12 directions each");
-}
-
 /// The largest magnitude among finite values; 1 where there is none.
 fn largest(values: impl Iterator<Item = f64>) -> f64 {
     let largest = values.filter(|value| value.is_finite()).fold(0.0, |most: f64, value| most.max(value.abs()));
@@ -218,18 +237,34 @@ mod tests {
     #[test]
     fn a_bin_is_drawn_where_its_neighbours_lie_in_the_picture() {
         // A neighbour a little below straight right: angle + pi is just over pi, which is bin 6. On the page y runs down too.
-        assert_eq!(sector((0.0, 0.0), 0.0, 100.0, 6), "M100 0A100 100 0 0 1 86.6 50L0 0A0 0 0 0 0 0 0Z");
+        assert_eq!(sector_path((0.0, 0.0), (0.0, 100.0), 6, 12), "M100 0A100 100 0 0 1 86.6 50L0 0A0 0 0 0 0 0 0Z");
         // Straight left and up a little: just over 0, bin 0.
-        assert!(sector((0.0, 0.0), 50.0, 100.0, 0).starts_with("M-100 0A100 100 0 0 1 -86.6 -50L"));
+        assert!(sector_path((0.0, 0.0), (50.0, 100.0), 0, 12).starts_with("M-100 0A100 100 0 0 1 -86.6 -50L"));
     }
 
     #[test]
-    fn the_grid_needs_sixty_weights() {
+    fn the_grid_needs_a_weight_for_every_bin() {
         let sectors = |count: usize| {
             let svg = WeightsChart { shape_context: vec![1.0; count], ..WeightsChart::default() }.to_svg();
             (svg.matches("<path").count(), svg.matches(r#"class="bar""#).count())
         };
         assert_eq!(sectors(60), (60, 60));
         assert_eq!(sectors(59), (0, 59));
+        let other = WeightsChart {
+            shape_context: vec![-1.0; 16],
+            sectors: 8,
+            radii: vec![0.5, 1.0],
+            ..WeightsChart::default()
+        };
+        assert_eq!(other.to_svg().matches("<path").count(), 16);
+        for (sectors, rings) in [(0, 3), (1, 3), (usize::MAX, 2), (3, 0)] {
+            let odd = WeightsChart {
+                shape_context: vec![1.0; 3],
+                sectors,
+                radii: vec![f64::NAN; rings],
+                ..WeightsChart::default()
+            };
+            assert_eq!(odd.to_svg().matches("<path").count(), 0);
+        }
     }
 }

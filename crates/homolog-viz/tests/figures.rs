@@ -59,6 +59,7 @@ fn figures(values: &[f64], text: &str) -> Vec<(&'static str, String)> {
                 shape_context: (0..60).map(value).collect(),
                 nodes: vec![(name(), value(1))],
                 edges: vec![(name(), value(0))],
+                ..WeightsChart::default()
             }
             .to_svg(),
         ),

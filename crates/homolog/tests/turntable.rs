@@ -1,11 +1,12 @@
 //! The built-in turntable sequence: the same bytes every time, in the picture, and as hard for unlearned matching as the house data.
 
 use homolog::data::turntable::Turntable;
+use homolog::features::{NodeDescriptor, ShapeContext};
+use homolog::graph::Graph;
 use homolog::matching::{Compatibility, Linear, Matcher, Workspace};
 use ndarray::Array2;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use std::f64::consts::PI;
 
 #[test]
 fn settings_and_seed_fix_every_label() {
@@ -98,21 +99,7 @@ fn loss(left: &Array2<f64>, right: &Array2<f64>, random: &mut ChaCha8Rng, work: 
     wrong as f64 / n as f64
 }
 
-/// Shape contexts as the paper's authors count them: 5 distances (edges 1/8, 1/4, 1/2, 1, 2 mean distances) by 12 angles.
 fn shape_contexts(points: &Array2<f64>) -> Array2<f64> {
-    let n = points.nrows();
-    let offset = |i: usize, j: usize| (points[[j, 0]] - points[[i, 0]], points[[j, 1]] - points[[i, 1]]);
-    let distance = Array2::from_shape_fn((n, n), |(i, j)| offset(i, j).0.hypot(offset(i, j).1));
-    let mean = distance.sum() / (n * n) as f64;
-    let mut contexts = Array2::zeros((n, 60));
-    for i in 0..n {
-        for j in (0..n).filter(|&j| j != i) {
-            let (dx, dy) = offset(i, j);
-            let angle = (0..11_u8).find(|&k| dy.atan2(dx) + PI < f64::from(k + 1) * PI / 6.0).unwrap_or(11);
-            if let Some(ring) = [0.125, 0.25, 0.5, 1.0, 2.0].iter().position(|edge| distance[[i, j]] / mean < *edge) {
-                contexts[[i, 12 * ring + usize::from(angle)]] += 1.0;
-            }
-        }
-    }
-    contexts
+    let graph = Graph::from_points(points.clone()).expect("finite points");
+    ShapeContext::default().describe(&graph).expect("a graph with points")
 }
