@@ -36,6 +36,9 @@
 //! * [`experiment`]: the paper's experiments on any data.
 
 pub mod experiment;
+//! * [`data`]: the built-in turntable sequence.
+
+pub mod data;
 pub mod features;
 pub mod geometry;
 pub mod graph;

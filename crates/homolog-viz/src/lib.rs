@@ -1,0 +1,50 @@
+//! Figures for Homolog: numbers in, SVG, PNG and HTML out.
+//!
+//! Every figure is a struct with public fields and `to_svg`; [`svg_to_png`] draws the SVG with an embedded font, so that no fonts of the
+//! system are needed, and [`Report`] puts figures, tables and text into one HTML file. The same input gives the same bytes.
+//!
+//! | figure | shows |
+//! |---|---|
+//! | [`LossChart`] | loss against baseline, or against the number of labelled pairs, with error bars |
+//! | [`WeightsChart`] | learned weights on the polar grid of the shape context, and as bars |
+//! | [`TradeOffChart`] | running time against loss |
+//! | [`BoundsChart`] | bounds closing over iterations or time, and their gap |
+//! | [`MatchPicture`] | two pictures with their graphs and the match between them |
+//! | [`ScenePicture`] | a template's points found in a scene |
+//!
+//! Values that are not finite are left out of a figure, an empty figure says so, and any text is shown as it is: no input gives a broken
+//! document or a panic. Axes hold every error bar in full.
+//!
+//! ```
+//! use homolog_viz::{Bounds, BoundsChart, svg_to_png};
+//! let steps = vec![Bounds { x: 1.0, upper: 2.0, lower: -1.0 }, Bounds { x: 2.0, upper: 0.5, lower: 0.4 }];
+//! let svg = BoundsChart { steps, ..BoundsChart::default() }.to_svg();
+//! let png = svg_to_png(&svg, 2.0)?;
+//! assert!(png.starts_with(b"\x89PNG"));
+//! # Ok::<(), homolog_viz::Error>(())
+//! ```
+
+mod axis;
+mod bounds_chart;
+mod font;
+mod loss_chart;
+mod match_picture;
+mod palette;
+mod panel;
+mod png;
+mod report;
+mod scene_picture;
+mod svg;
+mod trade_off;
+mod view;
+mod weights_chart;
+
+pub use bounds_chart::{Bounds, BoundsChart};
+pub use loss_chart::{LossChart, Measurement, Series};
+pub use match_picture::{MatchPicture, MatchRow};
+pub use png::{Error, GreyPicture, svg_to_png};
+pub use report::{Block, Report, Section};
+pub use scene_picture::{ScenePicture, SceneRow};
+pub use trade_off::{TimedMethod, TradeOffChart};
+pub use view::View;
+pub use weights_chart::WeightsChart;

@@ -1,0 +1,189 @@
+//! Running time against loss: a labelled point for each method, time on a logarithmic axis, error bars both ways.
+//!
+//! A time's error bar may reach zero or below, which a logarithmic axis does not have: such a bar is drawn down to a tenth of the
+//! time and has no cap there. All other bars are shown in full.
+
+use crate::axis::{self, Axis};
+use crate::font::{self, Weight};
+use crate::palette;
+use crate::panel::{self, MARGIN, Panel, WIDTH};
+use crate::svg::{Anchor, Canvas, LABEL};
+
+/// A method's time and loss.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct TimedMethod {
+    /// Its name, written beside the point.
+    pub name: String,
+    /// Time in seconds; a method without a positive time is left out.
+    pub seconds: f64,
+    /// Half the length of the time's error bar; 0 or NaN for none.
+    pub seconds_error: f64,
+    /// Loss.
+    pub loss: f64,
+    /// Half the length of the loss's error bar; 0 or NaN for none.
+    pub loss_error: f64,
+}
+
+/// A chart of methods by time and loss.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TradeOffChart {
+    /// Heading; may be empty.
+    pub title: String,
+    /// Label of the time axis.
+    pub x_label: String,
+    /// Label of the loss axis, which always holds zero.
+    pub y_label: String,
+    /// The methods, in the order of colours.
+    pub methods: Vec<TimedMethod>,
+}
+
+impl Default for TradeOffChart {
+    fn default() -> Self {
+        Self {
+            title: String::new(),
+            x_label: "time for one match (logarithmic)".to_owned(),
+            y_label: "test loss (share of wrong matches)".to_owned(),
+            methods: Vec::new(),
+        }
+    }
+}
+
+/// A rectangle on the page: left, top, right, bottom.
+type Area = [f64; 4];
+
+impl TradeOffChart {
+    /// The figure.
+    #[must_use]
+    pub fn to_svg(&self) -> String {
+        let shown: Vec<(usize, &TimedMethod)> = self
+            .methods
+            .iter()
+            .enumerate()
+            .filter(|(_, method)| method.seconds > 0.0 && method.loss.is_finite())
+            .collect();
+        let times = shown.iter().flat_map(|(_, method)| [method.time_range().0, method.time_range().1]);
+        let losses = shown.iter().flat_map(|(_, method)| [method.loss_range().0, method.loss_range().1]);
+        let (x, y) = (Axis::logarithmic(times, axis::time_label), Axis::linear(losses, true));
+
+        let top = panel::title(&mut Canvas::new(WIDTH, 0.0, ""), WIDTH, &self.title) + 6.0;
+        let frame = Panel::new(MARGIN - 6.0, WIDTH - MARGIN, top, 320.0, x, y);
+        let mut canvas = Canvas::new(WIDTH, frame.bottom() + 56.0, &self.title);
+        panel::title(&mut canvas, WIDTH, &self.title);
+        frame.draw(&mut canvas, &self.x_label, &self.y_label);
+        let shown: Vec<(usize, &TimedMethod)> =
+            shown.into_iter().filter(|(_, method)| frame.shows(method.seconds, method.loss)).collect();
+        if shown.is_empty() {
+            frame.say_empty(&mut canvas);
+        }
+        let mut taken: Vec<Area> = Vec::new();
+        for &(k, method) in &shown {
+            taken.extend(draw_point(&mut canvas, &frame, k, method));
+        }
+        for &(_, method) in &shown {
+            let name = font::fit(&method.name, LABEL.size, Weight::Regular, frame.width / 2.0);
+            let size = (font::width(&name, LABEL.size, Weight::Regular) * 1.06, LABEL.size);
+            let area = place(frame.at(method.seconds, method.loss), size, &frame, &taken);
+            canvas.text_on_lines((area[0], area[3] - 2.5), Anchor::Start, LABEL, &name);
+            taken.push(area);
+        }
+        canvas.finish()
+    }
+}
+
+/// Draws point and bars; gives the areas they take.
+fn draw_point(canvas: &mut Canvas, frame: &Panel, k: usize, method: &TimedMethod) -> [Area; 3] {
+    let color = palette::series(k);
+    let (x, y) = frame.at(method.seconds, method.loss);
+    let (fast, slow, open) = method.time_range();
+    let (from, to) = (frame.at(fast, method.loss), frame.at(slow, method.loss));
+    if open {
+        let style = format!(r#"class="error-bar" stroke="{color}" stroke-width="1.4""#);
+        canvas.line(from, (x, y), &style);
+        panel::error_bar(canvas, (x, y), to, color);
+    } else if slow > fast {
+        panel::error_bar(canvas, from, to, color);
+    }
+    let (low, high) = method.loss_range();
+    let (bottom, top) = (frame.at(method.seconds, low), frame.at(method.seconds, high));
+    if high > low {
+        panel::error_bar(canvas, bottom, top, color);
+    }
+    palette::marker(canvas, k, (x, y));
+    [
+        [x - 6.0, y - 6.0, x + 6.0, y + 6.0],
+        [from.0 - 1.0, y - 4.0, to.0 + 1.0, y + 4.0],
+        [x - 4.0, top.1 - 1.0, x + 4.0, bottom.1 + 1.0],
+    ]
+}
+
+/// The first of eight places around a point, then of the same a little further off, that is free and inside the plot; failing that, the one that
+/// overlaps least.
+fn place((x, y): (f64, f64), (width, height): (f64, f64), frame: &Panel, taken: &[Area]) -> Area {
+    let inside = [frame.left, frame.top, frame.left + frame.width, frame.bottom()];
+    let mut best = (f64::INFINITY, [x, y, x + width, y + height]);
+    for away in [8.0, 16.0, 28.0] {
+        let (right, left, middle) = (x + away, x - away - width, x - width / 2.0);
+        let (above, below, level) = (y - away - height, y + away, y - height / 2.0);
+        let corners = [
+            (right, above),
+            (right, below),
+            (left, above),
+            (left, below),
+            (right, level),
+            (left, level),
+            (middle, above),
+            (middle, below),
+        ];
+        for (left, top) in corners {
+            let area = [left, top, left + width, top + height];
+            let outside = width * height - overlap(area, inside);
+            let cost = taken.iter().map(|&other| overlap(area, other)).sum::<f64>() + 10.0 * outside;
+            if cost < best.0 - 1e-9 {
+                best = (cost, area);
+            }
+        }
+    }
+    best.1
+}
+
+fn overlap(a: Area, b: Area) -> f64 {
+    (a[2].min(b[2]) - a[0].max(b[0])).max(0.0) * (a[3].min(b[3]) - a[1].max(b[1])).max(0.0)
+}
+
+impl TimedMethod {
+    /// Ends of the time's bar, and whether its lower end is open.
+    fn time_range(&self) -> (f64, f64, bool) {
+        let half = if self.seconds_error.is_finite() { self.seconds_error.abs() } else { 0.0 };
+        let open = half > 0.9 * self.seconds;
+        (if open { self.seconds / 10.0 } else { self.seconds - half }, self.seconds + half, open)
+    }
+
+    fn loss_range(&self) -> (f64, f64) {
+        let half = if self.loss_error.is_finite() { self.loss_error.abs() } else { 0.0 };
+        (self.loss - half, self.loss + half)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_label_takes_a_free_place_inside() {
+        let frame =
+            Panel::new(0.0, 400.0, 0.0, 300.0, Axis::linear([0.0, 1.0], false), Axis::linear([0.0, 1.0], false));
+        let point = (380.0, 10.0);
+        let free = place(point, (80.0, 13.0), &frame, &[]);
+        assert!(free[2] <= 400.0 && free[1] >= 0.0, "{free:?}");
+        let next = place(point, (80.0, 13.0), &frame, &[free]);
+        assert_eq!(overlap(free, next), 0.0);
+    }
+
+    #[test]
+    fn a_bar_that_reaches_zero_time_is_open() {
+        let method = TimedMethod { seconds: 1.0, seconds_error: 2.0, ..TimedMethod::default() };
+        assert_eq!(method.time_range(), (0.1, 3.0, true));
+        let method = TimedMethod { seconds: 1.0, seconds_error: f64::NAN, ..TimedMethod::default() };
+        assert_eq!(method.time_range(), (1.0, 1.0, false));
+    }
+}

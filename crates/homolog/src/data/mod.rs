@@ -1,0 +1,3 @@
+//! Data sets that ship with the library, as values.
+
+pub mod turntable;
