@@ -142,6 +142,16 @@ pub enum Error {
         /// Left or right.
         side: &'static str,
     },
+    /// A text is not what its format asks for.
+    #[error("{format}, line {line}: {reason}")]
+    Malformed {
+        /// The format.
+        format: &'static str,
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// The problem is too large for this method.
     #[error("{what}: {found} is more than the {limit} it can take")]
     TooLarge {

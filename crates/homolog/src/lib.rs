@@ -31,7 +31,9 @@
 //! * [`features`]: from two graphs to a problem whose scores are linear in the weights.
 //! * [`loss`]: how wrong a matching is.
 //! * [`optimize`]: minimises a regularised convex risk that is dear to evaluate, with a proof.
+//! * [`data`]: text to values and back, one file per format.
 
+pub mod data;
 pub mod features;
 pub mod geometry;
 pub mod graph;

@@ -77,7 +77,7 @@ impl Exact {
         work: &mut Workspace,
         observe: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
     ) -> Result<Solution> {
-        if !(self.gap >= 0.0) {
+        if self.gap.is_nan() || self.gap < 0.0 {
             return Err(Error::BadSetting { name: "gap", value: self.gap, reason: "it must be zero or more" });
         }
         problem.check()?;

@@ -84,11 +84,7 @@ impl<'a> Tabu<'a> {
 
     /// Goes on from another matching, given as the right node of each row.
     pub(super) fn jump(&mut self, rights: &[Option<usize>]) {
-        for row in 0..self.at.len() {
-            if self.at[row] != NONE {
-                self.leave(row);
-            }
-        }
+        self.owner.fill(NONE);
         self.value.copy_from_slice(&self.factors.cell_score);
         self.score = self.factors.constant;
         for (row, right) in rights.iter().enumerate() {
@@ -172,21 +168,27 @@ impl<'a> Tabu<'a> {
         let mut gain = self.value[cell] - self.value[now] + self.value[other] - self.value[then];
         let pair = self.pair_of[row * self.at.len() + owner];
         if pair != NONE {
-            let between = |a, b| self.between(pair, a, b);
-            gain += between(cell, other) - between(cell, then) - between(now, other) + between(now, then);
+            // Each one's value counts the other where it is now: the old entry was taken off twice, the new one never added.
+            gain += self.between(pair, cell, other) + self.between(pair, now, then);
         }
         Some(Change { gain, cell, other })
     }
 
     /// The score of an entry, by its cells in the order of `pair_of`.
     fn between(&self, pair: usize, first: usize, second: usize) -> f64 {
-        let (first, second) = if pair % 2 == 0 { (first, second) } else { (second, first) };
+        let (first, second) = if pair.is_multiple_of(2) { (first, second) } else { (second, first) };
         let factors = self.factors;
         let [a, b] = factors.pairs[pair / 2].rows;
         let slot = factors.slots(pair / 2, 0).start + (first - factors.cell_start[a]);
         let target = factors.slots(pair / 2, 1).start + (second - factors.cell_start[b]);
-        let range = factors.entries(slot);
-        let found = factors.entry_slot[range.clone()].binary_search_by(|&at| (at as usize).cmp(&target));
+        let (range, from) = (factors.entries(slot), factors.slots(pair / 2, 1).start);
+        let entries = &factors.entry_slot[range.clone()];
+        // Where everything is listed an entry stands at its own position, or one earlier, past the column it cannot share.
+        let guess = (target - from).min(entries.len().saturating_sub(1));
+        let near = [guess, guess.saturating_sub(1)]
+            .into_iter()
+            .find(|&at| entries.get(at).is_some_and(|&slot| slot as usize == target));
+        let found = near.or_else(|| entries.binary_search_by(|&at| (at as usize).cmp(&target)).ok());
         found.map_or(0.0, |at| factors.entry_score[range.start + at])
     }
 

@@ -1,4 +1,8 @@
 //! Branch and bound over the relaxation: bound, round, drop what cannot win, branch.
+//!
+//! Every number in here is scaled as the factors are. The bound of the whole is the largest of the bounds of the branch at hand,
+//! of the branches that wait, and the score of the best matching; a branch's bound is the least that any of its ancestors' or
+//! its own multipliers prove.
 
 use super::super::lp_relaxation::{Factors, Halpern, Outlook, Point, linear_problem};
 use super::super::{Compatibility, Linear, Matching, Workspace};
@@ -10,19 +14,33 @@ use std::rc::Rc;
 
 /// Steps of the relaxation between two looks at what it proves. A look costs as much as two or three steps.
 const STEPS_PER_LOOK: usize = 20;
-/// Branch when this many looks have closed less than `STALLED` of the gap.
-const STALL_LOOKS: usize = 8;
-const STALLED: f64 = 0.25;
+/// Branch when this many looks have closed less than a certain part of the gap: little at the root, whose multipliers every
+/// branch starts from, more in a branch. Times on QAPLIB depend little on all three.
+const STALL_LOOKS: usize = 5;
+const STALLED_AT_ROOT: f64 = 0.03;
+const STALLED: f64 = 0.3;
 /// Restrict to the open cells once this part of them has gone; copying costs about as much as two steps.
 const WORTH_SHRINKING: f64 = 0.05;
 /// Stored numbers (8 bytes each) beyond which the search goes depth first, which needs little memory, instead of best first.
-const MAX_STORED: usize = 1 << 25;
+const MAX_STORED: usize = 1 << 26;
+/// After this many looks without a better matching, only one look in `SEARCH_PAUSE` searches for one.
+const SEARCH_LOOKS: usize = 64;
+const SEARCH_PAUSE: usize = 8;
+/// Steps of the tabu search for each step of the relaxation, times cells per entry: about a third of the work.
+const SEARCH_SHARE: f64 = 0.15;
 
 /// A problem with a place to go on from.
 struct Node {
     factors: Factors,
     point: Point,
     weight: f64,
+}
+
+impl Node {
+    /// Roughly how many numbers it holds: the point, and the entries with their indices.
+    fn size(&self) -> usize {
+        self.point.len() + 3 * self.factors.entry_count()
+    }
 }
 
 /// A branch that waits: the parent, and the cell that is chosen in it.
@@ -44,6 +62,8 @@ pub(super) struct Tree<'a> {
     here: f64,
     pub(super) iterations: usize,
     branches: usize,
+    looks_since_better: usize,
+    searches: usize,
     stopped: bool,
     /// All scores are multiples of this; 0 if there is no such number.
     step: f64,
@@ -69,6 +89,8 @@ impl<'a> Tree<'a> {
             here: f64::INFINITY,
             iterations: 0,
             branches: 0,
+            looks_since_better: 0,
+            searches: 0,
             stopped: false,
             step: common_step(scores().map(|score| score / root.scale)) * root.scale,
             largest: scores().fold(0.0, |largest, score| largest.max(score.abs())),
@@ -109,11 +131,12 @@ impl<'a> Tree<'a> {
         let best = if self.stored > MAX_STORED {
             last
         } else {
-            (0..self.open.len()).fold(last, |best, at| if self.open[at].bound > self.open[best].bound { at } else { best })
+            (0..self.open.len())
+                .fold(last, |best, at| if self.open[at].bound > self.open[best].bound { at } else { best })
         };
         let next = self.open.swap_remove(best);
         if Rc::strong_count(&next.parent) == 1 {
-            self.stored -= next.parent.point.len();
+            self.stored -= next.parent.size();
         }
         Some(next)
     }
@@ -136,50 +159,43 @@ impl<'a> Tree<'a> {
         Matching::new(rights, problem.right_count(), problem.constraint)
     }
 
-    fn visit(&mut self, mut node: Node) -> Result<()> {
+    /// Works on a branch until it is done, stopped, or split into further ones. `here` is its bound.
+    fn visit(&mut self, node: Node) -> Result<()> {
         self.branches += 1;
+        let stalled = if self.branches == 1 { STALLED_AT_ROOT } else { STALLED };
+        let mut factors = node.factors;
+        let mut halpern = Halpern::new(&factors, node.point, node.weight);
         let mut outlook = Outlook::default();
-        let mut reach = vec![f64::INFINITY; node.factors.cell_count()];
-        let mut halpern = Halpern::new(&node.factors, std::mem::take(&mut node.point), node.weight);
-        let mut recent = Vec::new();
-        loop {
-            if node.factors.row_count() == 0 {
-                self.settle(&node.factors);
-                return Ok(());
-            }
-            outlook.evaluate(&node.factors, &halpern.image, self.work)?;
+        let mut reach = vec![f64::INFINITY; factors.cell_count()];
+        let mut bounds = Vec::new();
+        while factors.row_count() > 0 {
+            outlook.evaluate(&factors, &halpern.image, self.work)?;
             self.here = self.here.min(outlook.bound);
             if self.here == f64::NEG_INFINITY {
                 return Ok(());
             }
-            reach.iter_mut().zip(&outlook.reach).for_each(|(reach, &new)| *reach = reach.min(new));
-            self.improve(&node.factors, &halpern.image)?;
+            self.improve(&factors, &halpern.image)?;
             if self.report() {
                 return Ok(());
             }
             let threshold = self.threshold();
-            if self.here <= threshold {
+            reach.iter_mut().zip(&outlook.reach).for_each(|(reach, &new)| *reach = reach.min(new));
+            let mut keep: Vec<bool> = reach.iter().map(|&reach| reach > threshold).collect();
+            let gone = keep.iter().filter(|&&keep| !keep).count();
+            if self.here <= threshold || gone > 0 && !factors.propagate(&mut keep) {
                 self.here = f64::NEG_INFINITY;
                 return Ok(());
             }
-            let mut keep: Vec<bool> = reach.iter().map(|&reach| reach > threshold).collect();
-            let gone = keep.iter().filter(|&&keep| !keep).count();
             if gone as f64 > WORTH_SHRINKING * keep.len() as f64 {
-                if !node.factors.propagate(&mut keep) {
-                    self.here = f64::NEG_INFINITY;
-                    return Ok(());
-                }
-                let (small, origin) = node.factors.restrict(&keep);
+                let (small, origin) = factors.restrict(&keep);
                 reach = origin.cells.iter().map(|&cell| reach[cell]).collect();
                 halpern = Halpern::new(&small, halpern.image.restrict(&origin), halpern.weight);
-                node.factors = small;
-                continue;
-            }
-            recent.push(self.here);
-            if recent.len() > STALL_LOOKS {
-                let before = recent[recent.len() - 1 - STALL_LOOKS];
-                if before - self.here < STALLED * (before - threshold) {
-                    self.branch(Node { point: halpern.image, weight: halpern.weight, ..node }, &reach);
+                factors = small;
+            } else {
+                bounds.push(self.here);
+                let before = bounds.len().checked_sub(STALL_LOOKS + 1).map_or(f64::INFINITY, |at| bounds[at]);
+                if before - self.here < stalled * (before - threshold) {
+                    self.branch(Node { point: halpern.image, weight: halpern.weight, factors }, &reach);
                     return Ok(());
                 }
             }
@@ -188,10 +204,12 @@ impl<'a> Tree<'a> {
                     self.stopped = true;
                     return Ok(());
                 }
-                halpern.step(&node.factors);
+                halpern.step(&factors);
                 self.iterations += 1;
             }
         }
+        self.settle(&factors);
+        Ok(())
     }
 
     /// Everything is fixed: one matching is left.
@@ -202,19 +220,32 @@ impl<'a> Tree<'a> {
         self.here = f64::NEG_INFINITY;
     }
 
-    /// Rounds the soft matching and lets the tabu search go on, from there if it is any good.
+    /// Rounds the soft matching and searches from there, and from where the last search ended in turns.
     fn improve(&mut self, factors: &Factors, point: &Point) -> Result<()> {
-        let linear = linear_problem(factors, &point.cells);
-        let rights = Linear::default().assign(&linear, self.work)?;
-        let mut map = vec![None; self.root.row_count()];
-        factors.fixed.iter().for_each(|&(left, right)| map[left] = right);
-        for (row, column) in rights.iter().enumerate() {
-            map[factors.lefts[row]] = column.map(|column| factors.rights[column]);
+        self.looks_since_better += 1;
+        if self.looks_since_better > SEARCH_LOOKS && !self.looks_since_better.is_multiple_of(SEARCH_PAUSE) {
+            return Ok(());
         }
-        self.tabu.jump(&map);
-        let steps = 2 * self.root.row_count();
+        let best = self.tabu.best_score;
+        self.searches += 1;
+        if !self.searches.is_multiple_of(2) {
+            let linear = linear_problem(factors, &point.cells);
+            let rights = Linear::default().assign(&linear, self.work)?;
+            let mut map = vec![None; self.root.row_count()];
+            factors.fixed.iter().for_each(|&(left, right)| map[left] = right);
+            for (row, column) in rights.iter().enumerate() {
+                map[factors.lefts[row]] = column.map(|column| factors.rights[column]);
+            }
+            self.tabu.jump(&map);
+        }
+        let share = SEARCH_SHARE * (STEPS_PER_LOOK * self.root.entry_count()) as f64 / self.root.cell_count() as f64;
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a small count")]
+        let steps = (share as usize).max(self.root.row_count());
         let work = &*self.work;
         self.tabu.run(steps, || work.interrupted());
+        if self.tabu.best_score > best {
+            self.looks_since_better = 0;
+        }
         Ok(())
     }
 
@@ -258,7 +289,7 @@ impl<'a> Tree<'a> {
         cells.retain(|&cell| reach[cell] > threshold);
         // The most promising last: it is the next one in a depth first search.
         cells.sort_by(|&a, &b| reach[a].total_cmp(&reach[b]).then(b.cmp(&a)));
-        self.stored += node.point.len();
+        self.stored += node.size();
         let bound = self.here;
         let parent = Rc::new(node);
         self.open.extend(cells.into_iter().map(|cell| Open {

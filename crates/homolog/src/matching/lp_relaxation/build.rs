@@ -150,9 +150,8 @@ impl<'a> Builder<'a> {
         let m = self.right_count;
         let many = factors.many_to_one;
         let place = &self.place;
-        let open = |&(k, l, _): &(u32, u32, f64)| {
-            place[i * m + k as usize] != NONE && place[j * m + l as usize] != NONE
-        };
+        let open =
+            |&(k, l, _): &(u32, u32, f64)| place[i * m + k as usize] != NONE && place[j * m + l as usize] != NONE;
         self.scores.retain(open);
         let rest = self.scores.iter().all(|&(_, _, score)| score >= 0.0);
         if rest {

@@ -38,7 +38,8 @@ pub(crate) struct Point {
 impl Point {
     /// Nothing chosen; the row multipliers just large enough for the row's own scores.
     pub(crate) fn start(factors: &Factors) -> Self {
-        let best = |row: usize| factors.cell_score[factors.cells(row)].iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let best =
+            |row: usize| factors.cell_score[factors.cells(row)].iter().copied().fold(f64::NEG_INFINITY, f64::max);
         Self {
             cells: vec![0.0; factors.cell_count()],
             entries: vec![0.0; factors.entry_count()],
@@ -230,7 +231,8 @@ impl Halpern {
                 let scores = &factors.entry_score[range.clone()];
                 let seconds = &factors.entry_slot[range.clone()];
                 let groups = &factors.entry_groups[range];
-                for ((((&old, new), score), &second), groups) in old.iter().zip(new).zip(scores).zip(seconds).zip(groups)
+                for ((((&old, new), score), &second), groups) in
+                    old.iter().zip(new).zip(scores).zip(seconds).zip(groups)
                 {
                     let [second, near, far] = [second as usize, groups[0] as usize, groups[1] as usize];
                     let gain = score - price - now.slots[second] - now.groups[near] - now.groups[far];
@@ -310,10 +312,5 @@ impl Halpern {
         self.current.copy_from(&self.image);
         self.since_restart = 0.0;
         self.last_residual = f64::INFINITY;
-    }
-
-    /// ‖z - T(z)‖ of the last step: zero at a solution.
-    pub(crate) fn residual(&self) -> f64 {
-        self.last_residual
     }
 }

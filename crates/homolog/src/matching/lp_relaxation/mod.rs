@@ -6,5 +6,5 @@ mod halpern;
 
 pub(crate) use bound::{Outlook, linear_problem};
 pub(crate) use build::build;
-pub(crate) use factors::{Factors};
+pub(crate) use factors::Factors;
 pub(crate) use halpern::{Halpern, Point};
