@@ -21,8 +21,8 @@ use std::ops::ControlFlow;
 use tree::Tree;
 
 /// A proof is taken as one when bound and score agree to this part of the score, or of the largest single score if that is more:
-/// far above the rounding errors of sums of thousands of terms (1e-13), far below any difference that could matter.
-const PROOF_TOLERANCE: f64 = 1e-9;
+/// above the rounding errors of the sums (seen: 1e-14), below any difference that could matter.
+const PROOF_TOLERANCE: f64 = 1e-12;
 
 /// Exact quadratic matching.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -3,6 +3,8 @@ mod bound;
 mod build;
 mod factors;
 mod halpern;
+#[cfg(test)]
+pub(super) mod laws;
 
 pub(crate) use bound::{Outlook, linear_problem};
 pub(crate) use build::build;
