@@ -1,6 +1,6 @@
 //! Laws of the relaxation's parts, checked against lists of all matchings of small random problems.
 
-use super::{Factors, Halpern, Outlook, Point, build};
+use super::{Factors, Halpern, Outlook, Point, build, linear_problem};
 use crate::matching::{Compatibility, Constraint, EdgeList, EdgeTerm, Linear, Matcher, Matching, Workspace};
 use ndarray::{Array1, Array2};
 use rand::{Rng, RngExt, SeedableRng};
@@ -130,9 +130,28 @@ fn a_restricted_problem_bounds_what_it_keeps() {
         let point = random_multipliers(&factors, &mut rng).restrict(&origin);
         check_outlook(&small, &point, &matchings);
         check_outlook(&small, &random_multipliers(&small, &mut rng), &matchings);
+        check_rounding(&small, &mut rng, &matchings);
         restricted += usize::from(!small.fixed.is_empty() && small.row_count() > 0);
     }
     assert!(restricted > 100, "the test restricts to some purpose: {restricted}");
+}
+
+/// Unless a restricted problem is known to hold nothing, any soft matching of it rounds to a feasible matching.
+fn check_rounding(factors: &Factors, rng: &mut ChaCha8Rng, matchings: &[(Matching, f64)]) {
+    let mut outlook = Outlook::default();
+    outlook.evaluate(factors, &Point::start(factors), &mut Workspace::new()).unwrap();
+    if outlook.bound == f64::NEG_INFINITY {
+        assert!(!matchings.iter().any(|(matching, _)| is_kept(factors, matching)), "there is a matching left");
+        return;
+    }
+    let soft: Vec<f64> = (0..factors.cell_count()).map(|_| rng.random()).collect();
+    let rounded = Linear::default().solve(&linear_problem(factors, &soft), &mut Workspace::new()).unwrap();
+    let feasible = |matching: &Matching| {
+        let fixed = factors.fixed.iter().all(|&(left, right)| matching.right_of(left) == right);
+        let right_of = |row: usize| rounded.matching.right_of(row).map(|column| factors.rights[column]);
+        fixed && (0..factors.row_count()).all(|row| matching.right_of(factors.lefts[row]) == right_of(row))
+    };
+    assert!(matchings.iter().any(|(matching, _)| feasible(matching)), "{rounded:?} is not feasible");
 }
 
 fn keeps(factors: &Factors, keep: &[bool], matching: &Matching) -> bool {
