@@ -151,6 +151,16 @@ pub enum Error {
         /// What is wrong with it, with line and column where that makes sense.
         reason: String,
     },
+    /// A text is not what its format asks for.
+    #[error("{format}, line {line}: {reason}")]
+    Malformed {
+        /// The format.
+        format: &'static str,
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// The problem is too large for this method.
     #[error("{what}: {found} is more than the {limit} it can take")]
     TooLarge {

@@ -34,11 +34,10 @@
 //! * [`learn`]: weights from matched examples, with a proof of how good they are.
 //! * [`model`]: features, matcher and weights as a file.
 //! * [`experiment`]: the paper's experiments on any data.
-
-pub mod experiment;
-//! * [`data`]: the built-in turntable sequence.
+//! * [`data`]: text to values and back, one file per format; the built-in turntable sequence.
 
 pub mod data;
+pub mod experiment;
 pub mod features;
 pub mod geometry;
 pub mod graph;

@@ -1,3 +1,41 @@
-//! Data sets that ship with the library, as values.
+//! Text to values and back, one file per format; and a sequence that is made by code. Nothing here touches files: `&str` in, `String`
+//! out. Malformed text is refused with its line and the reason.
 
+pub mod dd;
+pub mod qaplib;
 pub mod turntable;
+
+use crate::{Error, Result};
+
+/// The most cells (left nodes times right nodes) a problem read from text may have: 512 MB of scores. A header with a slip of the
+/// finger should not take the machine down.
+const MAX_CELLS: usize = 1 << 26;
+
+fn malformed<T>(format: &'static str, line: usize, reason: impl Into<String>) -> Result<T> {
+    Err(Error::Malformed { format, line, reason: reason.into() })
+}
+
+/// A finite number.
+fn number(format: &'static str, line: usize, word: &str) -> Result<f64> {
+    match word.parse::<f64>() {
+        Ok(value) if value.is_finite() => Ok(value),
+        _ => malformed(format, line, format!("\"{}\" is not a finite number", shorten(word))),
+    }
+}
+
+/// A whole number that is not negative.
+fn count(format: &'static str, line: usize, word: &str) -> Result<usize> {
+    match word.parse() {
+        Ok(value) => Ok(value),
+        Err(_) => malformed(format, line, format!("\"{}\" is not a whole number", shorten(word))),
+    }
+}
+
+/// Enough of a word to find it, however long it is.
+fn shorten(word: &str) -> String {
+    let mut short: String = word.chars().take(40).collect();
+    if short.len() < word.len() {
+        short.push('…');
+    }
+    short
+}

@@ -12,11 +12,13 @@ mod compatibility;
 mod edge_gradient;
 mod edge_list;
 mod edge_term;
+mod exact;
 mod frank_wolfe;
 mod graduated_assignment;
 mod hungarian;
 mod linear;
 mod local_search;
+mod lp_relaxation;
 mod mapping;
 mod polish;
 mod relaxation;
@@ -32,6 +34,7 @@ pub use compatibility::Compatibility;
 pub use edge_gradient::GradientBuffers;
 pub use edge_list::EdgeList;
 pub use edge_term::EdgeTerm;
+pub use exact::{Exact, Progress};
 pub use frank_wolfe::FrankWolfe;
 pub use graduated_assignment::GraduatedAssignment;
 pub use hungarian::Hungarian;
@@ -161,6 +164,8 @@ pub enum Method {
     FrankWolfe(FrankWolfe),
     /// Tries every matching of a small problem, edges included.
     BruteForce(BruteForce),
+    /// Exact quadratic matching with bounds, to be stopped at any time.
+    Exact(Exact),
 }
 
 impl Method {
@@ -176,6 +181,7 @@ impl Method {
             Self::Rrwm(Rrwm::default()),
             Self::FrankWolfe(FrankWolfe::default()),
             Self::BruteForce(BruteForce::default()),
+            Self::Exact(Exact::default()),
         ]
     }
 
@@ -191,6 +197,7 @@ impl Method {
             Self::Rrwm(_) => "rrwm",
             Self::FrankWolfe(_) => "frank-wolfe",
             Self::BruteForce(_) => "brute-force",
+            Self::Exact(_) => "exact",
         }
     }
 
@@ -206,6 +213,7 @@ impl Method {
             Self::Rrwm(solver) => solver,
             Self::FrankWolfe(solver) => solver,
             Self::BruteForce(solver) => solver,
+            Self::Exact(solver) => solver,
         }
     }
 }
