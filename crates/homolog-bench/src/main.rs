@@ -11,6 +11,7 @@
 mod clock;
 mod features;
 mod files;
+mod house;
 mod linear;
 
 use anyhow::Result;
@@ -29,6 +30,8 @@ enum Command {
     Linear(linear::Arguments),
     /// All problems of the house data built and scored, beside an n·m·60 tensor per pair.
     Features(features::Arguments),
+    /// The paper's house experiment, linear and with edges, with and without learning.
+    House(house::Arguments),
     /// Our linear solver alone in a loop, for profilers.
     #[command(hide = true)]
     SolveOne(linear::OneArguments),
@@ -38,6 +41,7 @@ fn main() -> Result<()> {
     match Arguments::parse().command {
         Command::Linear(arguments) => linear::run(&arguments),
         Command::Features(arguments) => features::run(&arguments),
+        Command::House(arguments) => house::run(&arguments),
         Command::SolveOne(arguments) => linear::run_one(&arguments),
     }
 }
