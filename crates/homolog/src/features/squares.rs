@@ -133,6 +133,7 @@ struct SparseScores<'a> {
 impl pulp::WithSimd for SparseScores<'_> {
     type Output = ();
 
+    #[expect(clippy::inline_always, reason = "only what is inlined here is compiled for the wider instructions")]
     #[inline(always)]
     fn with_simd<S: pulp::Simd>(self, _: S) {
         let Self { left, right, weights, scale, scores } = self;
