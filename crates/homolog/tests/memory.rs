@@ -45,7 +45,7 @@ fn hot_calls_allocate_next_to_nothing() {
     let (weights, truth) = (map.unlearned_weights(), Matching::identity(30));
     let mut problem = Compatibility::linear(Array2::zeros((30, 30)));
     let scores = allocation_counter::measure(|| x.compatibility_into(&weights, &mut problem).unwrap());
-    assert!(scores.count_total <= 1 && scores.bytes_total <= 240, "{} allocations", scores.count_total);
+    assert!(scores.count_total <= 2 && scores.bytes_total <= 1200, "{} allocations", scores.count_total);
     let mut phi = vec![0.0; map.dim()];
     let features = allocation_counter::measure(|| x.add_joint_features(&truth, 1.0, &mut phi).unwrap());
     assert_eq!(features.count_total, 0);

@@ -63,7 +63,7 @@ impl Instance {
         self.check_weights(weights)?;
         let (plan, left, right) = (self.plan(), &*self.left, &*self.right);
         let size = (left.node_count, right.node_count);
-        if problem.node.dim() != size || plan.node.is_empty() {
+        if problem.node.dim() != size || !problem.node.is_standard_layout() || plan.node.is_empty() {
             problem.node = Array2::zeros(size);
         }
         for (at, (comparison, range)) in plan.node.iter().enumerate() {

@@ -9,6 +9,7 @@ use crate::graph::Graph;
 use crate::matching::Constraint;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// The features of a model, as settings.
@@ -134,11 +135,12 @@ impl FeatureMap {
         let node = self.node.iter().flat_map(NodeFeature::names);
         let edge = self.edge.iter().flat_map(|kind| kind.feature().names());
         let unmatched = self.unmatched.then(|| "unmatched".to_string());
+        let mut taken = BTreeSet::new();
         let mut names: Vec<String> = Vec::with_capacity(self.dim());
         for name in node.chain(edge).chain(unmatched) {
             let numbered = |number: usize| if number == 1 { name.clone() } else { format!("{name} #{number}") };
             let mut number = 1;
-            while names.contains(&numbered(number)) {
+            while !taken.insert(numbered(number)) {
                 number += 1;
             }
             names.push(numbered(number));
