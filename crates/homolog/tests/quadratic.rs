@@ -135,9 +135,9 @@ fn multiplying_all_scores_changes_nothing() {
             for by in [2.0_f64.powi(-700), 2.0_f64.powi(500), 1e-200, 1e-5, 1e150] {
                 let answer = solve(&method, &scaled(&problem, by));
                 assert_eq!(answer.matching, plain.matching, "{method:?} at {by}: {problem:?}");
-                assert_eq!(answer.iterations, plain.iterations, "{method:?} at {by}: {problem:?}");
                 if by.log2().fract() == 0.0 {
                     assert_eq!(answer.score, plain.score * by, "{method:?} at {by}: {problem:?}");
+                    assert_eq!(answer.iterations, plain.iterations, "{method:?} at {by}: {problem:?}");
                 }
             }
         }
