@@ -338,6 +338,19 @@ fn settings_that_make_no_sense_are_refused_by_name() {
 }
 
 #[test]
+fn settings_are_read_by_name_and_misspelt_ones_refused() {
+    let method: Method = serde_json::from_str(r#"{"name": "frank-wolfe", "starts": 3}"#).unwrap();
+    assert_eq!(method, Method::FrankWolfe(FrankWolfe { starts: 3, ..FrankWolfe::default() }));
+    for method in heuristics() {
+        let text = serde_json::to_string(&method).unwrap();
+        assert!(text.starts_with(&format!(r#"{{"name":"{}","#, method.name())));
+        assert_eq!(serde_json::from_str::<Method>(&text).unwrap(), method);
+        let misspelt = text.replacen('}', r#","strats":1}"#, 1);
+        assert!(serde_json::from_str::<Method>(&misspelt).is_err(), "{misspelt}");
+    }
+}
+
+#[test]
 fn the_gradient_is_the_slope_of_the_score() {
     let mut rng = rng(21);
     for _ in 0..20 {
