@@ -13,6 +13,7 @@ mod features;
 mod files;
 mod house;
 mod linear;
+mod quadratic;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
@@ -32,6 +33,8 @@ enum Command {
     Features(features::Arguments),
     /// The paper's house experiment, linear and with edges, with and without learning.
     House(house::Arguments),
+    /// Our quadratic matchers side by side on rotated and jittered point sets.
+    Quadratic(quadratic::Arguments),
     /// Our linear solver alone in a loop, for profilers.
     #[command(hide = true)]
     SolveOne(linear::OneArguments),
@@ -42,6 +45,7 @@ fn main() -> Result<()> {
         Command::Linear(arguments) => linear::run(&arguments),
         Command::Features(arguments) => features::run(&arguments),
         Command::House(arguments) => house::run(&arguments),
+        Command::Quadratic(arguments) => quadratic::run(&arguments),
         Command::SolveOne(arguments) => linear::run_one(&arguments),
     }
 }

@@ -13,6 +13,9 @@ const MAX_ROUNDS: usize = 100;
 /// A gain has to be this large beside the values it is a difference of: above rounding errors, below all else.
 pub(super) const RELATIVE_GAIN: f64 = 1e-11;
 
+/// The table of right edges is made for up to this many right nodes per left node.
+const TABLE_SHARE: usize = 16;
+
 /// Stands for a right edge that does not exist. Edges are far fewer than this.
 const NO_EDGE: u32 = u32::MAX;
 
@@ -42,7 +45,7 @@ pub(super) struct Search<'a> {
     best_free: Vec<Option<usize>>,
     /// The edges that lead from the mover to each node and back.
     near: Vec<[Option<usize>; 2]>,
-    /// The right edge from k to l, at k m + l; [`NO_EDGE`] where there is none.
+    /// The right edge from k to l, at k m + l; [`NO_EDGE`] where there is none. Left empty where it would outgrow n·m by far.
     right_edge: Vec<u32>,
 }
 
@@ -53,9 +56,11 @@ impl<'a> Search<'a> {
         for (i, k) in matching.pairs() {
             edge.add_pair_gradient(i, k, 1.0, &mut value);
         }
-        let mut right_edge = vec![NO_EDGE; m * m];
+        let mut right_edge = vec![NO_EDGE; if m <= TABLE_SHARE * n { m * m } else { 0 }];
         for (f, &[k, l]) in edge.right_edges().ends().iter().enumerate() {
-            right_edge[k * m + l] = u32::try_from(f).unwrap_or(NO_EDGE);
+            if let Some(at) = right_edge.get_mut(k * m + l) {
+                *at = u32::try_from(f).unwrap_or(NO_EDGE);
+            }
         }
         Self {
             problem,
@@ -187,11 +192,15 @@ impl<'a> Search<'a> {
     /// What the mover at k and its neighbour j at l are worth to each other: d(ij, kl) + d(ji, lk).
     fn between(&self, j: usize, k: usize, l: usize) -> f64 {
         let m = self.left_of.len();
-        let value = |e: Option<usize>, f: u32| match e {
-            Some(e) if f != NO_EDGE => self.edge.value(e, f as usize),
-            _ => 0.0,
+        let value = |e: Option<usize>, k: usize, l: usize| {
+            let Some(e) = e else { return 0.0 };
+            let f = match self.right_edge.get(k * m + l) {
+                Some(&f) => (f != NO_EDGE).then_some(f as usize),
+                None => self.edge.right_edges().find(k, l),
+            };
+            f.map_or(0.0, |f| self.edge.value(e, f))
         };
-        value(self.near[j][0], self.right_edge[k * m + l]) + value(self.near[j][1], self.right_edge[l * m + k])
+        value(self.near[j][0], k, l) + value(self.near[j][1], l, k)
     }
 
     fn mark_near(&mut self, i: usize, mark: bool) {

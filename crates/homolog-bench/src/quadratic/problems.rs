@@ -1,0 +1,166 @@
+//! Two kinds of problem made from planar points that are rotated, jittered and renumbered, so that the truth is known.
+//!
+//! Points are uniform in a square with one point per unit of area. Edges join each point with its four nearest, both ways: about 5.2
+//! edges leave a node, as in a Delaunay triangulation. Every right point is its left point rotated, plus a normal error.
+
+use homolog::matching::{Compatibility, Constraint, EdgeList, EdgeTerm};
+use ndarray::Array2;
+use rand::seq::SliceRandom;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use std::f64::consts::{PI, TAU};
+use std::sync::Arc;
+
+/// What the scores are made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Kind {
+    /// The paper's model: 60 shape context numbers a node, summed to one node score, and adjacency (one factor). Turned by up to
+    /// 0.3 radians, since shape contexts are not free of rotation.
+    Shape,
+    /// No node scores; edges of like length fit, exp(-(d_ij - d_kl)² / s²), every pair of edges listed. Turned by any angle.
+    Length,
+}
+
+impl Kind {
+    pub(crate) const ALL: [Self; 2] = [Self::Shape, Self::Length];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Shape => "shape",
+            Self::Length => "length",
+        }
+    }
+}
+
+/// A problem whose true matching is known: left node i belongs to right node `truth[i]`.
+pub(crate) struct Problem {
+    pub(crate) scores: Compatibility,
+    pub(crate) truth: Vec<usize>,
+}
+
+/// Standard deviation of the error of each coordinate; the mean distance to the nearest point is 0.5.
+const JITTER: f64 = 0.07;
+
+/// s: how much two lengths may differ and still fit.
+const LENGTH_SCALE: f64 = 0.15;
+
+type Points = Vec<[f64; 2]>;
+
+/// The problem of a kind, size and number.
+pub(crate) fn make(kind: Kind, count: usize, number: u64) -> homolog::Result<Problem> {
+    let mut random = ChaCha8Rng::seed_from_u64(1000 * count as u64 + number);
+    let turn = if kind == Kind::Shape { 0.6 * random.random::<f64>() - 0.3 } else { TAU * random.random::<f64>() };
+    let (left, right, truth) = point_sets(&mut random, count, turn);
+    let (left_edges, right_edges) = (nearest_edges(&left)?, nearest_edges(&right)?);
+    let (node, edge) = match kind {
+        Kind::Shape => {
+            let ones = |edges: &EdgeList| Array2::ones((edges.len(), 1));
+            let (a, b) = (ones(&left_edges), ones(&right_edges));
+            (shape_scores(&left, &right), EdgeTerm::factored(left_edges, right_edges, a, b)?)
+        }
+        Kind::Length => {
+            let entries = length_scores(&left, &left_edges, &right, &right_edges);
+            (Array2::zeros((count, count)), EdgeTerm::listed(left_edges, right_edges, entries)?)
+        }
+    };
+    let scores = Compatibility { node, edge: Some(edge), unmatched: None, constraint: Constraint::OneToOne };
+    Ok(Problem { scores, truth })
+}
+
+fn point_sets(random: &mut ChaCha8Rng, count: usize, turn: f64) -> (Points, Points, Vec<usize>) {
+    let side = (count as f64).sqrt();
+    let left: Points = (0..count).map(|_| [side * random.random::<f64>(), side * random.random::<f64>()]).collect();
+    let mut truth: Vec<usize> = (0..count).collect();
+    truth.shuffle(random);
+    let mut right = vec![[0.0; 2]; count];
+    let (sin, cos) = turn.sin_cos();
+    for (&[x, y], &k) in left.iter().zip(&truth) {
+        // Twelve uniform numbers add up to a variance of 1.
+        let mut error = || JITTER * ((0..12).map(|_| random.random::<f64>()).sum::<f64>() - 6.0);
+        right[k] = [cos * x - sin * y + error(), sin * x + cos * y + error()];
+    }
+    (left, right, truth)
+}
+
+fn distance(points: &[[f64; 2]], i: usize, j: usize) -> f64 {
+    (points[i][0] - points[j][0]).hypot(points[i][1] - points[j][1])
+}
+
+fn nearest_edges(points: &[[f64; 2]]) -> homolog::Result<Arc<EdgeList>> {
+    let mut ends = Vec::new();
+    for i in 0..points.len() {
+        let mut others: Vec<usize> = (0..points.len()).filter(|&j| j != i).collect();
+        others.sort_by(|&a, &b| distance(points, i, a).total_cmp(&distance(points, i, b)));
+        ends.extend(others.into_iter().take(4).flat_map(|j| [[i, j], [j, i]]));
+    }
+    Ok(Arc::new(EdgeList::new(points.len(), ends)?))
+}
+
+/// Shape contexts as in the paper: 12 angles by 5 distances in units of the mean distance, counts of the other points.
+fn shape_contexts(points: &[[f64; 2]]) -> Array2<f64> {
+    let count = points.len();
+    let total: f64 = (0..count).flat_map(|i| (0..count).map(move |j| distance(points, i, j))).sum();
+    let mean = total / (count * count) as f64;
+    let mut contexts = Array2::zeros((count, 60));
+    for i in 0..count {
+        for j in (0..count).filter(|&j| j != i) {
+            let ring = [0.125, 0.25, 0.5, 1.0, 2.0].iter().position(|&edge| distance(points, i, j) / mean < edge);
+            let angle = (points[j][1] - points[i][1]).atan2(points[j][0] - points[i][0]) + PI;
+            let sector = (1..12).filter(|&sector| angle >= f64::from(sector) * PI / 6.0).count();
+            if let Some(ring) = ring {
+                contexts[[i, 12 * ring + sector]] += 1.0;
+            }
+        }
+    }
+    contexts
+}
+
+/// Minus the squared difference of the contexts, divided by the number of nodes as in the paper.
+fn shape_scores(left: &[[f64; 2]], right: &[[f64; 2]]) -> Array2<f64> {
+    let (a, b) = (shape_contexts(left), shape_contexts(right));
+    Array2::from_shape_fn((left.len(), right.len()), |(i, k)| {
+        let difference = &a.row(i) - &b.row(k);
+        -difference.dot(&difference) / left.len() as f64
+    })
+}
+
+fn length_scores(
+    left: &[[f64; 2]],
+    left_edges: &EdgeList,
+    right: &[[f64; 2]],
+    right_edges: &EdgeList,
+) -> Vec<(usize, usize, f64)> {
+    let mut entries = Vec::with_capacity(left_edges.len() * right_edges.len());
+    for (e, &[i, j]) in left_edges.ends().iter().enumerate() {
+        for (f, &[k, l]) in right_edges.ends().iter().enumerate() {
+            let difference = (distance(left, i, j) - distance(right, k, l)) / LENGTH_SCALE;
+            entries.push((e, f, (-difference * difference).exp()));
+        }
+    }
+    entries
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_truth_scores_better_than_chance() -> homolog::Result<()> {
+        for kind in Kind::ALL {
+            let Problem { scores, truth } = make(kind, 30, 0)?;
+            let matching = |map: Vec<usize>| {
+                let map = map.into_iter().map(Some).collect();
+                homolog::matching::Matching::new(map, 30, Constraint::OneToOne)
+            };
+            let turned: Vec<usize> = (0..30).map(|i| truth[(i + 1) % 30]).collect();
+            assert!(scores.score(&matching(truth)?)? > scores.score(&matching(turned)?)?);
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn shape_contexts_count_every_other_point_within_reach() {
+        let contexts = shape_contexts(&[[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]);
+        assert!(contexts.rows().into_iter().all(|row| row.sum() == 3.0));
+    }
+}
