@@ -9,6 +9,7 @@
 )]
 
 mod clock;
+mod exact;
 mod files;
 mod linear;
 
@@ -26,6 +27,8 @@ struct Arguments {
 enum Command {
     /// Linear assignment beside the crates lapjv and lsap and the Python packages lapx and scipy.
     Linear(linear::Arguments),
+    /// The exact quadratic matcher: published problems, proofs, bounds over time.
+    Exact(exact::Arguments),
     /// Our linear solver alone in a loop, for profilers.
     #[command(hide = true)]
     SolveOne(linear::OneArguments),
@@ -34,6 +37,7 @@ enum Command {
 fn main() -> Result<()> {
     match Arguments::parse().command {
         Command::Linear(arguments) => linear::run(&arguments),
+        Command::Exact(arguments) => exact::run(&arguments),
         Command::SolveOne(arguments) => linear::run_one(&arguments),
     }
 }

@@ -127,7 +127,11 @@ impl SimplexQp {
     pub(super) fn check(&self, cuts: usize, parts: usize, dim: usize) -> Result<()> {
         let used = self.in_use().max().map_or(0, |most| most + 1);
         if used > cuts || self.share.len() > cuts {
-            return Err(Error::OutOfRange { what: "planes in the state", index: used.max(self.share.len()) - 1, count: cuts });
+            return Err(Error::OutOfRange {
+                what: "planes in the state",
+                index: used.max(self.share.len()) - 1,
+                count: cuts,
+            });
         }
         if !self.anchors.is_empty() {
             check_size("anchors in the state", parts, self.anchors.len())?;
@@ -333,7 +337,9 @@ impl SimplexQp {
             }
         }
         let mut entering: Vec<usize> = most.iter().map(|&(_, i)| i).chain(constraints).collect();
-        entering.retain(|&i| self.violation(cuts, inner, i) > self.threshold(cuts, inner, i) && !self.in_use().any(|j| j == i));
+        entering.retain(|&i| {
+            self.violation(cuts, inner, i) > self.threshold(cuts, inner, i) && !self.in_use().any(|j| j == i)
+        });
         entering
     }
 

@@ -269,7 +269,9 @@ impl State {
         while self.cuts.len() > limit {
             let mut counts = vec![0; self.parts];
             self.qp.in_use().filter_map(|i| self.cuts[i].part).for_each(|part| counts[part] += 1);
-            let Some(part) = (0..self.parts).max_by_key(|&part| (counts[part], std::cmp::Reverse(part))) else { return };
+            let Some(part) = (0..self.parts).max_by_key(|&part| (counts[part], std::cmp::Reverse(part))) else {
+                return;
+            };
             if counts[part] < 2 {
                 return;
             }
@@ -280,7 +282,8 @@ impl State {
     /// Replaces the planes in use of a part by their mean, weighted by their shares.
     fn merge(&mut self, part: usize) {
         let merged: Vec<usize> = self.qp.in_use().filter(|&i| self.cuts[i].part == Some(part)).collect();
-        let mut mean = Cut { slope: vec![0.0; self.rules.len()], offset: 0.0, part: Some(part), idle: 0, lasting: false };
+        let mut mean =
+            Cut { slope: vec![0.0; self.rules.len()], offset: 0.0, part: Some(part), idle: 0, lasting: false };
         for &i in &merged {
             add_scaled(&mut mean.slope, self.qp.share[i], &self.cuts[i].slope);
             mean.offset += self.qp.share[i] * self.cuts[i].offset;
