@@ -10,6 +10,7 @@
 
 mod clock;
 mod features;
+mod exact;
 mod files;
 mod house;
 mod linear;
@@ -35,6 +36,8 @@ enum Command {
     House(house::Arguments),
     /// Our quadratic matchers side by side on rotated and jittered point sets.
     Quadratic(quadratic::Arguments),
+    /// The exact quadratic matcher: published problems, proofs, bounds over time.
+    Exact(exact::Arguments),
     /// Our linear solver alone in a loop, for profilers.
     #[command(hide = true)]
     SolveOne(linear::OneArguments),
@@ -46,6 +49,7 @@ fn main() -> Result<()> {
         Command::Features(arguments) => features::run(&arguments),
         Command::House(arguments) => house::run(&arguments),
         Command::Quadratic(arguments) => quadratic::run(&arguments),
+        Command::Exact(arguments) => exact::run(&arguments),
         Command::SolveOne(arguments) => linear::run_one(&arguments),
     }
 }

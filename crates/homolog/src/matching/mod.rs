@@ -39,6 +39,7 @@ pub use frank_wolfe::FrankWolfe;
 pub use graduated_assignment::GraduatedAssignment;
 pub use hungarian::Hungarian;
 pub use linear::{Linear, LinearBuffers};
+pub use lp_relaxation::{EdgeShare, LpRelaxation, Relaxed, WarmStart};
 pub use mapping::{Constraint, Matching};
 pub use reorder::RightOrder;
 pub use rrwm::Rrwm;

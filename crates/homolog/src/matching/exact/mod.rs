@@ -13,7 +13,7 @@
 mod tabu;
 mod tree;
 
-use super::lp_relaxation::build;
+use super::lp_relaxation::{Listing, build, without_edges};
 use super::{Compatibility, Linear, Matcher, Solution, Status, Workspace};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -30,7 +30,7 @@ const PROOF_TOLERANCE: f64 = 1e-12;
 pub struct Exact {
     /// Stop after this many steps of the relaxation, over all branches.
     pub max_iterations: usize,
-    /// Stop after this many branches.
+    /// Stop after this many branches; the first is the whole problem.
     pub max_branches: usize,
     /// Stop when the bound is within this part of the score. 0: go on until it is proven.
     pub gap: f64,
@@ -81,16 +81,10 @@ impl Exact {
             return Err(Error::BadSetting { name: "gap", value: self.gap, reason: "it must be zero or more" });
         }
         problem.check()?;
-        let linear = Compatibility {
-            node: problem.node.clone(),
-            edge: None,
-            unmatched: problem.unmatched.clone(),
-            constraint: problem.constraint,
-        };
-        let start = Linear::default().solve(&linear, work)?;
+        let start = Linear::default().solve(&without_edges(problem), work)?;
         let Some(edge) = &problem.edge else { return Ok(start) };
         let crowd = start.certificate.as_ref().and_then(|certificate| certificate.crowd.as_ref());
-        let factors = build(problem, edge, crowd, self.max_entries)?;
+        let factors = build(problem, edge, crowd, Listing::Tight, self.max_entries)?;
         if factors.pairs.is_empty() {
             return Ok(start);
         }

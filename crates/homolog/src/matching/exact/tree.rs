@@ -113,6 +113,10 @@ impl<'a> Tree<'a> {
                 continue;
             }
             self.here = next.bound;
+            if self.branches >= self.settings.max_branches {
+                self.stopped = true;
+                break;
+            }
             let Node { factors, point, weight } = &*next.parent;
             let mut keep = vec![true; factors.cell_count()];
             let row = factors.cell_start.partition_point(|&start| start <= next.cell) - 1;
@@ -257,7 +261,6 @@ impl<'a> Tree<'a> {
             Progress { iterations: self.iterations, branches: self.branches, open: self.open.len(), score, bound };
         self.stopped |= (self.observe)(&progress).is_break()
             || self.iterations >= self.settings.max_iterations
-            || self.branches >= self.settings.max_branches
             || bound - score < self.settings.gap * score.abs();
         self.stopped
     }

@@ -4,6 +4,15 @@ use super::factors::{Factors, NONE, Pair, index};
 use crate::matching::{Compatibility, Constraint, EdgeTerm, Shortage};
 use crate::{Error, Result};
 
+/// What the pairs list.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Listing {
+    /// Scores above zero where none is below, else everything: the tightest.
+    Tight,
+    /// Every right edge, whatever its score, and a rest: the same list for all scores of the same graphs.
+    Edges,
+}
+
 /// The relaxation of a problem with edge scores. `crowd`: left nodes that compete for too few right nodes, as the linear solver
 /// reports them.
 ///
@@ -13,11 +22,12 @@ pub(crate) fn build(
     problem: &Compatibility,
     edge: &EdgeTerm,
     crowd: Option<&Shortage>,
+    listing: Listing,
     max_entries: usize,
 ) -> Result<Factors> {
     let scale = scale_of(problem, edge);
     let mut factors = open_cells(problem, crowd, scale);
-    let mut builder = Builder::new(problem, edge, &factors, max_entries);
+    let mut builder = Builder::new(problem, edge, &factors, listing, max_entries);
     let edges = edge.left_edges();
     let mut pairs: Vec<[usize; 2]> = edges.ends().iter().map(|&[i, j]| [i.min(j), i.max(j)]).collect();
     pairs.sort_unstable();
@@ -94,6 +104,7 @@ fn open_cells(problem: &Compatibility, crowd: Option<&Shortage>, scale: f64) -> 
 struct Builder<'a> {
     edge: &'a EdgeTerm,
     right_count: usize,
+    listing: Listing,
     max_entries: usize,
     /// Position of (i, k) among the cells of row i, or `NONE`.
     place: Vec<u32>,
@@ -102,7 +113,13 @@ struct Builder<'a> {
 }
 
 impl<'a> Builder<'a> {
-    fn new(problem: &Compatibility, edge: &'a EdgeTerm, factors: &Factors, max_entries: usize) -> Self {
+    fn new(
+        problem: &Compatibility,
+        edge: &'a EdgeTerm,
+        factors: &Factors,
+        listing: Listing,
+        max_entries: usize,
+    ) -> Self {
         let (n, m) = problem.node.dim();
         let mut place = vec![NONE; n * m];
         for i in 0..n {
@@ -112,7 +129,7 @@ impl<'a> Builder<'a> {
                 }
             }
         }
-        Self { edge, right_count: m, max_entries, place, scores: Vec::new() }
+        Self { edge, right_count: m, listing, max_entries, place, scores: Vec::new() }
     }
 
     /// Collects d(ij, kl) + d(ji, lk) over all right edges into `scores`, scaled.
@@ -153,8 +170,9 @@ impl<'a> Builder<'a> {
         let open =
             |&(k, l, _): &(u32, u32, f64)| place[i * m + k as usize] != NONE && place[j * m + l as usize] != NONE;
         self.scores.retain(open);
-        let rest = self.scores.iter().all(|&(_, _, score)| score >= 0.0);
-        if rest {
+        let fixed = self.listing == Listing::Edges;
+        let rest = fixed || self.scores.iter().all(|&(_, _, score)| score >= 0.0);
+        if rest && !fixed {
             self.scores.retain(|&(_, _, score)| score > 0.0);
         }
         if self.scores.is_empty() {

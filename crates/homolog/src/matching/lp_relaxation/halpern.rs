@@ -63,6 +63,19 @@ impl Point {
         }
     }
 
+    pub(super) fn has_sizes_of(&self, other: &Self) -> bool {
+        self.parts().iter().zip(other.parts()).all(|(own, other)| own.len() == other.len())
+    }
+
+    pub(super) fn with_multipliers_times(&self, factor: f64) -> Self {
+        let mut point = self.clone();
+        let [_, _, multipliers @ ..] = point.parts_mut();
+        for value in multipliers.into_iter().flatten() {
+            *value *= factor;
+        }
+        point
+    }
+
     /// How many numbers it holds.
     pub(crate) fn len(&self) -> usize {
         self.variables().iter().chain(&self.multipliers()).map(|part| part.len()).sum()

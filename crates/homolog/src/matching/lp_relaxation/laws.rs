@@ -1,6 +1,6 @@
 //! Laws of the relaxation's parts, checked against lists of all matchings of small random problems.
 
-use super::{Factors, Halpern, Outlook, Point, build, linear_problem};
+use super::{Factors, Halpern, Listing, Outlook, Point, build, linear_problem};
 use crate::matching::{Compatibility, Constraint, EdgeList, EdgeTerm, Linear, Matcher, Matching, Workspace};
 use ndarray::{Array1, Array2};
 use rand::{Rng, RngExt, SeedableRng};
@@ -40,7 +40,7 @@ pub(crate) fn factors_of(problem: &Compatibility) -> Factors {
     let linear = Compatibility { edge: None, ..problem.clone() };
     let answer = Linear::default().solve(&linear, &mut Workspace::new()).unwrap();
     let crowd = answer.certificate.unwrap().crowd;
-    build(problem, problem.edge.as_ref().unwrap(), crowd.as_ref(), 1_000_000).unwrap()
+    build(problem, problem.edge.as_ref().unwrap(), crowd.as_ref(), Listing::Tight, 1_000_000).unwrap()
 }
 
 /// All feasible matchings with their scores.

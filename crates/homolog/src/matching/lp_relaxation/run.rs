@@ -1,0 +1,185 @@
+//! One solve of the relaxation: bounds from both sides, the best feasible point so far.
+
+use super::repair::{feasible_cells, feasible_entries};
+use super::{EdgeShare, Factors, Halpern, Outlook, Point, Relaxed, WarmStart, linear_problem};
+use crate::Result;
+use crate::matching::{Compatibility, Linear, Matching, Solution, Workspace};
+use ndarray::{Array1, Array2};
+
+/// A matching's score is the bound if they agree to this part of the bound, or of the largest single score.
+const TIGHT: f64 = 1e-10;
+
+pub(super) struct Run<'a> {
+    problem: &'a Compatibility,
+    factors: &'a Factors,
+    pub(super) halpern: Halpern,
+    outlook: Outlook,
+    /// In units of the scores.
+    pub(super) bound: f64,
+    pub(super) value: f64,
+    pub(super) iterations: usize,
+    best: Best,
+}
+
+/// The feasible point of the largest value.
+enum Best {
+    Matching(Matching),
+    Soft { cells: Vec<f64>, entries: Vec<f64> },
+}
+
+impl<'a> Run<'a> {
+    /// Starts from the warm start where it fits, with a feasible matching in hand.
+    pub(super) fn new(
+        problem: &'a Compatibility,
+        factors: &'a Factors,
+        warm: &WarmStart,
+        matching: &Matching,
+    ) -> Result<Self> {
+        Ok(Self {
+            problem,
+            factors,
+            halpern: Halpern::new(factors, warm.point(factors), 1.0),
+            outlook: Outlook::default(),
+            bound: f64::INFINITY,
+            value: problem.score(matching)?,
+            iterations: 0,
+            best: Best::Matching(matching.clone()),
+        })
+    }
+
+    /// What multipliers and variables are worth now.
+    pub(super) fn look(&mut self, work: &mut Workspace) -> Result<()> {
+        let (factors, image) = (self.factors, &self.halpern.image);
+        self.outlook.evaluate(factors, image, work)?;
+        self.bound = self.bound.min(self.outlook.bound / factors.scale);
+        let matching = round(self.problem, factors, &image.cells, work)?;
+        let score = self.problem.score(&matching)?;
+        if score > self.value {
+            self.value = score;
+            self.best = Best::Matching(matching);
+        }
+        if let Some(cells) = feasible_cells(factors, &image.cells) {
+            let entries = feasible_entries(factors, image, &cells);
+            let product = |scores: &[f64], amounts: &[f64]| scores.iter().zip(amounts).map(|(s, x)| s * x).sum::<f64>();
+            let value = product(&factors.cell_score, &cells) + product(&factors.entry_score, &entries);
+            if value / factors.scale > self.value {
+                self.value = value / factors.scale;
+                self.best = Best::Soft { cells, entries };
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn finish(self) -> Relaxed {
+        let (factors, iterations) = (self.factors, self.iterations);
+        // The best point is feasible, so the bound is no lower; rounding may say otherwise.
+        let (bound, value) = (self.bound.max(self.value), self.value);
+        match self.best {
+            Best::Matching(matching) => {
+                let scores = factors.cell_score.iter().chain(&factors.entry_score);
+                let largest = scores.fold(0.0_f64, |largest, score| largest.max(score.abs())) / factors.scale;
+                let tight = bound - value <= TIGHT * bound.abs().max(largest);
+                Relaxed {
+                    matching: tight.then(|| matching.clone()),
+                    ..of_matching(self.problem, &matching, bound, value)
+                }
+            }
+            Best::Soft { cells, entries } => {
+                let (node, unmatched) = soft_matching(self.problem, factors, &cells);
+                Relaxed { bound, value, node, unmatched, edges: shares(factors, &entries), matching: None, iterations }
+            }
+        }
+        .with_iterations(iterations)
+    }
+}
+
+impl Relaxed {
+    fn with_iterations(self, iterations: usize) -> Self {
+        Self { iterations, ..self }
+    }
+}
+
+/// The best matching of the soft cells' sum.
+fn round(problem: &Compatibility, factors: &Factors, cells: &[f64], work: &mut Workspace) -> Result<Matching> {
+    let rights = Linear::default().assign(&linear_problem(factors, cells), work)?;
+    Matching::new(rights.to_vec(), problem.right_count(), problem.constraint)
+}
+
+fn soft_matching(problem: &Compatibility, factors: &Factors, cells: &[f64]) -> (Array2<f64>, Array1<f64>) {
+    let mut node = Array2::zeros(problem.node.dim());
+    let mut unmatched = Array1::zeros(problem.left_count());
+    for row in 0..factors.row_count() {
+        for cell in factors.cells(row) {
+            match factors.right(cell) {
+                Some(right) => node[[factors.lefts[row], right]] = cells[cell],
+                None => unmatched[factors.lefts[row]] = cells[cell],
+            }
+        }
+    }
+    (node, unmatched)
+}
+
+fn shares(factors: &Factors, entries: &[f64]) -> Vec<EdgeShare> {
+    let mut shares = Vec::new();
+    for (q, pair) in factors.pairs.iter().enumerate() {
+        let [a, b] = pair.rows;
+        for (slot, first) in factors.slots(q, 0).zip(factors.cells(a)) {
+            for entry in factors.entries(slot).filter(|&entry| entries[entry] > 0.0) {
+                let second =
+                    factors.cell_start[b] + (factors.entry_slot[entry] as usize - factors.side_start[2 * q + 1]);
+                if let (Some(k), Some(l)) = (factors.right(first), factors.right(second)) {
+                    shares.push(EdgeShare {
+                        left: [factors.lefts[a], factors.lefts[b]],
+                        right: [k, l],
+                        share: entries[entry],
+                    });
+                }
+            }
+        }
+    }
+    shares
+}
+
+/// A matching as a point of the relaxation: its edges have all of their share.
+fn of_matching(problem: &Compatibility, matching: &Matching, bound: f64, value: f64) -> Relaxed {
+    let mut node = Array2::zeros(problem.node.dim());
+    let mut unmatched = Array1::zeros(problem.left_count());
+    matching.pairs().for_each(|pair| node[pair] = 1.0);
+    matching.unmatched_left().for_each(|i| unmatched[i] = 1.0);
+    let mut edges = Vec::new();
+    if let Some(edge) = &problem.edge {
+        let mut pairs: Vec<[usize; 2]> = edge.left_edges().ends().iter().map(|&[i, j]| [i.min(j), i.max(j)]).collect();
+        pairs.sort_unstable();
+        pairs.dedup();
+        let right = edge.right_edges();
+        for [i, j] in pairs {
+            if let (Some(k), Some(l)) = (matching.right_of(i), matching.right_of(j))
+                && (right.find(k, l).is_some() || right.find(l, k).is_some())
+            {
+                edges.push(EdgeShare { left: [i, j], right: [k, l], share: 1.0 });
+            }
+        }
+    }
+    Relaxed { bound, value, node, unmatched, edges, matching: None, iterations: 0 }
+}
+
+/// A problem without edges: its relaxation is the assignment itself.
+pub(super) fn from_linear(problem: &Compatibility, answer: Solution) -> Relaxed {
+    let relaxed = of_matching(problem, &answer.matching, answer.bound, answer.score);
+    Relaxed { matching: Some(answer.matching), ..relaxed }
+}
+
+impl WarmStart {
+    /// The point, where it has the sizes of the problem; else the usual start.
+    fn point(&self, factors: &Factors) -> Point {
+        let start = Point::start(factors);
+        if !self.point.has_sizes_of(&start) {
+            return start;
+        }
+        self.point.with_multipliers_times(factors.scale)
+    }
+
+    pub(super) fn keep(&mut self, halpern: &Halpern, scale: f64) {
+        self.point = halpern.image.with_multipliers_times(1.0 / scale);
+    }
+}
