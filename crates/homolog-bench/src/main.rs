@@ -11,6 +11,8 @@
 mod clock;
 mod features;
 mod files;
+mod house;
+mod learn;
 mod linear;
 
 use anyhow::Result;
@@ -29,6 +31,11 @@ enum Command {
     Linear(linear::Arguments),
     /// All problems of the house data built and scored, beside an n·m·60 tensor per pair.
     Features(features::Arguments),
+    /// Training: the house data, a path of λ, random problems beside dlib's figures, and up to 10,000 examples.
+    Learn(learn::Arguments),
+    /// One row of the last table of `learn`, in a process of its own.
+    #[command(hide = true)]
+    LearnScale(learn::OneArguments),
     /// Our linear solver alone in a loop, for profilers.
     #[command(hide = true)]
     SolveOne(linear::OneArguments),
@@ -38,6 +45,8 @@ fn main() -> Result<()> {
     match Arguments::parse().command {
         Command::Linear(arguments) => linear::run(&arguments),
         Command::Features(arguments) => features::run(&arguments),
+        Command::Learn(arguments) => learn::run(&arguments),
+        Command::LearnScale(arguments) => learn::run_one(&arguments),
         Command::SolveOne(arguments) => linear::run_one(&arguments),
     }
 }

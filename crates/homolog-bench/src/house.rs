@@ -1,0 +1,30 @@
+//! The landmarks of the house data, which lie beside the project and not in it.
+
+use anyhow::{Context, Result};
+use ndarray::Array2;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Where the house data is, unless the user says otherwise.
+pub(crate) fn default_directory() -> PathBuf {
+    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    std::env::var_os("HOMOLOG_DATA").map_or_else(beside, PathBuf::from).join("house")
+}
+
+/// The rows of a comma-separated file, without its head.
+pub(crate) fn rows(path: &Path) -> Result<Vec<Vec<String>>> {
+    let text = fs::read_to_string(path).with_context(|| format!("reading {}", path.display()))?;
+    Ok(text.lines().skip(1).map(|line| line.split(',').map(str::to_string).collect()).collect())
+}
+
+/// The landmarks of every frame: one row of two coordinates per landmark.
+pub(crate) fn landmarks(directory: &Path) -> Result<Vec<Array2<f64>>> {
+    let mut coordinates: Vec<Vec<f64>> = Vec::new();
+    for fields in rows(&directory.join("landmarks.csv"))? {
+        let frame: usize = fields[0].parse()?;
+        coordinates.resize(coordinates.len().max(frame), Vec::new());
+        coordinates[frame - 1].extend([fields[2].parse::<f64>()?, fields[3].parse::<f64>()?]);
+    }
+    let frames = coordinates.into_iter().map(|xy| Array2::from_shape_vec((xy.len() / 2, 2), xy));
+    Ok(frames.collect::<Result<_, _>>()?)
+}
