@@ -2,7 +2,7 @@
 
 use crate::clock::{Elapsed, median};
 use anyhow::{Context, Result, ensure};
-use cpu_time::ProcessTime;
+use cpu_time::ThreadTime;
 use homolog::learn::{Example, Fit, Learner, MaxMargin};
 use homolog::matching::Linear;
 use homolog::optimize::{Bundle, StopReason};
@@ -19,6 +19,8 @@ pub(crate) struct Timing {
     /// Medians over the rounds; processor time is that of all threads together.
     #[serde(flatten)]
     pub(crate) seconds: Elapsed,
+    /// Processor time of the busiest thread, in the round where it was least: what the wall would show on an idle machine.
+    pub(crate) busiest: f64,
     /// The shortest round on the wall: what others on the machine disturbed least.
     pub(crate) least_wall: f64,
 }
@@ -60,23 +62,39 @@ pub(crate) fn time(
 ) -> Result<(Fit, Vec<Timing>)> {
     let pools = threads.iter().map(|&threads| pool(threads)).collect::<Result<Vec<_>>>()?;
     let mut first: Option<Fit> = None;
-    let mut times = vec![Vec::new(); threads.len()];
+    let mut rounds_of = vec![Vec::new(); threads.len()];
     for _ in 0..rounds.max(1) {
-        for (pool, times) in pools.iter().zip(&mut times) {
-            let (wall, cpu) = (Instant::now(), ProcessTime::now());
+        for (pool, rounds) in pools.iter().zip(&mut rounds_of) {
+            let clocks = || pool.broadcast(|_| ThreadTime::now().as_duration().as_secs_f64());
+            let (before, wall) = (clocks(), Instant::now());
             let fit = pool.install(&train)?;
-            times.push(Elapsed { cpu: cpu.elapsed().as_secs_f64(), wall: wall.elapsed().as_secs_f64() });
+            let wall = wall.elapsed().as_secs_f64();
+            let cpu = clocks().iter().zip(&before).map(|(after, before)| after - before).collect();
+            rounds.push(Round { wall, cpu });
             let expected = first.get_or_insert_with(|| fit.clone());
-            ensure!(fit == *expected, "training on {} threads gave other weights", pool.current_num_threads());
+            ensure!(fit == *expected, "training on {} threads gave another fit", pool.current_num_threads());
         }
     }
-    let timings = threads.iter().zip(&times).map(|(&threads, times)| summary(threads, times)).collect();
+    let timings = threads.iter().zip(&rounds_of).map(|(&threads, rounds)| summary(threads, rounds)).collect();
     Ok((first.context("nothing was trained")?, timings))
 }
 
-fn summary(threads: usize, times: &[Elapsed]) -> Timing {
-    let column = |of: fn(&Elapsed) -> f64| times.iter().map(of).collect::<Vec<_>>();
-    let (cpu, wall) = (column(|time| time.cpu), column(|time| time.wall));
-    let seconds = Elapsed { cpu: median(&cpu).unwrap_or(f64::NAN), wall: median(&wall).unwrap_or(f64::NAN) };
-    Timing { threads, rounds: times.len(), seconds, least_wall: wall.into_iter().fold(f64::INFINITY, f64::min) }
+/// One training: its time on the wall and the processor time of each thread.
+#[derive(Clone)]
+struct Round {
+    wall: f64,
+    cpu: Vec<f64>,
+}
+
+fn summary(threads: usize, rounds: &[Round]) -> Timing {
+    let wall: Vec<f64> = rounds.iter().map(|round| round.wall).collect();
+    let cpu: Vec<f64> = rounds.iter().map(|round| round.cpu.iter().sum()).collect();
+    let busiest = rounds.iter().map(|round| round.cpu.iter().copied().fold(0.0, f64::max));
+    Timing {
+        threads,
+        rounds: rounds.len(),
+        seconds: Elapsed { cpu: median(&cpu).unwrap_or(f64::NAN), wall: median(&wall).unwrap_or(f64::NAN) },
+        busiest: busiest.fold(f64::INFINITY, f64::min),
+        least_wall: wall.into_iter().fold(f64::INFINITY, f64::min),
+    }
 }
