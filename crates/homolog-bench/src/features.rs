@@ -7,7 +7,8 @@
 
 use crate::clock::{Stopwatch, median};
 use crate::files::write_json;
-use anyhow::{Context, Result, ensure};
+use crate::house;
+use anyhow::{Result, ensure};
 use homolog::features::{Described, FeatureMap, Instance, NodeDescriptor, ShapeContext};
 use homolog::graph::Graph;
 use homolog::matching::{Compatibility, Matching};
@@ -15,7 +16,6 @@ use ndarray::{Array2, Array3};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
-use std::fs;
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -63,7 +63,7 @@ struct Report {
 
 /// Prints both tables.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    let house = House::read(&arguments.data.clone().unwrap_or_else(default_directory))?;
+    let house = House::read(&arguments.data.clone().unwrap_or_else(house::default_directory))?;
     let mut rng = ChaCha8Rng::seed_from_u64(0);
     let weights: Vec<f64> = (0..60).map(|_| rng.random_range(0.0..1.0)).collect();
     let ways: [(&'static str, Way); 3] =
@@ -232,28 +232,11 @@ fn time(rounds: usize, count: usize, mut all: impl FnMut() -> homolog::Result<()
     Ok(1e6 * median(&seconds).unwrap_or(f64::NAN) / count as f64)
 }
 
-fn default_directory() -> PathBuf {
-    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    std::env::var_os("HOMOLOG_DATA").map_or_else(beside, PathBuf::from).join("house")
-}
-
 impl House {
     fn read(directory: &Path) -> Result<Self> {
-        let rows = |name: &str| -> Result<Vec<Vec<String>>> {
-            let path = directory.join(name);
-            let text = fs::read_to_string(&path).with_context(|| format!("reading {}", path.display()))?;
-            Ok(text.lines().skip(1).map(|line| line.split(',').map(str::to_string).collect()).collect())
-        };
-        let mut coordinates: Vec<Vec<f64>> = Vec::new();
-        for fields in rows("landmarks.csv")? {
-            let frame: usize = fields[0].parse()?;
-            coordinates.resize(coordinates.len().max(frame), Vec::new());
-            coordinates[frame - 1].extend([fields[2].parse::<f64>()?, fields[3].parse::<f64>()?]);
-        }
-        let frames = coordinates.into_iter().map(|xy| Array2::from_shape_vec((xy.len() / 2, 2), xy));
-        let frames = frames.collect::<Result<Vec<_>, _>>()?;
+        let frames = house::landmarks(directory)?;
         let mut pairs = Vec::new();
-        for fields in rows("pairs.csv")? {
+        for fields in house::rows(&directory.join("pairs.csv"))? {
             pairs.push([fields[2].parse::<usize>()? - 1, fields[3].parse::<usize>()? - 1]);
         }
         ensure!(pairs.iter().flatten().all(|&frame| frame < frames.len()), "a pair names a frame that is not there");

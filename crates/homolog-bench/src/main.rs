@@ -9,10 +9,12 @@
 )]
 
 mod clock;
-mod features;
 mod exact;
+mod experiment;
+mod features;
 mod files;
 mod house;
+mod learn;
 mod linear;
 mod quadratic;
 
@@ -33,11 +35,16 @@ enum Command {
     /// All problems of the house data built and scored, beside an n·m·60 tensor per pair.
     Features(features::Arguments),
     /// The paper's house experiment, linear and with edges, with and without learning.
-    House(house::Arguments),
+    House(experiment::Arguments),
     /// Our quadratic matchers side by side on rotated and jittered point sets.
     Quadratic(quadratic::Arguments),
     /// The exact quadratic matcher: published problems, proofs, bounds over time.
     Exact(exact::Arguments),
+    /// Training: the house data, a path of λ, random problems beside dlib's figures, and up to 10,000 examples.
+    Learn(learn::Arguments),
+    /// One row of the last table of `learn`, in a process of its own.
+    #[command(hide = true)]
+    LearnScale(learn::OneArguments),
     /// Our linear solver alone in a loop, for profilers.
     #[command(hide = true)]
     SolveOne(linear::OneArguments),
@@ -47,9 +54,11 @@ fn main() -> Result<()> {
     match Arguments::parse().command {
         Command::Linear(arguments) => linear::run(&arguments),
         Command::Features(arguments) => features::run(&arguments),
-        Command::House(arguments) => house::run(&arguments),
+        Command::House(arguments) => experiment::run(&arguments),
         Command::Quadratic(arguments) => quadratic::run(&arguments),
         Command::Exact(arguments) => exact::run(&arguments),
+        Command::Learn(arguments) => learn::run(&arguments),
+        Command::LearnScale(arguments) => learn::run_one(&arguments),
         Command::SolveOne(arguments) => linear::run_one(&arguments),
     }
 }

@@ -105,7 +105,11 @@ fn learning_finds_the_coordinates_that_matter() {
     let learned = evaluate(&test, &matcher, &fit.weights).unwrap().mean();
     let unlearned = evaluate(&test, &matcher, &[1.0; DIM]).unwrap().mean();
     assert!(learned < 0.7 * unlearned, "{learned} after, {unlearned} before");
-    assert!(fit.weights[0].min(fit.weights[1]) > 3.0 * fit.weights[2].abs().max(fit.weights[3].abs()), "{:?}", fit.weights);
+    assert!(
+        fit.weights[0].min(fit.weights[1]) > 3.0 * fit.weights[2].abs().max(fit.weights[3].abs()),
+        "{:?}",
+        fit.weights
+    );
 }
 
 #[test]

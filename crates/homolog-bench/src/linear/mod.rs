@@ -15,6 +15,7 @@ use anyhow::{Context, Result};
 use instances::{Kind, Size};
 use measure::{Effort, measure};
 use report::Report;
+pub(crate) use report::duration;
 use solvers::{LapjvCrate, LsapCrate, Ours, Solver};
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -17,6 +17,7 @@ use crate::optimize::{Plane, Risk};
 use ndarray::Array2;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 
 /// At most this many groups of examples have a model of their own in the bundle method; more groups mean fewer evaluations and more
 /// work between them.
@@ -68,6 +69,17 @@ struct Violation {
     is_proven: bool,
 }
 
+/// What a run of examples contributes: its share of the risk, added up where it was found, so that memory does not grow with the number
+/// of examples times features.
+struct RunSum {
+    value: f64,
+    plane: Plane,
+    solves: usize,
+    proven: usize,
+    /// Violators to keep for another try, with their examples.
+    unproven: Vec<(usize, Violator)>,
+}
+
 /// Buffers of one thread.
 struct Scratch {
     work: Workspace,
@@ -90,9 +102,31 @@ impl<'a> StructuredRisk<'a> {
     }
 
     /// The examples of one part: contiguous, as equal in number as can be.
-    fn part(&self, part: usize) -> std::ops::Range<usize> {
+    fn part(&self, part: usize) -> Range<usize> {
         let count = self.examples.len();
         part * count / self.parts..(part + 1) * count / self.parts
+    }
+
+    /// The sum over some examples, in their order; `total` is the importance of all examples.
+    fn sum(&self, range: Range<usize>, total: f64, weights: &[f64], scratch: &mut Scratch) -> Result<RunSum> {
+        let plane = Plane { slope: vec![0.0; weights.len()], offset: 0.0 };
+        let mut sum = RunSum { value: 0.0, plane, solves: range.len(), proven: 0, unproven: Vec::new() };
+        for n in range {
+            let example = &self.examples[n];
+            let violation = find_violation(example, self.matcher, weights, &self.memory.kept[n], scratch)?;
+            let share = if total > 0.0 { example.importance / total } else { 0.0 };
+            sum.value += share * violation.value;
+            sum.proven += usize::from(violation.is_proven);
+            let Some(violator) = violation.violator else { continue };
+            sum.plane.offset += share * violator.loss;
+            for (sum, slope) in sum.plane.slope.iter_mut().zip(&violator.slope) {
+                *sum += share * slope;
+            }
+            if !violation.is_proven {
+                sum.unproven.push((n, violator));
+            }
+        }
+        Ok(sum)
     }
 }
 
@@ -111,36 +145,26 @@ impl Risk for StructuredRisk<'_> {
 
     fn evaluate(&mut self, weights: &[f64], planes: &mut [Plane]) -> Result<f64> {
         let total: f64 = self.examples.iter().map(|example| example.importance).sum();
-        let mut value = 0.0;
         let mut runs = Vec::new();
         for part in 0..self.parts {
             let range = self.part(part);
             runs.extend(range.clone().step_by(RUN).map(|start| (part, start..range.end.min(start + RUN))));
         }
-        let answers: Vec<(usize, std::ops::Range<usize>, Vec<Violation>)> = runs
+        let sums: Vec<(usize, RunSum)> = runs
             .into_par_iter()
-            .map_init(Scratch::new, |scratch, (part, range)| {
-                let found: Result<Vec<_>> = range
-                    .clone()
-                    .map(|n| find_violation(&self.examples[n], self.matcher, weights, &self.memory.kept[n], scratch))
-                    .collect();
-                Ok((part, range, found?))
-            })
+            .map_init(Scratch::new, |scratch, (part, range)| Ok((part, self.sum(range, total, weights, scratch)?)))
             .collect::<Result<_>>()?;
-        for (part, range, violations) in answers {
-            for (n, violation) in range.zip(violations) {
-                let share = if total > 0.0 { self.examples[n].importance / total } else { 0.0 };
-                value += share * violation.value;
-                self.memory.solves += 1;
-                self.memory.proven += usize::from(violation.is_proven);
-                let Some(violator) = violation.violator else { continue };
-                planes[part].offset += share * violator.loss;
-                for (sum, slope) in planes[part].slope.iter_mut().zip(&violator.slope) {
-                    *sum += share * slope;
-                }
-                if !violation.is_proven {
-                    keep(&mut self.memory.kept[n], violator);
-                }
+        let mut value = 0.0;
+        for (part, sum) in sums {
+            value += sum.value;
+            self.memory.solves += sum.solves;
+            self.memory.proven += sum.proven;
+            planes[part].offset += sum.plane.offset;
+            for (total, slope) in planes[part].slope.iter_mut().zip(&sum.plane.slope) {
+                *total += slope;
+            }
+            for (n, violator) in sum.unproven {
+                keep(&mut self.memory.kept[n], violator);
             }
         }
         Ok(value)

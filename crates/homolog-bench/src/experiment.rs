@@ -1,0 +1,141 @@
+//! The paper's house experiment: for each baseline, test loss of matching without learning and with, linear and with edges, λ by
+//! validation; how often the search with edges was proven; and how long the proofs of the test problems take.
+
+use crate::clock::{Stopwatch, median};
+use crate::house;
+use anyhow::{Context, Result};
+use homolog::experiment::{Sequence, Split};
+use homolog::features::FeatureMap;
+use homolog::graph::Graph;
+use homolog::learn::{Evaluation, Example, MaxMargin, evaluate};
+use homolog::loss::Hamming;
+use homolog::matching::{Exact, GraduatedAssignment, Linear, Matcher, Method, Status, Workspace};
+use homolog::optimize::Bundle;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// The folder with landmarks.csv.
+    #[arg(long)]
+    data: Option<PathBuf>,
+    /// Baselines.
+    #[arg(long, value_delimiter = ',', default_value = "0,10,20,30,40,50,60,70,80,90")]
+    baselines: Vec<usize>,
+    /// λ to choose from when learning with edges.
+    #[arg(long, value_delimiter = ',', default_value = "1,0.1,0.01")]
+    lambdas: Vec<f64>,
+    /// Learn from the first N training pairs only.
+    #[arg(long)]
+    train_pairs: Option<usize>,
+    /// The search with edges in training, as JSON, e.g. '{"name":"exact","max_iterations":300}'.
+    #[arg(long, default_value = r#"{"name":"frank-wolfe"}"#)]
+    oracle: String,
+    /// The search with edges in validation and test, as JSON.
+    #[arg(long, default_value = r#"{"name":"exact","max_iterations":2000}"#)]
+    matcher: String,
+    /// Leave out the methods without edges.
+    #[arg(long)]
+    only_edges: bool,
+}
+
+/// λ for linear assignment, as in the authors' experiments.
+const LINEAR_LAMBDAS: [f64; 6] = [10.0, 1.0, 0.1, 1e-2, 1e-3, 1e-4];
+
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    let landmarks = house::landmarks(&arguments.data.clone().unwrap_or_else(house::default_directory))?;
+    let frames =
+        landmarks.into_iter().map(|points| Ok(Arc::new(Graph::from_points(points)?))).collect::<Result<Vec<_>>>()?;
+    let linear = Sequence::new(FeatureMap::paper_linear(), frames.clone())?;
+    let edges = Sequence::new(FeatureMap::paper_quadratic(), frames)?;
+    for &baseline in &arguments.baselines {
+        if !arguments.only_edges {
+            report_linear(&linear, baseline, arguments)?;
+            let graduated = GraduatedAssignment::default();
+            let [.., test] = splits(&edges, baseline, None)?;
+            let unlearned = evaluate(&test, &graduated, &[1.0; 61])?;
+            println!("{baseline:3} edges, graduated assignment, unlearned: {}", summary(&unlearned));
+        }
+        report_edges(&edges, baseline, arguments)?;
+    }
+    Ok(())
+}
+
+fn report_linear(sequence: &Sequence, baseline: usize, arguments: &Arguments) -> Result<()> {
+    let [train, validation, test] = splits(sequence, baseline, arguments.train_pairs)?;
+    let matcher = Linear::default();
+    let learner = MaxMargin { bundle: Bundle { gap_tolerance: 1e-4, ..Bundle::default() }, ..MaxMargin::default() };
+    let chosen =
+        learner.fit_validated(&LINEAR_LAMBDAS, &train, &validation, &matcher, &mut |_| ControlFlow::Continue(()))?;
+    println!("{baseline:3} linear, unlearned: {}", summary(&evaluate(&test, &matcher, &[1.0; 60])?));
+    println!(
+        "{baseline:3} linear, learned:   {}  λ {}",
+        summary(&evaluate(&test, &matcher, &chosen.fit.weights)?),
+        chosen.fit.lambda
+    );
+    Ok(())
+}
+
+fn report_edges(sequence: &Sequence, baseline: usize, arguments: &Arguments) -> Result<()> {
+    let [train, validation, test] = splits(sequence, baseline, arguments.train_pairs)?;
+    let oracle: Method = serde_json::from_str(&arguments.oracle).context("--oracle")?;
+    let matcher: Method = serde_json::from_str(&arguments.matcher).context("--matcher")?;
+    let learner = MaxMargin { bundle: Bundle { max_iterations: 60, ..Bundle::default() }, ..MaxMargin::default() };
+    let start = Stopwatch::start();
+    let fits = learner.fit_path(&arguments.lambdas, &train, oracle.matcher(), &mut |_| ControlFlow::Continue(()))?;
+    let seconds = start.stop().wall;
+    let losses: Result<Vec<_>, _> =
+        fits.iter().map(|fit| evaluate(&validation, matcher.matcher(), &fit.weights)).collect();
+    let validated: Vec<f64> = losses?.iter().map(Evaluation::mean).collect();
+    // The first, so the largest λ, on ties.
+    let chosen = (0..fits.len()).min_by(|&a, &b| validated[a].total_cmp(&validated[b])).context("a λ")?;
+    let fit = &fits[chosen];
+    let validated: Vec<String> = validated.iter().map(|loss| format!("{loss:.4}")).collect();
+    println!(
+        "{baseline:3} edges, learned:    {}  λ {}  {} evaluations, {seconds:.1} s for all λ, {} of {} proven in training; validation {}",
+        summary(&evaluate(&test, matcher.matcher(), &fit.weights)?),
+        fit.lambda,
+        fit.history.len(),
+        fit.proven,
+        fit.solves,
+        validated.join(" ")
+    );
+    report_proofs(baseline, &test, &fit.weights)
+}
+
+/// The test problems under the learned weights, by the exact solver.
+fn report_proofs(baseline: usize, test: &[Example], weights: &[f64]) -> Result<()> {
+    let mut seconds = Vec::new();
+    let mut proven = 0;
+    let mut right = 0;
+    for example in test {
+        let problem = example.instance().compatibility(weights)?;
+        let start = Stopwatch::start();
+        let solution = Exact::default().solve(&problem, &mut Workspace::new())?;
+        seconds.push(start.stop().cpu);
+        proven += usize::from(solution.status == Status::Optimal);
+        right += usize::from(solution.matching == *example.truth());
+    }
+    let slowest = seconds.iter().copied().fold(0.0, f64::max);
+    let median = median(&seconds).unwrap_or(0.0);
+    println!(
+        "{baseline:3} edges, exact:      {proven} of {} proven, {right} wholly right; median {median:.3} s, slowest {slowest:.3} s",
+        test.len()
+    );
+    Ok(())
+}
+
+fn summary(evaluation: &Evaluation) -> String {
+    format!("{:.3} ({:.3})", evaluation.mean(), evaluation.standard_error())
+}
+
+fn splits(sequence: &Sequence, baseline: usize, train_pairs: Option<usize>) -> Result<[Vec<Example>; 3]> {
+    let mut sets = Vec::new();
+    for split in Split::ALL {
+        sets.push(sequence.examples(baseline, split, &Hamming::default())?);
+    }
+    let [mut train, validation, test] = <[_; 3]>::try_from(sets).ok().context("three splits")?;
+    train.truncate(train_pairs.unwrap_or(usize::MAX));
+    Ok([train, validation, test])
+}
