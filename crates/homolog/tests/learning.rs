@@ -1,5 +1,6 @@
 //! The learner's laws: the risk against its definition, the paper's lemma, the same bytes on any number of threads and after a
 //! break, importance, rules for weights, selection of λ, and model files.
+#![allow(clippy::unwrap_used, reason = "a panic is a test's report")]
 
 mod common;
 
@@ -7,7 +8,7 @@ use common::rng;
 use homolog::Error;
 use homolog::features::{Descriptor, FeatureMap, NodeAttributes, NodeFeature};
 use homolog::graph::{Attributes, Graph, Pair};
-use homolog::learn::{Example, Fit, Learner, MaxMargin, Training, evaluate, lambda_grid};
+use homolog::learn::{Evaluation, Example, Fit, Learner, MaxMargin, Training, evaluate, lambda_grid};
 use homolog::loss::{Hamming, LossKind};
 use homolog::matching::{BruteForce, FrankWolfe, Linear, Matcher, Matching, Method, Workspace};
 use homolog::model::{Model, TrainingRecord};
@@ -239,7 +240,7 @@ fn lambda_is_chosen_by_validation_or_by_folds() {
     let grid = lambda_grid(&train, &matcher).unwrap();
     assert!(grid.windows(2).all(|pair| pair[0] > pair[1]) && grid.len() == 7, "{grid:?}");
     let chosen = learner(1.0).fit_validated(&grid, &train, &validation, &matcher, &mut go_on).unwrap();
-    let least = chosen.validation.iter().map(|losses| losses.mean()).fold(f64::INFINITY, f64::min);
+    let least = chosen.validation.iter().map(Evaluation::mean).fold(f64::INFINITY, f64::min);
     assert!((chosen.validation[chosen.chosen].mean() - least).abs() < 1e-12);
     // The larger on ties: no earlier, larger λ is as good.
     assert!((0..chosen.chosen).all(|n| chosen.validation[n].mean() > least + 1e-12));

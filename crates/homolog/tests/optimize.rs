@@ -1,5 +1,6 @@
 //! Laws of the optimiser: its bounds are bounds at every step, it agrees with an independent solver, and it can be stopped, written
 //! down and continued anywhere.
+#![allow(clippy::unwrap_used, clippy::type_complexity, reason = "a panic is a test's report")]
 
 mod reference;
 
@@ -252,7 +253,7 @@ fn a_search_that_misses_the_worst_case_does_not_pass_for_the_best() {
         }
         fn evaluate(&mut self, weights: &[f64], planes: &mut [Plane]) -> Result<f64> {
             self.0.evaluate(weights, planes)?;
-            if self.0.evaluations % 2 == 0 {
+            if self.0.evaluations.is_multiple_of(2) {
                 planes[0] = self.0.parts[0][self.0.evaluations % self.0.parts[0].len()].clone();
             }
             Ok(value(&planes[0], weights))
