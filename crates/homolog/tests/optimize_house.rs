@@ -1,6 +1,6 @@
 //! The optimiser on the problem it is made for: learning linear assignment from the house sequence at baseline 90, where the
 //! authors' program takes 190 evaluations at lambda 0.01 and ends at 0.2924.
-#![allow(clippy::unwrap_used, clippy::type_complexity, reason = "a panic is a test's report")]
+#![expect(clippy::unwrap_used, reason = "a panic is the report")]
 
 mod house_data;
 
@@ -19,7 +19,8 @@ const LAMBDAS: [f64; 6] = [10.0, 1.0, 0.1, 0.01, 1e-3, 1e-4];
 
 /// mean_n max_y [Δ(y) + <w, Φ(y) - Φ(truth)>]: right nodes are shuffled before every solve, since the truth is the identity.
 struct House {
-    pairs: Vec<(Vec<Vec<f64>>, Vec<Vec<f64>>)>,
+    /// Left and right descriptors.
+    pairs: Vec<[Vec<Vec<f64>>; 2]>,
     parts: usize,
     rng: ChaCha8Rng,
     work: Workspace,
@@ -31,7 +32,7 @@ impl House {
     fn new(parts: usize) -> Option<Self> {
         let directory = house_data::directory()?;
         let frame = |i: usize| house_data::table(&directory.join(format!("house{i:03}.scf")));
-        let pairs = (1..=21).step_by(3).map(|i| (frame(i), frame(i + 90))).collect();
+        let pairs = (1..=21).step_by(3).map(|i| [frame(i), frame(i + 90)]).collect();
         Some(Self { pairs, parts, rng: ChaCha8Rng::seed_from_u64(1), work: Workspace::new(), evaluations: 0 })
     }
 }
@@ -53,7 +54,7 @@ impl Risk for House {
         self.evaluations += 1;
         let share = 1.0 / self.pairs.len() as f64;
         let mut total = 0.0;
-        for (number, (left, right)) in self.pairs.iter().enumerate() {
+        for (number, [left, right]) in self.pairs.iter().enumerate() {
             let feature = |i: usize, k: usize, r: usize| -(left[i][r] - right[k][r]).powi(2) / NODES as f64;
             let mut order: Vec<usize> = (0..NODES).collect();
             order.shuffle(&mut self.rng);

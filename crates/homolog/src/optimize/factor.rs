@@ -9,10 +9,12 @@ use serde::{Deserialize, Serialize};
 
 /// q and R of the current vectors.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Factor {
     q: Vec<Vec<f64>>,
     /// Column j of R: its j + 1 entries on and above the diagonal.
     r: Vec<Vec<f64>>,
+    changes: usize,
 }
 
 /// A vector split into what the present ones span and the rest.
@@ -33,9 +35,9 @@ impl Factor {
         lengths.into_iter().chain(rows).chain(columns).try_for_each(|(a, b)| check_size("factor in the state", a, b))
     }
 
-    pub(super) fn clear(&mut self) {
-        self.q.clear();
-        self.r.clear();
+    /// How many vectors were added and removed so far.
+    pub(super) fn changes(&self) -> usize {
+        self.changes
     }
 
     /// Splits a vector by Gram-Schmidt, again while a pass cancels digits: what is left is then free of q to the last digit.
@@ -61,7 +63,10 @@ impl Factor {
     /// Adds the vector that was split; its rest must not be zero.
     pub(super) fn push(&mut self, split: Split) {
         let Split { along: mut column, mut rest, rest_length } = split;
-        rest.iter_mut().for_each(|x| *x /= rest_length);
+        self.changes += 1;
+        for x in &mut rest {
+            *x /= rest_length;
+        }
         column.push(rest_length);
         self.q.push(rest);
         self.r.push(column);
@@ -77,6 +82,7 @@ impl Factor {
 
     /// Removes a vector: the columns behind it lose their entry below the diagonal by plane rotations.
     pub(super) fn remove(&mut self, position: usize) {
+        self.changes += 1;
         self.r.remove(position);
         for j in position..self.r.len() {
             let (x, y) = (self.r[j][j], self.r[j][j + 1]);

@@ -15,9 +15,12 @@
 //! grows linearly. Either way a cut whose x reaches zero leaves. At most dim + parts cuts are in use; a change of one costs
 //! O((dim + parts)·dim), a look at all n cuts O(n·dim).
 
-use super::factor::Factor;
+mod pricing;
+
+use super::cut::Cut;
+use super::factor::{Factor, Split};
 use super::state::check_size;
-use super::vector::{add_scaled, dot, length};
+use super::vector::{add_scaled, dot};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 
@@ -25,32 +28,16 @@ use serde::{Deserialize, Serialize};
 const TOLERANCE: f64 = 1e-13;
 /// Lengths below this fraction of the vectors they are a difference of are rounding.
 const INDEPENDENT: f64 = 1e-12;
+/// What is left of the anchors' slopes is rounding if it is below this fraction of them.
+const NO_PULL: f64 = 1e-14;
+/// Fraction of the anchor's length below which a cut is to be the anchor itself.
+const SHORT: f64 = 1e-2;
 /// A share that shrinks more slowly than this fraction of the fastest does not shrink: it is rounding.
 const STILL: f64 = 1e-13;
-
-/// b + v·w, a lower bound on one part of the risk, or on zero.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Cut {
-    pub(super) slope: Vec<f64>,
-    pub(super) offset: f64,
-    /// `None`: the constraint b + v·w <= 0.
-    pub(super) part: Option<usize>,
-    /// How many solves ago its x was last above zero.
-    pub(super) idle: usize,
-    /// Never to be dropped.
-    pub(super) lasting: bool,
-}
-
-impl Cut {
-    pub(super) fn lasting(slope: Vec<f64>, offset: f64, part: Option<usize>) -> Self {
-        Self { slope, offset, part, idle: 0, lasting: true }
-    }
-
-    pub(super) fn value(&self, weights: &[f64]) -> f64 {
-        self.offset + dot(&self.slope, weights)
-    }
-}
+/// So many rounds without gain may be needed where many cuts meet in a point; more are rounding.
+const PATIENCE: usize = 20;
+/// After so many changes the factor is made anew, so that rounding does not pile up.
+const REBUILD: usize = 1000;
 
 /// The dual answer, and what makes the next solve quick.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -88,30 +75,38 @@ impl SimplexQp {
                 self.share[first] = 1.0;
             }
         }
+        if self.factor.changes() > REBUILD {
+            self.rebuild(cuts);
+        }
         let mut inner = self.inner(cuts, lambda);
         let mut rounds_without_gain = 0;
-        // Each round with gain leaves a choice of cuts for good, so that the end is certain; the counter is against rounding.
-        while rounds_without_gain < 3 {
+        let most_rounds = 100 + 10 * (parts + inner.weights.len());
+        // Each round with gain leaves a choice of cuts for good, so that the end is certain. The limits are against rounding.
+        for _round in 0..most_rounds {
+            let before = inner.bound;
             // For what is new since the last solve; later against rounding.
             inner = self.settle(cuts, lambda, inner);
+            let gained = inner.bound - before > TOLERANCE * before.abs();
+            rounds_without_gain = if gained { 0 } else { rounds_without_gain + 1 };
             inner.weights = self.weights(cuts, lambda);
             let entering = self.violated(cuts, &inner);
-            if entering.is_empty() {
+            if entering.is_empty() || rounds_without_gain > PATIENCE {
                 break;
             }
-            let before = inner.bound;
-            for i in entering {
+            for (count, i) in entering.into_iter().enumerate() {
+                if count > 0 {
+                    inner.weights = self.weights(cuts, lambda);
+                }
                 let violation = self.violation(cuts, &inner, i);
                 if violation > self.threshold(cuts, &inner, i) {
                     self.enter(cuts, i, lambda * violation);
-                    inner = self.inner(cuts, lambda);
                 }
             }
-            let grown = inner.bound - before > f64::EPSILON * before.abs();
-            rounds_without_gain = if grown { 0 } else { rounds_without_gain + 1 };
+            self.anchor_short(cuts);
+            inner.weights = self.inner(cuts, lambda).weights;
         }
         self.normalise(cuts);
-        Inner { bound: self.inner(cuts, lambda).bound, ..inner }
+        Inner { bound: self.inner(cuts, lambda).bound, weights: self.weights(cuts, lambda) }
     }
 
     /// Every cut in use: anchors, then members.
@@ -162,12 +157,41 @@ impl SimplexQp {
         }
         self.share[cut] = 1.0;
         self.anchors[part] = cut;
-        let members = std::mem::take(&mut self.members);
-        self.factor.clear();
-        for member in members {
-            if cuts[member].part != Some(part) {
-                self.join(cuts, member);
+        self.members.retain(|&i| cuts[i].part != Some(part));
+        self.rebuild(cuts);
+    }
+
+    /// Makes a much shorter member the anchor of its part: differences from a long one lose the digits of the short.
+    fn anchor_short(&mut self, cuts: &[Cut]) {
+        let mut swapped = false;
+        for member in &mut self.members {
+            if let Some(part) = cuts[*member].part
+                && cuts[*member].length < SHORT * cuts[self.anchors[part]].length
+            {
+                std::mem::swap(member, &mut self.anchors[part]);
+                swapped = true;
             }
+        }
+        if swapped {
+            self.rebuild(cuts);
+        }
+    }
+
+    /// Makes the factor anew.
+    fn rebuild(&mut self, cuts: &[Cut]) {
+        self.factor = Factor::default();
+        for member in std::mem::take(&mut self.members) {
+            if self.join(cuts, member).is_err() {
+                self.give_back(cuts, member);
+            }
+        }
+    }
+
+    /// Takes the share of a cut that is not in use to its anchor.
+    fn give_back(&mut self, cuts: &[Cut], i: usize) {
+        let share = std::mem::take(&mut self.share[i]);
+        if let Some(part) = cuts[i].part {
+            self.share[self.anchors[part]] += share;
         }
     }
 
@@ -179,7 +203,9 @@ impl SimplexQp {
             add_scaled(&mut weights, self.share[i], &cuts[i].slope);
             bound += self.share[i] * cuts[i].offset;
         }
-        weights.iter_mut().for_each(|w| *w /= -lambda);
+        for weight in &mut weights {
+            *weight /= -lambda;
+        }
         bound -= 0.5 * lambda * dot(&weights, &weights);
         Inner { weights, bound }
     }
@@ -190,9 +216,16 @@ impl SimplexQp {
     fn weights(&self, cuts: &[Cut], lambda: f64) -> Vec<f64> {
         let offset = |i: usize| cuts[i].offset - cuts[i].part.map_or(0.0, |part| cuts[self.anchors[part]].offset);
         let mut pull = vec![0.0; cuts.first().map_or(0, |cut| cut.slope.len())];
-        self.anchors.iter().for_each(|&anchor| add_scaled(&mut pull, 1.0, &cuts[anchor].slope));
+        let mut scale = 0.0;
+        for &anchor in &self.anchors {
+            add_scaled(&mut pull, 1.0, &cuts[anchor].slope);
+            scale += cuts[anchor].length;
+        }
         let mut weights = self.factor.shortest(self.members.iter().map(|&i| -offset(i)).collect(), pull.len());
-        add_scaled(&mut weights, -1.0 / lambda, &self.factor.split(pull).rest);
+        let pull = self.factor.split(pull);
+        if pull.rest_length > NO_PULL * scale {
+            add_scaled(&mut weights, -1.0 / lambda, &pull.rest);
+        }
         weights
     }
 
@@ -281,8 +314,8 @@ impl SimplexQp {
     /// Brings a violated cut into use and moves x to the best for the cuts in use. Before, x was the best for the others; so they
     /// are level with each other, and the residual is `excess` at the entering cut and zero elsewhere, all the way.
     fn enter(&mut self, cuts: &[Cut], entering: usize, mut excess: f64) {
-        if !self.join(cuts, entering) && !self.exchange(cuts, entering) {
-            return;
+        if let Err(dependent) = self.join(cuts, entering) {
+            self.exchange(cuts, entering, &dependent);
         }
         while self.members.last() == Some(&entering) {
             let step = self.factor.solve_normal_last(excess);
@@ -294,80 +327,40 @@ impl SimplexQp {
     }
 
     /// For a cut that depends on the others: moves x along the dependence, on which the residual does not change, until one of
-    /// them leaves; the cut then takes its place. False if rounding keeps it from that.
-    fn exchange(&mut self, cuts: &[Cut], entering: usize) -> bool {
-        let split = self.factor.split(self.difference(cuts, entering).0);
-        let mut step = self.factor.coefficients(&split);
-        step.iter_mut().for_each(|by| *by = -*by);
-        let (_, blocker) = self.advance(cuts, &step, Some(entering), f64::INFINITY);
-        let Some(blocker) = blocker else { return false };
+    /// them leaves; the cut then takes its place.
+    fn exchange(&mut self, cuts: &[Cut], entering: usize, dependent: &Split) {
+        let step: Vec<f64> = self.factor.coefficients(dependent).iter().map(|by| -by).collect();
+        let (_, Some(blocker)) = self.advance(cuts, &step, Some(entering), f64::INFINITY) else { return };
         self.leave(cuts, &blocker, Some(entering));
-        if self.anchors.contains(&entering) || self.join(cuts, entering) {
-            return true;
+        // Where the cut depends on the others even without the one that left, rounding is all there is to gain.
+        if !self.anchors.contains(&entering) && self.join(cuts, entering).is_err() {
+            self.give_back(cuts, entering);
         }
-        if let Some(part) = cuts[entering].part {
-            self.share[self.anchors[part]] += self.share[entering];
-        }
-        self.share[entering] = 0.0;
-        false
     }
 
     /// Makes a cut a member if its difference is independent of those of the others.
-    fn join(&mut self, cuts: &[Cut], entering: usize) -> bool {
+    fn join(&mut self, cuts: &[Cut], entering: usize) -> std::result::Result<(), Split> {
         let (difference, scale) = self.difference(cuts, entering);
         let split = self.factor.split(difference);
-        let independent = split.rest_length > INDEPENDENT * scale;
-        if independent {
+        if split.rest_length > INDEPENDENT * scale {
             self.factor.push(split);
             self.members.push(entering);
+            Ok(())
+        } else {
+            Err(split)
         }
-        independent
     }
 
     /// u_i = v_i - v_anchor, and the length of what it is a difference of.
     fn difference(&self, cuts: &[Cut], i: usize) -> (Vec<f64>, f64) {
         let mut difference = cuts[i].slope.clone();
-        let mut scale = length(&difference);
+        let mut scale = cuts[i].length;
         if let Some(part) = cuts[i].part {
-            let anchor = &cuts[self.anchors[part]].slope;
-            add_scaled(&mut difference, -1.0, anchor);
-            scale += length(anchor);
+            let anchor = &cuts[self.anchors[part]];
+            add_scaled(&mut difference, -1.0, &anchor.slope);
+            scale += anchor.length;
         }
         (difference, scale)
-    }
-
-    /// The most violated cut of each part, and every violated constraint.
-    fn violated(&self, cuts: &[Cut], inner: &Inner) -> Vec<usize> {
-        let levels = self.levels(cuts, &inner.weights);
-        let mut most: Vec<(f64, usize)> = self.anchors.iter().map(|&anchor| (0.0, anchor)).collect();
-        let mut constraints = Vec::new();
-        for (i, cut) in cuts.iter().enumerate() {
-            let value = cut.value(&inner.weights);
-            match cut.part {
-                Some(part) if value - levels[part] > most[part].0 => most[part] = (value - levels[part], i),
-                None if value > 0.0 => constraints.push(i),
-                _ => {}
-            }
-        }
-        let mut entering: Vec<usize> = most.iter().map(|&(_, i)| i).chain(constraints).collect();
-        entering.retain(|&i| {
-            self.violation(cuts, inner, i) > self.threshold(cuts, inner, i) && !self.in_use().any(|j| j == i)
-        });
-        entering
-    }
-
-    /// How far a cut stands above the level of its part.
-    fn violation(&self, cuts: &[Cut], inner: &Inner, i: usize) -> f64 {
-        let level = cuts[i].part.map_or(0.0, |part| cuts[self.anchors[part]].value(&inner.weights));
-        cuts[i].value(&inner.weights) - level
-    }
-
-    /// Violations up to this are rounding, or too small to matter for the bound.
-    fn threshold(&self, cuts: &[Cut], inner: &Inner, i: usize) -> f64 {
-        let norm = length(&inner.weights);
-        let scale = |cut: &Cut| cut.offset.abs() + length(&cut.slope) * norm;
-        let own = scale(&cuts[i]) + cuts[i].part.map_or(0.0, |part| scale(&cuts[self.anchors[part]]));
-        f64::max(4.0 * f64::EPSILON * own, TOLERANCE * inner.bound.abs())
     }
 
     /// Makes the sums exactly one again, as far as numbers allow.

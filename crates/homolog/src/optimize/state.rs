@@ -1,8 +1,10 @@
 //! [`State`]: everything a run of the bundle method knows. Plain data: written down and read back (floats bit for bit) it continues
 //! with the same bytes, and since cutting planes do not depend on lambda it can go on at another lambda with all it has learned.
+//! For a checkpoint now and then: break off, write the state down, run it again.
 
+use super::cut::Cut;
 use super::points::{self, Point};
-use super::simplex_qp::{Cut, SimplexQp};
+use super::simplex_qp::SimplexQp;
 use super::vector::add_scaled;
 use super::{Minimum, Plane, Risk, Step, StopReason};
 use crate::{Error, Result};
@@ -64,6 +66,9 @@ impl State {
     /// Rules or start of another size, or not finite.
     pub fn new(risk: &dyn Risk, rules: &[WeightRule], start: Option<&[f64]>) -> Result<Self> {
         let (dim, parts) = (risk.dim(), risk.parts());
+        if parts == 0 {
+            return Err(Error::Size { what: "parts of the risk", expected: 1, found: 0 });
+        }
         let rules = if rules.is_empty() { vec![WeightRule::Free; dim] } else { rules.to_vec() };
         let start = start.map_or_else(|| vec![0.0; dim], <[f64]>::to_vec);
         for (what, found) in [("rules for the weights", rules.len()), ("weights to start from", start.len())] {
@@ -76,14 +81,17 @@ impl State {
         let mut cuts = Vec::new();
         if let Some(floor) = risk.floor() {
             check_finite("floor of the risk", std::iter::once(floor))?;
-            cuts.extend((0..parts).map(|part| Cut::lasting(vec![0.0; dim], floor, Some(part))));
+            cuts.extend((0..parts).map(|part| Cut::new(vec![0.0; dim], floor, Some(part))));
         }
         for (j, rule) in rules.iter().enumerate() {
             if *rule == WeightRule::NonNegative {
                 let mut slope = vec![0.0; dim];
                 slope[j] = -1.0;
-                cuts.push(Cut::lasting(slope, 0.0, None));
+                cuts.push(Cut::new(slope, 0.0, None));
             }
+        }
+        for cut in &mut cuts {
+            cut.lasting = true;
         }
         Ok(Self {
             parts,
@@ -135,6 +143,7 @@ impl State {
         self.stalled = false;
         self.history.clear();
         if !self.points.is_empty() {
+            self.raise_best(lambda);
             self.minimise_model(lambda);
         }
     }
@@ -222,7 +231,7 @@ impl State {
                     *slope = 0.0;
                 }
             }
-            let cut = Cut { slope, offset, part: Some(part), idle: 0, lasting: false };
+            let cut = Cut::new(slope, offset, Some(part));
             raised += levels.get(part).map_or(0.0, |level| f64::max(cut.value(&self.target) - level, 0.0));
             self.cuts.push(cut);
         }
@@ -234,7 +243,7 @@ impl State {
     fn raise_best(&mut self, lambda: f64) {
         while let Some(i) = self.best(lambda) {
             let model = self.model(&self.points[i].weights);
-            if model <= self.points[i].risk {
+            if model - self.points[i].risk <= ROUNDING * model.abs() {
                 return;
             }
             self.points[i].risk = model;
@@ -247,7 +256,12 @@ impl State {
         for (cut, &share) in self.cuts.iter_mut().zip(&self.qp.share) {
             cut.idle = if share > 0.0 { 0 } else { cut.idle + 1 };
         }
-        self.target = inner.weights.iter().zip(&self.rules).map(|(&weight, rule)| rule.apply(weight)).collect();
+        if inner.weights.iter().all(|weight| weight.is_finite()) {
+            self.target = inner.weights.iter().zip(&self.rules).map(|(&weight, rule)| rule.apply(weight)).collect();
+        } else {
+            // Slopes so steep that numbers overflow: what is known stays true, but there is nowhere to go.
+            self.stalled = true;
+        }
         let fixed: f64 =
             self.rules.iter().map(|rule| if let WeightRule::Fixed(value) = rule { value * value } else { 0.0 }).sum();
         self.bound = self.bound.max(inner.bound + 0.5 * lambda * fixed);
@@ -282,13 +296,12 @@ impl State {
     /// Replaces the planes in use of a part by their mean, weighted by their shares.
     fn merge(&mut self, part: usize) {
         let merged: Vec<usize> = self.qp.in_use().filter(|&i| self.cuts[i].part == Some(part)).collect();
-        let mut mean =
-            Cut { slope: vec![0.0; self.rules.len()], offset: 0.0, part: Some(part), idle: 0, lasting: false };
+        let (mut slope, mut offset) = (vec![0.0; self.rules.len()], 0.0);
         for &i in &merged {
-            add_scaled(&mut mean.slope, self.qp.share[i], &self.cuts[i].slope);
-            mean.offset += self.qp.share[i] * self.cuts[i].offset;
+            add_scaled(&mut slope, self.qp.share[i], &self.cuts[i].slope);
+            offset += self.qp.share[i] * self.cuts[i].offset;
         }
-        self.cuts.push(mean);
+        self.cuts.push(Cut::new(slope, offset, Some(part)));
         self.qp.replace_part(&self.cuts, part, self.cuts.len() - 1);
         let gone: Vec<usize> = merged.into_iter().filter(|&i| !self.cuts[i].lasting).collect();
         self.remove(&gone);
@@ -296,7 +309,9 @@ impl State {
 
     fn remove(&mut self, gone: &[usize]) {
         let mut new: Vec<Option<usize>> = vec![Some(0); self.cuts.len()];
-        gone.iter().for_each(|&i| new[i] = None);
+        for &i in gone {
+            new[i] = None;
+        }
         for (number, slot) in new.iter_mut().flatten().enumerate() {
             *slot = number;
         }
@@ -329,6 +344,8 @@ impl State {
 const STRIDE: f64 = 0.5;
 const SHORTEST: f64 = 0.4;
 const LONGEST: f64 = 1.0;
+/// Sums of products may be off by this fraction.
+const ROUNDING: f64 = 1e-12;
 /// Progress of less than this fraction of the gap is none.
 const NOTHING: f64 = 1e-9;
 

@@ -1,5 +1,5 @@
 //! The inner problem of the bundle method solved by Clarabel, an interior-point solver that shares nothing with ours.
-#![allow(clippy::unwrap_used, reason = "a panic is a test's report")]
+#![allow(clippy::unwrap_used, reason = "a panic is the report; unit tests, which use this too, may unwrap anyway")]
 
 use clarabel::algebra::CscMatrix;
 use clarabel::solver::{DefaultSettingsBuilder, DefaultSolver, IPSolver, SolverStatus, SupportedConeT};

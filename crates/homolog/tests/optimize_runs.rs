@@ -1,0 +1,167 @@
+//! Runs of the optimiser can be watched, stopped, written down and continued anywhere, also along a path of lambdas; what does not fit
+//! or is no number is refused.
+#![expect(clippy::unwrap_used, reason = "a panic is the report")]
+
+mod polyhedral;
+
+use homolog::optimize::{Bundle, Minimum, Path, PathState, Plane, Risk, State, StopReason, WeightRule};
+use homolog::{Error, Result};
+use polyhedral::{Polyhedral, assert_lawful, exact, onward};
+use std::ops::ControlFlow;
+
+#[test]
+fn the_observer_sees_every_step_and_ends_the_run() {
+    let mut risk = Polyhedral::random(200, 20, 2, 1.0, 6);
+    let mut seen = Vec::new();
+    let minimum = exact(0.01)
+        .minimize(&mut risk, &mut |step| {
+            seen.push(*step);
+            if step.iteration == 7 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })
+        .unwrap();
+    assert_eq!((minimum.stop, risk.evaluations), (StopReason::Interrupted, 7));
+    assert_eq!(minimum.history, seen);
+    let last = seen[6];
+    assert_eq!((minimum.objective, minimum.bound, minimum.gap), (last.objective, last.bound, last.gap));
+    let again = Bundle { max_iterations: 7, ..exact(0.01) }.minimize(&mut risk, &mut onward).unwrap();
+    assert_eq!(again.stop, StopReason::IterationLimit);
+    assert_eq!(again.weights, minimum.weights);
+}
+
+#[test]
+fn a_path_costs_less_than_its_lambdas_and_finds_the_same() {
+    let lambdas = vec![10.0, 1.0, 0.1, 0.01, 1e-3];
+    let mut risk = Polyhedral::random(400, 15, 4, 1.0, 8);
+    risk.floor = Some(-2.0);
+    let alone: Vec<Minimum> = lambdas.iter().map(|&l| exact(l).minimize(&mut risk, &mut onward).unwrap()).collect();
+    let separate = risk.evaluations;
+    risk.evaluations = 0;
+    let path = Path { lambdas, bundle: exact(f64::NAN) };
+    let mut state = PathState { minima: Vec::new(), state: State::new(&risk, &[], None).unwrap() };
+    let minima = path.run(&mut state, &mut risk, &mut onward).unwrap();
+    assert!(risk.evaluations < separate, "{} against {separate}", risk.evaluations);
+    for (one, other) in minima.iter().zip(&alone) {
+        assert_eq!((one.stop, one.lambda), (StopReason::Converged, other.lambda));
+        assert!((one.objective - other.objective).abs() <= 1e-8 * other.objective.abs());
+        assert_lawful(one, other.objective, &format!("lambda {}", one.lambda));
+    }
+}
+
+/// Runs a path, breaking off at every step in `breaks`, and each time goes on from the state as read back from its JSON.
+fn in_pieces(breaks: impl Fn(usize) -> bool) -> String {
+    let rules: Vec<WeightRule> =
+        [WeightRule::NonNegative, WeightRule::Free, WeightRule::Fixed(0.3)].into_iter().cycle().take(15).collect();
+    let mut risk = Polyhedral::random(300, 15, 3, 1.0, 10);
+    let bundle = Bundle { gap_tolerance: 1e-8, max_planes: 25, ..Bundle::default() };
+    let path = Path { lambdas: vec![1.0, 1e-2, 1e-4], bundle };
+    let mut state = PathState { minima: Vec::new(), state: State::new(&risk, &rules, None).unwrap() };
+    let mut steps = 0;
+    loop {
+        let minima = path
+            .run(&mut state, &mut risk, &mut |_| {
+                steps += 1;
+                if breaks(steps) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            })
+            .unwrap();
+        if minima.last().is_none_or(|last| last.stop != StopReason::Interrupted) {
+            return serde_json::to_string(&(minima, state)).unwrap();
+        }
+        let written = serde_json::to_string(&state).unwrap();
+        state = serde_json::from_str(&written).unwrap();
+        assert_eq!(serde_json::to_string(&state).unwrap(), written);
+    }
+}
+
+#[test]
+fn a_run_continued_from_a_checkpoint_gives_the_same_bytes() {
+    let whole = in_pieces(|_| false);
+    assert_eq!(in_pieces(|step| step % 7 == 3), whole);
+    assert_eq!(in_pieces(|_| true), whole);
+}
+
+#[test]
+fn a_state_that_does_not_fit_is_refused() {
+    let mut risk = Polyhedral::random(20, 5, 2, 1.0, 11);
+    let mut state = State::new(&risk, &[], None).unwrap();
+    exact(1.0).run(&mut state, &mut risk, &mut onward).unwrap();
+    let mut wider = Polyhedral::random(20, 6, 2, 1.0, 11);
+    assert!(matches!(exact(1.0).run(&mut state.clone(), &mut wider, &mut onward), Err(Error::Size { .. })));
+    let mut more_parts = Polyhedral::random(20, 5, 3, 1.0, 11);
+    assert!(matches!(exact(1.0).run(&mut state.clone(), &mut more_parts, &mut onward), Err(Error::Size { .. })));
+    let mut written: serde_json::Value = serde_json::to_value(&state).unwrap();
+    written["qp"]["anchors"][0] = 999.into();
+    let mut broken: State = serde_json::from_value(written.clone()).unwrap();
+    assert!(matches!(exact(1.0).run(&mut broken, &mut risk, &mut onward), Err(Error::OutOfRange { .. })));
+    written["unknown"] = 1.into();
+    assert!(serde_json::from_value::<State>(written).is_err());
+    let short = [WeightRule::Free; 3];
+    assert!(matches!(State::new(&risk, &short, None), Err(Error::Size { expected: 5, found: 3, .. })));
+    assert!(matches!(State::new(&risk, &[], Some(&[f64::NAN; 5])), Err(Error::BadEntry { index: 0, .. })));
+    let rules = [WeightRule::Fixed(f64::INFINITY); 5];
+    assert!(matches!(State::new(&risk, &rules, None), Err(Error::BadEntry { .. })));
+}
+
+#[test]
+fn nonsense_from_the_oracle_is_an_error_and_the_state_stays_good() {
+    /// Spoils the planes, or the value.
+    type Way = fn(&mut [Plane]) -> Option<f64>;
+    /// Misbehaves in one way at one evaluation.
+    struct Broken(Polyhedral, Way);
+    impl Risk for Broken {
+        fn dim(&self) -> usize {
+            self.0.dim()
+        }
+        fn parts(&self) -> usize {
+            self.0.parts()
+        }
+        fn evaluate(&mut self, weights: &[f64], planes: &mut [Plane]) -> Result<f64> {
+            let value = self.0.evaluate(weights, planes)?;
+            if self.0.evaluations != 4 {
+                return Ok(value);
+            }
+            Ok((self.1)(planes).unwrap_or(value))
+        }
+    }
+    let ways: [Way; 5] = [
+        |_| Some(f64::NAN),
+        |_| Some(f64::INFINITY),
+        |planes| {
+            planes[1].offset = f64::NAN;
+            None
+        },
+        |planes| {
+            planes[1].slope[2] = f64::NEG_INFINITY;
+            None
+        },
+        |planes| {
+            planes[0].slope.pop();
+            None
+        },
+    ];
+    let untouched = exact(0.1).minimize(&mut Polyhedral::random(50, 6, 2, 1.0, 12), &mut onward).unwrap();
+    for way in ways {
+        let mut risk = Broken(Polyhedral::random(50, 6, 2, 1.0, 12), way);
+        let mut state = State::new(&risk, &[], None).unwrap();
+        let error = exact(0.1).run(&mut state, &mut risk, &mut onward).unwrap_err();
+        assert!(matches!(error, Error::BadEntry { .. } | Error::Size { .. }), "{error}");
+        // The second try gets through, to the same end.
+        assert_eq!(exact(0.1).run(&mut state, &mut risk, &mut onward).unwrap(), untouched);
+    }
+}
+
+#[test]
+fn settings_out_of_range_are_refused() {
+    let mut risk = Polyhedral::random(5, 2, 1, 1.0, 13);
+    let good = Bundle::default();
+    for lambda in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        let error = Bundle { lambda, ..good }.minimize(&mut risk, &mut onward).unwrap_err();
+        assert!(matches!(error, Error::BadSetting { name: "lambda", .. }));
+    }
+    for gap_tolerance in [-1e-3, f64::NAN, f64::INFINITY] {
+        let error = Bundle { gap_tolerance, ..good }.minimize(&mut risk, &mut onward).unwrap_err();
+        assert!(matches!(error, Error::BadSetting { name: "gap_tolerance", .. }));
+    }
+    assert_eq!(risk.evaluations, 0);
+    assert_eq!(serde_json::from_str::<Bundle>("{}").unwrap(), good);
+    assert!(serde_json::from_str::<Bundle>(r#"{"lamda":1}"#).is_err());
+}
