@@ -1,7 +1,7 @@
 //! One solve of the relaxation: bounds from both sides, the best feasible point so far.
 
 use super::repair::{feasible_cells, feasible_entries};
-use super::{EdgeShare, Factors, Halpern, Outlook, Point, Relaxed, WarmStart, linear_problem};
+use super::{EdgeShare, Factors, Halpern, Outlook, Point, Relaxed, START_WEIGHT, WarmStart, linear_problem};
 use crate::Result;
 use crate::matching::{Compatibility, Linear, Matching, Solution, Workspace};
 use ndarray::{Array1, Array2};
@@ -38,7 +38,7 @@ impl<'a> Run<'a> {
         Ok(Self {
             problem,
             factors,
-            halpern: Halpern::new(factors, warm.point(factors), 1.0),
+            halpern: Halpern::new(factors, warm.point(factors), START_WEIGHT),
             outlook: Outlook::default(),
             bound: f64::INFINITY,
             value: problem.score(matching)?,
