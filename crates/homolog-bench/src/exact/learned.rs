@@ -58,10 +58,7 @@ pub(super) fn learn(data: &Path, baseline: usize) -> Result<Learned> {
     let mut risk = RelaxedRisk { dim: map.dim(), examples: train, warm, work: Workspace::new(), steps: 0 };
     let bundle = Bundle { lambda: LAMBDA, gap_tolerance: GAP, ..Bundle::default() };
     let start = Stopwatch::start();
-    let minimum = bundle.minimize(&mut risk, &mut |step| {
-        eprintln!("{step:?}");
-        ControlFlow::Continue(())
-    })?;
+    let minimum = bundle.minimize(&mut risk, &mut |_| ControlFlow::Continue(()))?;
     let remark = format!(
         "objective {:.4}, bound {:.4}, relaxed risk {:.4}; {} evaluations, {} steps, {:.1} s",
         minimum.objective,

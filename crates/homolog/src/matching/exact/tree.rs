@@ -4,7 +4,7 @@
 //! of the branches that wait, and the score of the best matching; a branch's bound is the least that any of its ancestors' or
 //! its own multipliers prove.
 
-use super::super::lp_relaxation::{Factors, Halpern, Outlook, Point, linear_problem};
+use super::super::lp_relaxation::{Factors, Halpern, Outlook, Point, START_WEIGHT, linear_problem};
 use super::super::{Compatibility, Linear, Matching, Workspace};
 use super::tabu::Tabu;
 use super::{Exact, PROOF_TOLERANCE, Progress};
@@ -104,7 +104,7 @@ impl<'a> Tree<'a> {
         if self.root.propagate(&mut keep) {
             let (factors, origin) = self.root.restrict(&keep);
             let point = Point::start(self.root).restrict(&origin);
-            self.visit(Node { factors, point, weight: 1.0 })?;
+            self.visit(Node { factors, point, weight: START_WEIGHT })?;
         }
         while !self.stopped
             && let Some(next) = self.take()

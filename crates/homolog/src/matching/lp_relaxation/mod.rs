@@ -30,7 +30,7 @@ mod run;
 pub(crate) use bound::{Outlook, linear_problem};
 pub(crate) use build::{Listing, build};
 pub(crate) use factors::Factors;
-pub(crate) use halpern::{Halpern, Point};
+pub(crate) use halpern::{Halpern, Point, START_WEIGHT};
 
 use super::{Compatibility, Linear, Matcher, Matching, Workspace};
 use crate::{Error, Result};

@@ -86,7 +86,10 @@ impl Transport {
         for row in (0..rows).filter(|&row| factors.crowded[row] == crowd) {
             for cell in factors.cells(row) {
                 if factors.cell_column[cell] == NONE {
-                    transport.exits[row] = (!crowd).then_some(cell);
+                    // The crowd's rows take: what they do not take is left over.
+                    if !crowd {
+                        transport.exits[row] = Some(cell);
+                    }
                     continue;
                 }
                 let (sender, taker) = ends(cell, row);

@@ -1,7 +1,7 @@
 //! One solve of the relaxation: bounds from both sides, the best feasible point so far.
 
 use super::repair::{feasible_cells, feasible_entries};
-use super::{EdgeShare, Factors, Halpern, Outlook, Point, Relaxed, WarmStart, linear_problem};
+use super::{EdgeShare, Factors, Halpern, Outlook, Point, Relaxed, START_WEIGHT, WarmStart, linear_problem};
 use crate::Result;
 use crate::matching::{Compatibility, Linear, Matching, Solution, Workspace};
 use ndarray::{Array1, Array2};
@@ -18,13 +18,11 @@ pub(super) struct Run<'a> {
     pub(super) bound: f64,
     pub(super) value: f64,
     pub(super) iterations: usize,
-    best: Best,
-}
-
-/// The feasible point of the largest value.
-enum Best {
-    Matching(Matching),
-    Soft { cells: Vec<f64>, entries: Vec<f64> },
+    /// The best matching, with its score.
+    matching: Matching,
+    score: f64,
+    /// Cells and entries of a soft matching that is better still.
+    soft: Option<(Vec<f64>, Vec<f64>)>,
 }
 
 impl<'a> Run<'a> {
@@ -35,15 +33,18 @@ impl<'a> Run<'a> {
         warm: &WarmStart,
         matching: &Matching,
     ) -> Result<Self> {
+        let score = problem.score(matching)?;
         Ok(Self {
             problem,
             factors,
-            halpern: Halpern::new(factors, warm.point(factors), 1.0),
+            halpern: Halpern::new(factors, warm.point(factors), START_WEIGHT),
             outlook: Outlook::default(),
             bound: f64::INFINITY,
-            value: problem.score(matching)?,
+            value: score,
             iterations: 0,
-            best: Best::Matching(matching.clone()),
+            matching: matching.clone(),
+            score,
+            soft: None,
         })
     }
 
@@ -54,48 +55,45 @@ impl<'a> Run<'a> {
         self.bound = self.bound.min(self.outlook.bound / factors.scale);
         let matching = round(self.problem, factors, &image.cells, work)?;
         let score = self.problem.score(&matching)?;
+        if score > self.score {
+            (self.matching, self.score) = (matching, score);
+        }
         if score > self.value {
-            self.value = score;
-            self.best = Best::Matching(matching);
+            (self.value, self.soft) = (score, None);
         }
         if let Some(cells) = feasible_cells(factors, &image.cells) {
             let entries = feasible_entries(factors, image, &cells);
             let product = |scores: &[f64], amounts: &[f64]| scores.iter().zip(amounts).map(|(s, x)| s * x).sum::<f64>();
             let value = product(&factors.cell_score, &cells) + product(&factors.entry_score, &entries);
             if value / factors.scale > self.value {
-                self.value = value / factors.scale;
-                self.best = Best::Soft { cells, entries };
+                (self.value, self.soft) = (value / factors.scale, Some((cells, entries)));
             }
         }
         Ok(())
     }
 
-    pub(super) fn finish(self) -> Relaxed {
-        let (factors, iterations) = (self.factors, self.iterations);
-        // The best point is feasible, so the bound is no lower; rounding may say otherwise.
-        let (bound, value) = (self.bound.max(self.value), self.value);
-        match self.best {
-            Best::Matching(matching) => {
-                let scores = factors.cell_score.iter().chain(&factors.entry_score);
-                let largest = scores.fold(0.0_f64, |largest, score| largest.max(score.abs())) / factors.scale;
-                let tight = bound - value <= TIGHT * bound.abs().max(largest);
-                Relaxed {
-                    matching: tight.then(|| matching.clone()),
-                    ..of_matching(self.problem, &matching, bound, value)
-                }
-            }
-            Best::Soft { cells, entries } => {
-                let (node, unmatched) = soft_matching(self.problem, factors, &cells);
-                Relaxed { bound, value, node, unmatched, edges: shares(factors, &entries), matching: None, iterations }
-            }
-        }
-        .with_iterations(iterations)
+    /// Whether the best matching scores what the bound allows.
+    fn is_tight(&self) -> bool {
+        let scores = self.factors.cell_score.iter().chain(&self.factors.entry_score);
+        let largest = scores.fold(0.0_f64, |largest, score| largest.max(score.abs())) / self.factors.scale;
+        self.bound - self.score <= TIGHT * self.bound.abs().max(largest)
     }
-}
 
-impl Relaxed {
-    fn with_iterations(self, iterations: usize) -> Self {
-        Self { iterations, ..self }
+    pub(super) fn finish(self) -> Relaxed {
+        let tight = self.is_tight();
+        let mut relaxed = of_matching(self.problem, &self.matching);
+        if let Some((cells, entries)) = &self.soft
+            && !tight
+        {
+            (relaxed.node, relaxed.unmatched) = soft_matching(self.problem, self.factors, cells);
+            relaxed.edges = shares(self.factors, entries);
+        }
+        relaxed.value = if tight { self.score } else { self.value };
+        // The point is feasible, so the bound is no lower; rounding may say otherwise.
+        relaxed.bound = self.bound.max(relaxed.value);
+        relaxed.matching = tight.then_some(self.matching);
+        relaxed.iterations = self.iterations;
+        relaxed
     }
 }
 
@@ -140,8 +138,8 @@ fn shares(factors: &Factors, entries: &[f64]) -> Vec<EdgeShare> {
     shares
 }
 
-/// A matching as a point of the relaxation: its edges have all of their share.
-fn of_matching(problem: &Compatibility, matching: &Matching, bound: f64, value: f64) -> Relaxed {
+/// A matching as a point of the relaxation: its edges have all of their share. Bounds are left to the caller.
+fn of_matching(problem: &Compatibility, matching: &Matching) -> Relaxed {
     let mut node = Array2::zeros(problem.node.dim());
     let mut unmatched = Array1::zeros(problem.left_count());
     matching.pairs().for_each(|pair| node[pair] = 1.0);
@@ -160,13 +158,14 @@ fn of_matching(problem: &Compatibility, matching: &Matching, bound: f64, value: 
             }
         }
     }
+    let (bound, value) = (f64::INFINITY, f64::NEG_INFINITY);
     Relaxed { bound, value, node, unmatched, edges, matching: None, iterations: 0 }
 }
 
 /// A problem without edges: its relaxation is the assignment itself.
 pub(super) fn from_linear(problem: &Compatibility, answer: Solution) -> Relaxed {
-    let relaxed = of_matching(problem, &answer.matching, answer.bound, answer.score);
-    Relaxed { matching: Some(answer.matching), ..relaxed }
+    let relaxed = of_matching(problem, &answer.matching);
+    Relaxed { bound: answer.bound, value: answer.score, matching: Some(answer.matching), ..relaxed }
 }
 
 impl WarmStart {
