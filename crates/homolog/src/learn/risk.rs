@@ -21,7 +21,7 @@ use std::ops::Range;
 
 /// At most this many groups of examples have a model of their own in the bundle method; more groups mean fewer evaluations and more
 /// work between them (measured: docs/benchmarks-learn.md).
-const MOST_PARTS: usize = 64;
+const MOST_PARTS: usize = 32;
 /// Examples are added up in runs of this many, whatever the number of threads.
 const RUN: usize = 16;
 /// How many earlier violators of an example are kept for another try.
