@@ -62,10 +62,10 @@ fn examples(frames: &Frames) -> Result<Vec<Example>> {
 pub(crate) struct Path {
     data: &'static str,
     /// Along the path.
-    path: Vec<Outcome>,
+    shared: Vec<Outcome>,
     /// Each by itself.
     scratch: Vec<Outcome>,
-    path_evaluations: usize,
+    total_evaluations: usize,
     dearest_single: usize,
     ratio: f64,
 }
@@ -84,10 +84,10 @@ pub(crate) fn path(frames: &Frames) -> Result<Path> {
         println!("| {lambda} | {evaluations} | {} | {objective:.6} | {bound:.6} |", alone.evaluations);
     }
     let sum = |outcomes: &[Outcome]| outcomes.iter().map(|outcome| outcome.evaluations).sum::<usize>();
-    let (path_evaluations, all) = (sum(&path), sum(&scratch));
+    let (total_evaluations, all) = (sum(&path), sum(&scratch));
     let dearest_single = scratch.iter().map(|outcome| outcome.evaluations).max().unwrap_or(0);
-    let ratio = path_evaluations as f64 / dearest_single as f64;
-    println!("| all | {path_evaluations} | {all} | | |\n");
-    println!("whole path / dearest single λ: {path_evaluations} / {dearest_single} = {ratio:.2}\n");
-    Ok(Path { data: frames.name, path, scratch, path_evaluations, dearest_single, ratio })
+    let ratio = total_evaluations as f64 / dearest_single as f64;
+    println!("| all | {total_evaluations} | {all} | | |\n");
+    println!("whole path / dearest single λ: {total_evaluations} / {dearest_single} = {ratio:.2}\n");
+    Ok(Path { data: frames.name, shared: path, scratch, total_evaluations, dearest_single, ratio })
 }

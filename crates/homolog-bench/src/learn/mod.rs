@@ -33,6 +33,12 @@ pub(crate) struct Arguments {
     /// Only this part; may be repeated.
     #[arg(long)]
     part: Vec<Part>,
+    /// Only random problems of this many pairs.
+    #[arg(long)]
+    pairs: Option<usize>,
+    /// Random problems at this λ; otherwise the middle of the grid derived from the data, and the next smaller.
+    #[arg(long)]
+    lambda: Option<f64>,
 }
 
 /// The parts of the benchmark.
@@ -64,8 +70,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     println!("load of the machine at the start: {}\n", load.as_deref().unwrap_or("unknown"));
     let house = wanted(Part::House).then(|| baseline::single(&frames, if quick { 9 } else { 51 })).transpose()?;
     let path = wanted(Part::Path).then(|| baseline::path(&frames)).transpose()?;
-    let random_sizes = if quick { &random::SIZES[..2] } else { &random::SIZES };
-    let random = wanted(Part::Random).then(|| random::run(random_sizes, if quick { 3 } else { 9 })).transpose()?;
+    let mut random_sizes = if quick { random::SIZES[..2].to_vec() } else { random::SIZES.to_vec() };
+    if let Some(only) = arguments.pairs {
+        random_sizes = random::SIZES.into_iter().filter(|&(pairs, _)| pairs == only).collect();
+    }
+    let rounds = if quick { 3 } else { 9 };
+    let random = wanted(Part::Random).then(|| random::run(&random_sizes, arguments.lambda, rounds)).transpose()?;
     let scale_sizes: &[_] =
         if quick { &[(100, 3), (1000, 3)] } else { &[(100, 3), (1000, 3), (10_000, 3), (10_000, 30)] };
     let scale = wanted(Part::Scale).then(|| scale::run(arguments.data.as_deref(), scale_sizes)).transpose()?;

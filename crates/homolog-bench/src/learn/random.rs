@@ -44,7 +44,7 @@ pub(crate) struct Row {
 /// The pairs and dlib's seconds for them.
 pub(crate) const SIZES: [(usize, f64); 3] = [(20, 0.10), (100, 0.24), (500, 0.96)];
 
-pub(crate) fn run(sizes: &[(usize, f64)], rounds: usize) -> Result<Vec<Row>> {
+pub(crate) fn run(sizes: &[(usize, f64)], lambda: Option<f64>, rounds: usize) -> Result<Vec<Row>> {
     println!("### Random problems, {NODES} × {NODES} nodes, {FEATURES} features\n");
     println!(
         "| pairs | λ | evaluations | loss unlearned / training / test | processor time | dlib | dlib / ours | least wall, 1 thread | 2 threads | gain | least busiest thread of 2 | gain |"
@@ -54,7 +54,9 @@ pub(crate) fn run(sizes: &[(usize, f64)], rounds: usize) -> Result<Vec<Row>> {
     for &(pairs, dlib) in sizes {
         let training = examples(pairs, 1)?;
         let grid = lambda_grid(&training, &Linear::default())?;
-        for lambda in [grid[grid.len() / 2], grid[grid.len() - 1]] {
+        let lambdas =
+            lambda.map_or_else(|| vec![grid[grid.len() / 2], grid[grid.len() / 2 + 1]], |lambda| vec![lambda]);
+        for lambda in lambdas {
             let row = measure(&training, lambda, dlib, rounds)?;
             println!("{}", row.line());
             rows.push(row);

@@ -6,6 +6,7 @@ use crate::matching::Matcher;
 use crate::optimize::{Bundle, Minimum, Observer, Path, PathState, State, Step, StopReason, WeightRule};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
+use std::cell::Cell;
 
 /// Settings of max-margin learning.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -134,18 +135,24 @@ impl MaxMargin {
         let mut risk = StructuredRisk::new(examples, matcher, std::mem::take(&mut training.memory));
         let mut ended = Ok(());
         let mut last = None;
+        let broken_off = Cell::new(false);
+        let mut watch = |step: &Step| {
+            let flow = observe(step);
+            broken_off.set(broken_off.get() || flow.is_break());
+            flow
+        };
         while training.path.minima.len() < lambdas.len() && last.is_none() {
             let done = training.path.minima.len();
             let path = Path { lambdas: lambdas[..=done].to_vec(), bundle: self.bundle };
-            match path.run(&mut training.path, &mut risk, &mut *observe) {
+            match path.run(&mut training.path, &mut risk, &mut watch) {
                 Ok(_) if training.path.minima.len() > done => {
                     training.counts.push((risk.memory.solves, risk.memory.proven));
                 }
                 Ok(minima) => last = minima.last().cloned(),
-                Err(error) => {
-                    ended = Err(error);
-                    break;
-                }
+                Err(error) => ended = Err(error),
+            }
+            if broken_off.get() || ended.is_err() {
+                break;
             }
         }
         let now = (risk.memory.solves, risk.memory.proven);

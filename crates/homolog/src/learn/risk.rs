@@ -20,8 +20,8 @@ use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 /// At most this many groups of examples have a model of their own in the bundle method; more groups mean fewer evaluations and more
-/// work between them (measured: docs/benchmarks-learn.md).
-const MOST_PARTS: usize = 16;
+/// work between them (measured: docs/benchmarks.md).
+const MOST_PARTS: usize = 32;
 /// Examples are added up in runs of this many, whatever the number of threads.
 const RUN: usize = 16;
 /// How many earlier violators of an example are kept for another try.
