@@ -1,5 +1,4 @@
 //! The inner solver against its own optimality conditions and against an independent solver.
-#![expect(clippy::match_same_arms, reason = "one arm per kind of problem")]
 
 #[path = "../../../tests/reference/mod.rs"]
 mod reference;
