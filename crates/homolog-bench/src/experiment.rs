@@ -35,6 +35,9 @@ pub(crate) struct Arguments {
     /// The search with edges in validation and test, as JSON.
     #[arg(long, default_value = r#"{"name":"exact","max_iterations":2000}"#)]
     matcher: String,
+    /// Further evaluations with edges before training believes that it converged.
+    #[arg(long, default_value_t = 5)]
+    second_looks: usize,
     /// Leave out the methods without edges.
     #[arg(long)]
     only_edges: bool,
@@ -81,17 +84,21 @@ fn report_edges(sequence: &Sequence, baseline: usize, arguments: &Arguments) -> 
     let [train, validation, test] = splits(sequence, baseline, arguments.train_pairs)?;
     let oracle: Method = serde_json::from_str(&arguments.oracle).context("--oracle")?;
     let matcher: Method = serde_json::from_str(&arguments.matcher).context("--matcher")?;
-    let learner = MaxMargin { bundle: Bundle { max_iterations: 60, ..Bundle::default() }, ..MaxMargin::default() };
+    let bundle = Bundle { max_iterations: 100, second_looks: arguments.second_looks, ..Bundle::default() };
+    let learner = MaxMargin { bundle, ..MaxMargin::default() };
     let start = Stopwatch::start();
-    let fits = learner.fit_path(&arguments.lambdas, &train, oracle.matcher(), &mut |_| ControlFlow::Continue(()))?;
+    let chosen = learner.fit_and_choose(
+        &arguments.lambdas,
+        &train,
+        oracle.matcher(),
+        &validation,
+        matcher.matcher(),
+        &mut |_| ControlFlow::Continue(()),
+    )?;
     let seconds = start.stop().wall;
-    let losses: Result<Vec<_>, _> =
-        fits.iter().map(|fit| evaluate(&validation, matcher.matcher(), &fit.weights)).collect();
-    let validated: Vec<f64> = losses?.iter().map(Evaluation::mean).collect();
-    // The first, so the largest λ, on ties.
-    let chosen = (0..fits.len()).min_by(|&a, &b| validated[a].total_cmp(&validated[b])).context("a λ")?;
-    let fit = &fits[chosen];
-    let validated: Vec<String> = validated.iter().map(|loss| format!("{loss:.4}")).collect();
+    let fit = &chosen.fit;
+    let validated = chosen.validation.iter().map(Evaluation::mean);
+    let validated: Vec<String> = validated.map(|loss| format!("{loss:.4}")).collect();
     println!(
         "{baseline:3} edges, learned:    {}  λ {}  {} evaluations, {seconds:.1} s for all λ, {} of {} proven in training; validation {}",
         summary(&evaluate(&test, matcher.matcher(), &fit.weights)?),

@@ -244,6 +244,10 @@ fn lambda_is_chosen_by_validation_or_by_folds() {
     assert!((chosen.validation[chosen.chosen].mean() - least).abs() < 1e-12);
     // The larger on ties: no earlier, larger λ is as good.
     assert!((0..chosen.chosen).all(|n| chosen.validation[n].mean() > least + 1e-12));
+    // Whatever was left out because the validation loss was zero could not have been chosen.
+    let all = learner(1.0).fit_path(&grid, &train, &matcher, &mut go_on).unwrap();
+    assert_eq!(chosen.fits[..], all[..chosen.fits.len()]);
+    assert!(chosen.fits.len() == grid.len() || least == 0.0);
     let folded = learner(1.0).fit_folds(&grid, 5, &train, &matcher, &mut go_on).unwrap();
     assert!(folded.validation.iter().all(|losses| losses.losses.len() == 20 && losses.mean().is_finite()));
     assert_eq!(folded.fit.lambda, grid[folded.chosen]);

@@ -115,7 +115,7 @@ fn few_planes_cost_evaluations_but_no_truth() {
     for (parts, max_planes) in [(1, 2), (1, 6), (4, 8), (4, 20)] {
         let mut risk = Polyhedral::random(150, 12, parts, 1.0, 5);
         let wanted = risk.wanted(0.3, &[]);
-        let bundle = Bundle { lambda: 0.3, gap_tolerance: 1e-2, max_iterations: 3000, max_planes };
+        let bundle = Bundle { lambda: 0.3, gap_tolerance: 1e-2, max_iterations: 3000, max_planes, ..Bundle::default() };
         let minimum = bundle.minimize(&mut risk, &mut onward).unwrap();
         assert_lawful(&minimum, wanted, &format!("{max_planes} planes"));
         assert_eq!(minimum.stop, StopReason::Converged, "{max_planes} planes, gap {}", minimum.gap);

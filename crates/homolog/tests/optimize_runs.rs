@@ -63,7 +63,7 @@ fn in_pieces(breaks: impl Fn(usize) -> bool) -> String {
                 if breaks(steps) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             })
             .unwrap();
-        if minima.last().is_none_or(|last| last.stop != StopReason::Interrupted) {
+        if minima.len() == path.lambdas.len() && minima.iter().all(|minimum| minimum.stop != StopReason::Interrupted) {
             return serde_json::to_string(&(minima, state)).unwrap();
         }
         let written = serde_json::to_string(&state).unwrap();
@@ -164,4 +164,49 @@ fn settings_out_of_range_are_refused() {
     assert_eq!(risk.evaluations, 0);
     assert_eq!(serde_json::from_str::<Bundle>("{}").unwrap(), good);
     assert!(serde_json::from_str::<Bundle>(r#"{"lamda":1}"#).is_err());
+}
+
+/// The hinge max(0, 1 - w) by a search that finds it only at every third evaluation.
+struct Careless {
+    evaluations: usize,
+}
+
+impl Risk for Careless {
+    fn dim(&self) -> usize {
+        1
+    }
+
+    fn floor(&self) -> Option<f64> {
+        Some(0.0)
+    }
+
+    fn evaluate(&mut self, weights: &[f64], planes: &mut [Plane]) -> Result<f64> {
+        self.evaluations += 1;
+        if self.evaluations.is_multiple_of(3) && weights[0] < 1.0 {
+            planes[0] = Plane { slope: vec![-1.0], offset: 1.0 };
+            return Ok(1.0 - weights[0]);
+        }
+        Ok(0.0)
+    }
+
+    fn may_find_more(&self) -> bool {
+        true
+    }
+}
+
+#[test]
+fn second_looks_find_what_a_careless_search_missed() {
+    let run = |second_looks| {
+        let bundle = Bundle { lambda: 0.1, second_looks, ..Bundle::default() };
+        bundle.minimize(&mut Careless { evaluations: 0 }, &mut onward).unwrap()
+    };
+    // Without them the first answer, a risk of zero at zero, passes for the minimum.
+    let hasty = run(0);
+    assert_eq!((hasty.stop, hasty.objective, hasty.history.len()), (StopReason::Converged, 0.0, 1));
+    let patient = run(3);
+    assert_eq!(patient.stop, StopReason::Converged);
+    assert!((patient.objective - 0.05).abs() < 1e-4, "{patient:?}");
+    // A run that ends where the evaluations do says so.
+    let limited = Bundle { lambda: 0.1, max_iterations: 2, ..Bundle::default() };
+    assert_eq!(limited.minimize(&mut Careless { evaluations: 0 }, &mut onward).unwrap().history.len(), 2);
 }

@@ -79,6 +79,10 @@ pub struct Training {
     counts: Vec<(usize, usize)>,
 }
 
+/// A search that proves nothing is believed only after so many tries in vain, also where there are few examples: from a single house
+/// pair at baseline 90, 15 tries end at a test loss of .071 and 40 at .000.
+const LEAST_SEARCHES: usize = 40;
+
 impl Learner for MaxMargin {
     fn fit(&self, examples: &[Example], matcher: &dyn Matcher, observe: Observer<'_>) -> Result<Fit> {
         let mut fits = self.fit_path(&[self.bundle.lambda], examples, matcher, observe)?;
@@ -133,6 +137,10 @@ impl MaxMargin {
         observe: Observer<'_>,
     ) -> Result<Vec<Fit>> {
         let mut risk = StructuredRisk::new(examples, matcher, std::mem::take(&mut training.memory));
+        let mut bundle = self.bundle;
+        if bundle.second_looks > 0 {
+            bundle.second_looks = bundle.second_looks.max(LEAST_SEARCHES.div_ceil(examples.len().max(1)));
+        }
         let mut ended = Ok(());
         let mut last = None;
         let broken_off = Cell::new(false);
@@ -143,7 +151,7 @@ impl MaxMargin {
         };
         while training.path.minima.len() < lambdas.len() && last.is_none() {
             let done = training.path.minima.len();
-            let path = Path { lambdas: lambdas[..=done].to_vec(), bundle: self.bundle };
+            let path = Path { lambdas: lambdas[..=done].to_vec(), bundle };
             match path.run(&mut training.path, &mut risk, &mut watch) {
                 Ok(_) if training.path.minima.len() > done => {
                     training.counts.push((risk.memory.solves, risk.memory.proven));

@@ -5,14 +5,14 @@
 //! wrong way round.
 //!
 //! With a matcher that proves its answers the value is exact. With a heuristic one it may be too small; then the truth itself (value 0)
-//! and earlier violators of the same example stand in wherever they are worse than what the search found, so that a poor search
-//! does not pass for convergence.
+//! and earlier violators of the same example stand in wherever they are worse than what the search found, and every evaluation
+//! searches in another order of the right nodes, so that a poor search does not pass for convergence.
 //!
 //! Examples are taken in parallel and added up in an order that does not depend on the number of threads.
 
 use super::Example;
 use crate::Result;
-use crate::matching::{Compatibility, Matcher, Matching, Status, Workspace};
+use crate::matching::{Compatibility, Matcher, Matching, RightOrder, Status, Workspace};
 use crate::optimize::{Plane, Risk};
 use ndarray::Array2;
 use rayon::prelude::*;
@@ -52,6 +52,14 @@ pub(super) struct Memory {
     pub(super) solves: usize,
     /// How many of the answers were proven optimal.
     pub(super) proven: usize,
+}
+
+impl Memory {
+    /// For the order of the right nodes of example `n` at the next evaluation. With another order a search that proves nothing comes
+    /// by other ways; that costs nothing, and what it misses at one evaluation it may find at the next.
+    fn seed(&self, n: usize) -> u64 {
+        (self.solves as u64).wrapping_add(n as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+    }
 }
 
 /// The risk of a set of examples under a matcher.
@@ -113,7 +121,7 @@ impl<'a> StructuredRisk<'a> {
         let mut sum = RunSum { value: 0.0, plane, solves: range.len(), proven: 0, unproven: Vec::new() };
         for n in range {
             let example = &self.examples[n];
-            let violation = find_violation(example, self.matcher, weights, &self.memory.kept[n], scratch)?;
+            let violation = find_violation(example, self.matcher, weights, &self.memory, n, scratch)?;
             let share = if total > 0.0 { example.importance / total } else { 0.0 };
             sum.value += share * violation.value;
             sum.proven += usize::from(violation.is_proven);
@@ -169,6 +177,10 @@ impl Risk for StructuredRisk<'_> {
         }
         Ok(value)
     }
+
+    fn may_find_more(&self) -> bool {
+        self.memory.proven < self.memory.solves
+    }
 }
 
 /// The worst violator of an example that can be found: by the matcher, among the earlier ones, or the truth itself (`None`).
@@ -176,17 +188,22 @@ fn find_violation(
     example: &Example,
     matcher: &dyn Matcher,
     weights: &[f64],
-    kept: &[Violator],
+    memory: &Memory,
+    n: usize,
     scratch: &mut Scratch,
 ) -> Result<Violation> {
     example.instance.compatibility_into(weights, &mut scratch.problem)?;
     example.loss.add_to(&mut scratch.problem);
-    let (matching, status) = solve_shuffled(example, matcher, scratch)?;
+    let (matching, status) = if memory.proven == memory.solves {
+        solve_shuffled(&example.order, matcher, scratch)?
+    } else {
+        solve_shuffled(&RightOrder::random(example.truth.right_count(), memory.seed(n)), matcher, scratch)?
+    };
     let found = Violator { slope: slope(example, &matching)?, loss: example.loss(&matching) };
     let is_proven = status == Status::Optimal;
     let mut best = (found.value(weights), Some(&found));
     if !is_proven {
-        for violator in kept {
+        for violator in &memory.kept[n] {
             let value = violator.value(weights);
             if value > best.0 {
                 best = (value, Some(violator));
@@ -200,10 +217,10 @@ fn find_violation(
     Ok(Violation { value: best.0, violator: best.1.cloned(), is_proven })
 }
 
-fn solve_shuffled(example: &Example, matcher: &dyn Matcher, scratch: &mut Scratch) -> Result<(Matching, Status)> {
-    example.order.shuffle_into(&scratch.problem, &mut scratch.shuffled)?;
+fn solve_shuffled(order: &RightOrder, matcher: &dyn Matcher, scratch: &mut Scratch) -> Result<(Matching, Status)> {
+    order.shuffle_into(&scratch.problem, &mut scratch.shuffled)?;
     let solution = matcher.solve(&scratch.shuffled, &mut scratch.work)?;
-    Ok((example.order.carry_back(&solution.matching)?, solution.status))
+    Ok((order.carry_back(&solution.matching)?, solution.status))
 }
 
 /// Phi(y) - Phi(truth).
@@ -233,7 +250,7 @@ pub(super) fn prediction_losses(
         .par_iter()
         .map_init(Scratch::new, |scratch, example| {
             example.instance.compatibility_into(weights, &mut scratch.problem)?;
-            let (matching, status) = solve_shuffled(example, matcher, scratch)?;
+            let (matching, status) = solve_shuffled(&example.order, matcher, scratch)?;
             Ok((example.loss(&matching), status))
         })
         .collect()

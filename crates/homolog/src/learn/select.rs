@@ -3,7 +3,7 @@
 use super::risk::{Memory, StructuredRisk};
 use super::{Evaluation, Example, Fit, MaxMargin, evaluate};
 use crate::matching::Matcher;
-use crate::optimize::{Observer, Plane, Risk};
+use crate::optimize::{Observer, Plane, Risk, StopReason};
 use crate::{Error, Result};
 
 /// The decades of λ that are tried, around the one where the first step would just bring the risk to zero.
@@ -34,7 +34,7 @@ pub fn lambda_grid(examples: &[Example], matcher: &dyn Matcher) -> Result<Vec<f6
 /// Fits along a path of λ with their validation losses, and the one chosen.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Selection {
-    /// One per λ, in the order of the path; shorter if training was stopped.
+    /// One per λ, in the order of the path; shorter if training was stopped, or had no validation loss left.
     pub fits: Vec<Fit>,
     /// The loss on the validation examples, one per λ of the path.
     pub validation: Vec<Evaluation>,
@@ -45,7 +45,8 @@ pub struct Selection {
 }
 
 impl MaxMargin {
-    /// Learns on one set at every λ and chooses by another.
+    /// Learns on one set at every λ, in the order given, and chooses by another. λ that go down end where the validation loss is zero:
+    /// a smaller λ could only tie.
     ///
     /// # Errors
     /// No λ; otherwise as [`Learner::fit`](super::Learner::fit).
@@ -57,12 +58,39 @@ impl MaxMargin {
         matcher: &dyn Matcher,
         observe: Observer<'_>,
     ) -> Result<Selection> {
-        let fits = self.fit_path(lambdas, training, matcher, observe)?;
-        let losses: Result<Vec<_>> = fits.iter().map(|fit| evaluate(validation, matcher, &fit.weights)).collect();
-        let validation = losses?;
-        let chosen = choose(&fits, &validation)?;
+        self.fit_and_choose(lambdas, training, matcher, validation, matcher, observe)
+    }
+
+    /// As [`Self::fit_validated`] with one matcher for the search in training and another for prediction, as a model will use it: a quick
+    /// search that finds violators need not be the one that proves its answers.
+    ///
+    /// # Errors
+    /// As [`Self::fit_validated`].
+    pub fn fit_and_choose(
+        &self,
+        lambdas: &[f64],
+        training: &[Example],
+        search: &dyn Matcher,
+        validation: &[Example],
+        matcher: &dyn Matcher,
+        observe: Observer<'_>,
+    ) -> Result<Selection> {
+        let falling = lambdas.is_sorted_by(|a, b| a >= b);
+        let mut run = self.start(training, search, None)?;
+        let (mut fits, mut evaluations): (Vec<Fit>, Vec<Evaluation>) = (Vec::new(), Vec::new());
+        for count in 1..=lambdas.len() {
+            fits = self.resume(&mut run, &lambdas[..count], training, search, &mut *observe)?;
+            let Some(fit) = fits.get(count - 1) else { break };
+            let evaluation = evaluate(validation, matcher, &fit.weights)?;
+            let is_last = fit.stop == StopReason::Interrupted || (falling && evaluation.mean() == 0.0);
+            evaluations.push(evaluation);
+            if is_last {
+                break;
+            }
+        }
+        let chosen = choose(&fits, &evaluations)?;
         let fit = fits[chosen].clone();
-        Ok(Selection { fits, validation, chosen, fit })
+        Ok(Selection { fits, validation: evaluations, chosen, fit })
     }
 
     /// Learns on all folds but one and validates on that one, for each of `folds` folds (example n is in fold n mod `folds`), then

@@ -24,12 +24,15 @@ pub struct Bundle {
     pub max_iterations: usize,
     /// Keep about this many planes at most (and always two for each part).
     pub max_planes: usize,
+    /// Where the risk may find more at the same weights ([`Risk::may_find_more`]), end only after so many further evaluations at the
+    /// best weights in a row found nothing.
+    pub second_looks: usize,
 }
 
 impl Default for Bundle {
     /// lambda 0.01 and the gap 1e-3 as in the authors' experiments; the limits are large enough not to matter there.
     fn default() -> Self {
-        Self { lambda: 0.01, gap_tolerance: 1e-3, max_iterations: 1000, max_planes: 2000 }
+        Self { lambda: 0.01, gap_tolerance: 1e-3, max_iterations: 1000, max_planes: 2000, second_looks: 5 }
     }
 }
 
@@ -54,12 +57,20 @@ impl Bundle {
             state.begin(self.lambda);
         }
         loop {
-            if let Some(stop) = self.verdict(state) {
-                return Ok(state.minimum(self.lambda, stop));
-            }
-            let step = state.advance(risk, self.lambda, self.max_planes)?;
+            let verdict = self.verdict(state);
+            let look_again = matches!(verdict, Some(StopReason::Converged | StopReason::Stalled))
+                && state.looks < self.second_looks
+                && state.history.len() < self.max_iterations
+                && risk.may_find_more();
+            let step = match verdict {
+                Some(stop) if !look_again => return Ok(state.minimum(self.lambda, stop)),
+                Some(_) => state.look_again(risk, self.lambda, self.max_planes)?,
+                None => state.advance(risk, self.lambda, self.max_planes)?,
+            };
             if observe(&step).is_break() {
-                let stop = self.verdict(state).unwrap_or(StopReason::Interrupted);
+                // Second looks that are left are left for the next run.
+                let pending = state.looks < self.second_looks && risk.may_find_more();
+                let stop = self.verdict(state).filter(|_| !pending).unwrap_or(StopReason::Interrupted);
                 return Ok(state.minimum(self.lambda, stop));
             }
         }

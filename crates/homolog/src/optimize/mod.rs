@@ -74,6 +74,12 @@ pub trait Risk {
     /// # Errors
     /// Whatever keeps the risk from being known; it ends the minimisation.
     fn evaluate(&mut self, weights: &[f64], planes: &mut [Plane]) -> Result<f64>;
+
+    /// Whether another evaluation at the same weights may find more than the last: the oracle is a search that proves nothing and
+    /// looks elsewhere each time. [`Bundle::second_looks`] are then taken before the run ends.
+    fn may_find_more(&self) -> bool {
+        false
+    }
 }
 
 /// The function offset + slope·w, at most R_part(w) for every w.

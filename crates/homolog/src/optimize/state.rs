@@ -55,6 +55,8 @@ pub struct State {
     /// Ask at the target itself: the last point between it and the best brought nothing.
     go_to_target: bool,
     pub(super) stalled: bool,
+    /// Evaluations in a row at the best point that found nothing new there.
+    pub(super) looks: usize,
     pub(super) history: Vec<Step>,
 }
 
@@ -106,6 +108,7 @@ impl State {
             stride: STRIDE,
             go_to_target: false,
             stalled: false,
+            looks: 0,
             history: Vec::new(),
         })
     }
@@ -141,6 +144,7 @@ impl State {
         self.stride = STRIDE;
         self.go_to_target = false;
         self.stalled = false;
+        self.looks = 0;
         self.history.clear();
         if !self.points.is_empty() {
             self.raise_best(lambda);
@@ -148,13 +152,44 @@ impl State {
         }
     }
 
+    /// Evaluates once more at the best point: a search may find there what it missed before.
+    pub(super) fn look_again(&mut self, risk: &mut dyn Risk, lambda: f64, max_planes: usize) -> Result<Step> {
+        let at = self.best(lambda).map_or_else(|| self.start.clone(), |i| self.points[i].weights.clone());
+        let (value, planes) = self.ask(risk, &at)?;
+        let before = self.model(&at);
+        self.add_planes(planes);
+        if self.model(&at) - before > NOTHING * value.abs() {
+            self.looks = 0;
+            self.stalled = false;
+            self.go_to_target = false;
+        } else {
+            self.looks += 1;
+        }
+        Ok(self.conclude(lambda, max_planes))
+    }
+
+    fn ask(&self, risk: &mut dyn Risk, at: &[f64]) -> Result<(f64, Vec<Plane>)> {
+        let mut planes = vec![Plane { slope: vec![0.0; self.rules.len()], offset: 0.0 }; self.parts];
+        let value = risk.evaluate(at, &mut planes)?;
+        check_answer(value, &planes, self.rules.len())?;
+        Ok((value, planes))
+    }
+
+    /// What follows from new planes.
+    fn conclude(&mut self, lambda: f64, max_planes: usize) -> Step {
+        self.raise_best(lambda);
+        self.minimise_model(lambda);
+        self.forget(max_planes);
+        let step = self.step(lambda);
+        self.history.push(step);
+        step
+    }
+
     /// One evaluation and what follows from it.
     pub(super) fn advance(&mut self, risk: &mut dyn Risk, lambda: f64, max_planes: usize) -> Result<Step> {
         let best = self.best(lambda);
         let at = self.next_point(best);
-        let mut planes = vec![Plane { slope: vec![0.0; self.rules.len()], offset: 0.0 }; self.parts];
-        let value = risk.evaluate(&at, &mut planes)?;
-        check_answer(value, &planes, self.rules.len())?;
+        let (value, planes) = self.ask(risk, &at)?;
         let before = best.map(|i| self.points[i].objective(lambda));
         let model = self.model(&at);
         let expected = Point::new(at, model);
@@ -165,12 +200,7 @@ impl State {
             self.adapt(gain, hope, raised, before - self.bound);
         }
         points::add(&mut self.points, found);
-        self.raise_best(lambda);
-        self.minimise_model(lambda);
-        self.forget(max_planes);
-        let step = self.step(lambda);
-        self.history.push(step);
-        Ok(step)
+        Ok(self.conclude(lambda, max_planes))
     }
 
     /// J at the best point.
