@@ -151,6 +151,14 @@ pub enum Error {
         /// What is wrong with it, with line and column where that makes sense.
         reason: String,
     },
+    /// A data set that cannot be read or written.
+    #[error("data set, {place}: {reason}")]
+    DataSet {
+        /// Where: line and column, or the field and the graph or pair it belongs to.
+        place: String,
+        /// What is wrong there.
+        reason: String,
+    },
     /// A text is not what its format asks for.
     #[error("{format}, line {line}: {reason}")]
     Malformed {

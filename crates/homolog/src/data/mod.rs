@@ -1,6 +1,7 @@
 //! Text to values and back, one file per format; and a sequence that is made by code. Nothing here touches files: `&str` in, `String`
 //! out. Malformed text is refused with its line and the reason.
 
+pub mod dataset;
 pub mod dd;
 pub mod qaplib;
 pub mod turntable;

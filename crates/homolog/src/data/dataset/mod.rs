@@ -1,0 +1,216 @@
+//! [`DataSet`]: graphs with names, and pairs of them with their true matchings where these are known. This is what people label,
+//! train on and evaluate on.
+//!
+//! A data set is read from and written to JSON (one object) or JSON Lines (one graph or pair a line); `docs/formats.md` has both
+//! formats. What is read is checked once, here: ids that occur twice, pairs of graphs that do not exist, matches out of range,
+//! lists of unequal lengths. Everything refused is named with its place. The size of a text bounds the memory it takes, but for
+//! numbers of nodes without points and for the matchings of the pairs; those have limits of their own.
+
+mod build;
+mod json;
+mod record;
+mod shape;
+
+use crate::experiment::Split;
+use crate::graph::{Graph, Pair};
+use crate::matching::{Constraint, Matching};
+use crate::{Error, Result};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The version of the file format that this library writes, and the newest it reads.
+pub const FORMAT_VERSION: u32 = 1;
+/// The longest text of a data set, in bytes; a longer one is refused unread.
+pub const MAX_FILE_SIZE: usize = 256 << 20;
+/// The most graphs in a data set.
+pub const MAX_GRAPHS: usize = 100_000;
+/// The most nodes of a graph, or points that are only seen: a problem of that many by that many nodes fits no memory.
+pub const MAX_NODES: usize = 100_000;
+/// The most nodes of all graphs together.
+pub const MAX_TOTAL_NODES: usize = 1 << 24;
+/// The most edges of a graph, as given.
+pub const MAX_EDGES: usize = 1 << 22;
+/// The most pairs in a data set.
+pub const MAX_PAIRS: usize = 1_000_000;
+/// The most nodes of all labelled pairs together: 1 GB of matchings.
+pub const MAX_LABELLED_NODES: usize = 1 << 26;
+
+/// Graphs and pairs of them.
+///
+/// ```
+/// use homolog::data::dataset::DataSet;
+///
+/// let text = r#"{
+///   "format": {"kind": "homolog-data", "version": 1},
+///   "graphs": [
+///     {"id": "wing 1", "points": [[0, 0], [2, 0.1], [1, 2]], "names": ["base", "tip", "notch"]},
+///     {"id": "wing 2", "points": [[5, 5], [6, 7]], "names": ["base", "notch"]}
+///   ],
+///   "pairs": [{"left": "wing 1", "right": "wing 2", "split": "train"}]
+/// }"#;
+/// let data = DataSet::from_json(text)?;
+/// // No matches are written: nodes of the same name belong together.
+/// let truth = data.pairs()[0].truth.as_ref().unwrap();
+/// assert_eq!(truth.left_to_right(), [Some(0), None, Some(1)]);
+/// assert_eq!(DataSet::from_json(&data.to_json()?)?, data);
+/// # Ok::<(), homolog::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct DataSet {
+    graphs: Vec<NamedGraph>,
+    pairs: Vec<LabelledPair>,
+}
+
+/// A graph of a data set.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NamedGraph {
+    /// Its name, by which pairs refer to it.
+    pub id: String,
+    /// The graph, shared by all pairs it is in.
+    pub graph: Arc<Graph>,
+    /// Path of the picture it was found in, relative to the file of the data set.
+    pub image: Option<String>,
+}
+
+/// Two graphs of a data set.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LabelledPair {
+    /// Position of the left graph in the data set.
+    pub left: usize,
+    /// Position of the right graph.
+    pub right: usize,
+    /// The true matching; `None` where it is not known.
+    pub truth: Option<Matching>,
+    /// What the pair is for; `None` where that is left open.
+    pub split: Option<Split>,
+}
+
+impl DataSet {
+    /// Puts a data set together.
+    ///
+    /// # Errors
+    /// An id that is empty or occurs twice; a pair of graphs that do not exist; a truth of other sizes than its graphs; more of
+    /// anything than a file may have.
+    pub fn new(graphs: Vec<NamedGraph>, pairs: Vec<LabelledPair>) -> Result<Self> {
+        let data = Self { graphs, pairs };
+        data.check_graphs()?;
+        data.check_pairs()?;
+        Ok(data)
+    }
+
+    fn check_graphs(&self) -> Result<()> {
+        at_most("graphs of a data set", self.graphs.len(), MAX_GRAPHS)?;
+        let mut seen = BTreeMap::new();
+        let mut nodes = 0;
+        for (index, named) in self.graphs.iter().enumerate() {
+            let place = || format!("graphs[{index}]");
+            if named.id.is_empty() {
+                return Err(Error::DataSet { place: place(), reason: "the id is empty".to_string() });
+            }
+            if let Some(first) = seen.insert(named.id.as_str(), index) {
+                let reason = format!("the id {:?} is that of graphs[{first}] already", named.id);
+                return Err(Error::DataSet { place: place(), reason });
+            }
+            let graph = &named.graph;
+            at_most("nodes of a graph", graph.node_count(), MAX_NODES)?;
+            at_most("context points of a graph", graph.context().map_or(0, |points| points.nrows()), MAX_NODES)?;
+            at_most("directed edges of a graph", graph.edges().len(), 2 * MAX_EDGES)?;
+            nodes += graph.node_count();
+        }
+        at_most("nodes of all graphs", nodes, MAX_TOTAL_NODES)
+    }
+
+    fn check_pairs(&self) -> Result<()> {
+        at_most("pairs of a data set", self.pairs.len(), MAX_PAIRS)?;
+        let mut labelled = 0;
+        for pair in &self.pairs {
+            let count = self.graphs.len();
+            let node_count = |index: usize| match self.graphs.get(index) {
+                Some(named) => Ok(named.graph.node_count()),
+                None => Err(Error::OutOfRange { what: "graphs of a pair", index, count }),
+            };
+            let (left, right) = (node_count(pair.left)?, node_count(pair.right)?);
+            let Some(truth) = &pair.truth else { continue };
+            let sides = [("left", left, truth.left_count()), ("right", right, truth.right_count())];
+            for (side, expected, found) in sides {
+                if expected != found {
+                    let what = if side == "left" { "left nodes of a truth" } else { "right nodes of a truth" };
+                    return Err(Error::Size { what, expected, found });
+                }
+            }
+            labelled += left + right;
+        }
+        at_most("nodes of all labelled pairs", labelled, MAX_LABELLED_NODES)
+    }
+
+    /// The graphs.
+    #[must_use]
+    pub fn graphs(&self) -> &[NamedGraph] {
+        &self.graphs
+    }
+
+    /// The pairs.
+    #[must_use]
+    pub fn pairs(&self) -> &[LabelledPair] {
+        &self.pairs
+    }
+
+    /// The position of the graph with this id.
+    #[must_use]
+    pub fn find(&self, id: &str) -> Option<usize> {
+        self.graphs.iter().position(|named| named.id == id)
+    }
+
+    /// The two graphs of a pair.
+    ///
+    /// # Errors
+    /// No such pair.
+    pub fn pair(&self, index: usize) -> Result<Pair> {
+        let Some(pair) = self.pairs.get(index) else {
+            return Err(Error::OutOfRange { what: "pairs of the data set", index, count: self.pairs.len() });
+        };
+        let graph = |index: usize| Arc::clone(&self.graphs[index].graph);
+        Ok(Pair { left: graph(pair.left), right: graph(pair.right) })
+    }
+
+    /// The positions of the pairs of a split.
+    pub fn pairs_of(&self, split: Split) -> impl Iterator<Item = usize> + '_ {
+        let of_split = move |(_, pair): &(usize, &LabelledPair)| pair.split == Some(split);
+        self.pairs.iter().enumerate().filter(of_split).map(|(index, _)| index)
+    }
+}
+
+/// The matching of nodes that have the same name in both graphs; `None` where no name occurs in both.
+///
+/// ```
+/// use homolog::data::dataset::match_by_name;
+/// use homolog::graph::Graph;
+/// let named = |names: [&str; 2]| Graph::new(2).with_names(names.map(String::from).to_vec());
+/// let matching = match_by_name(&named(["nose", "chin"])?, &named(["chin", "left ear"])?).unwrap();
+/// assert_eq!(matching.left_to_right(), [None, Some(0)]);
+/// # Ok::<(), homolog::Error>(())
+/// ```
+#[must_use]
+pub fn match_by_name(left: &Graph, right: &Graph) -> Option<Matching> {
+    by_name(left, &positions(right), right.node_count(), Constraint::OneToOne)
+}
+
+/// Where each name of a graph stands; empty for a graph without names.
+fn positions(graph: &Graph) -> BTreeMap<&str, usize> {
+    graph.names().unwrap_or_default().iter().enumerate().map(|(node, name)| (name.as_str(), node)).collect()
+}
+
+fn by_name(
+    left: &Graph,
+    right: &BTreeMap<&str, usize>,
+    right_count: usize,
+    constraint: Constraint,
+) -> Option<Matching> {
+    let map: Vec<Option<usize>> = left.names()?.iter().map(|name| right.get(name.as_str()).copied()).collect();
+    // Names differ within a graph, so the map is one-to-one: `new` refuses nothing here.
+    map.iter().any(Option::is_some).then(|| Matching::new(map, right_count, constraint).ok()).flatten()
+}
+
+fn at_most(what: &'static str, found: usize, limit: usize) -> Result<()> {
+    if found <= limit { Ok(()) } else { Err(Error::TooLarge { what, limit, found }) }
+}
