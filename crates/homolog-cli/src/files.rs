@@ -1,0 +1,65 @@
+//! Reading with a limit, writing whole or not at all.
+
+use anyhow::{Context, Result, bail};
+use std::fs::File;
+use std::io::{Read, Write};
+use std::path::Path;
+
+/// No text file that the program reads is longer than this, in bytes.
+pub(crate) const MOST_BYTES: u64 = 1 << 30;
+
+/// The bytes of a file.
+pub(crate) fn read(path: &Path) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let file = File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
+    // One more than allowed tells a file that is too long from one that just fits, whatever its length claims to be.
+    file.take(MOST_BYTES + 1).read_to_end(&mut bytes).with_context(|| format!("cannot read {}", path.display()))?;
+    if bytes.len() as u64 > MOST_BYTES {
+        bail!("{} is longer than {MOST_BYTES} bytes", path.display());
+    }
+    Ok(bytes)
+}
+
+/// The text of a file, without a byte order mark.
+pub(crate) fn read_text(path: &Path) -> Result<String> {
+    let text = String::from_utf8(read(path)?).ok().with_context(|| format!("{} is not UTF-8 text", path.display()))?;
+    Ok(text.strip_prefix('\u{feff}').map_or_else(|| text.clone(), str::to_owned))
+}
+
+/// Writes a file so that it is there whole or not at all: into a new file beside it, which then takes its place.
+pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<()> {
+    let cannot = || format!("cannot write {}", path.display());
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    {
+        // A temporary file is private by default; a result has the permissions of any other new file.
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(std::fs::Permissions::from_mode(0o666));
+    }
+    let mut file = builder.prefix(".homolog-").tempfile_in(folder).with_context(cannot)?;
+    file.write_all(bytes).with_context(cannot)?;
+    file.as_file().sync_all().with_context(cannot)?;
+    file.persist(path).with_context(cannot)?;
+    Ok(())
+}
+
+/// Makes a folder with all that lead to it.
+pub(crate) fn make_folder(path: &Path) -> Result<()> {
+    std::fs::create_dir_all(path).with_context(|| format!("cannot make the folder {}", path.display()))
+}
+
+/// Writes to standard output.
+pub(crate) fn print(bytes: &[u8]) -> Result<()> {
+    let mut out = std::io::stdout().lock();
+    out.write_all(bytes)?;
+    out.flush()?;
+    Ok(())
+}
+
+/// Whether the reader of our output went away (`homolog … | head`), which is no error of ours.
+pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        cause.downcast_ref::<std::io::Error>().is_some_and(|cause| cause.kind() == std::io::ErrorKind::BrokenPipe)
+    })
+}

@@ -1,0 +1,48 @@
+//! The program `homolog`. Each command is one file in `commands`.
+//!
+//! Results go to standard output, everything else (progress, notes, errors) to standard error. Exit codes: 0 done; 1 something went
+//! wrong, and the message says what and where; 2 the command line makes no sense; 130 stopped by Ctrl-C, what was found so far is
+//! written.
+
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "printing is what a program does")]
+
+mod commands;
+mod files;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// Learns from a few matched examples how you match points and graphs, then matches new ones.
+#[derive(Parser)]
+#[command(name = "homolog", version, propagate_version = true, arg_required_else_help = true, max_term_width = 100)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Completions(commands::completions::Arguments),
+}
+
+/// How a command ended that did not fail.
+enum Ending {
+    Done,
+    /// By Ctrl-C; what was found so far is written.
+    Stopped,
+}
+
+fn main() -> ExitCode {
+    let result = match Arguments::parse().command {
+        Command::Completions(arguments) => commands::completions::run(&arguments),
+    };
+    match result {
+        Ok(Ending::Done) => ExitCode::SUCCESS,
+        Ok(Ending::Stopped) => ExitCode::from(130),
+        Err(error) if files::is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
