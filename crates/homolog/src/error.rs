@@ -169,6 +169,14 @@ pub enum Error {
         /// What is wrong with it.
         reason: String,
     },
+    /// A file of bytes is not what its format asks for.
+    #[error("{format}: {reason}")]
+    Unreadable {
+        /// The format.
+        format: &'static str,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// The problem is too large for this method.
     #[error("{what}: {found} is more than the {limit} it can take")]
     TooLarge {

@@ -1,9 +1,15 @@
 //! Text to values and back, one file per format; and a sequence that is made by code. Nothing here touches files: `&str` in, `String`
-//! out. Malformed text is refused with its line and the reason.
+//! out (and bytes for `.npy`). Malformed text is refused with its line and the reason.
 
+pub mod cost_matrix;
 pub mod dataset;
 pub mod dd;
+pub mod house;
+pub mod landmarks;
+pub mod matches;
+pub mod npy;
 pub mod qaplib;
+mod table;
 pub mod turntable;
 
 use crate::{Error, Result};

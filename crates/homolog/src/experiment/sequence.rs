@@ -26,6 +26,16 @@ impl Split {
     /// All of them, in order.
     pub const ALL: [Self; 3] = [Self::Train, Self::Validation, Self::Test];
 
+    /// Its name in files.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Train => "train",
+            Self::Validation => "validation",
+            Self::Test => "test",
+        }
+    }
+
     /// The split of the pair that starts at a frame, counted from 0.
     #[must_use]
     pub fn of_frame(frame: usize) -> Self {

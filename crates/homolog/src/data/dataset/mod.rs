@@ -8,8 +8,11 @@
 
 mod build;
 mod json;
+mod pairing;
 mod record;
 mod shape;
+
+pub use pairing::Pairing;
 
 use crate::experiment::Split;
 use crate::graph::{Graph, Pair};

@@ -1,0 +1,102 @@
+//! Tables of comma-separated values, row by row with their lines. Semicolons and tabs separate as well: what the first line has most
+//! of. Blanks around a field, empty lines and a byte order mark do not count.
+
+use super::{malformed, shorten};
+use crate::{Error, Result};
+use csv::{ErrorKind, ReaderBuilder, StringRecord, Trim};
+
+/// The longest text of a table, in bytes; a longer one is refused unread.
+pub(super) const MAX_TABLE_SIZE: usize = 256 << 20;
+
+/// A row and its line in the text, from 1.
+pub(super) struct Row {
+    pub(super) line: usize,
+    pub(super) fields: StringRecord,
+}
+
+/// All rows of a text, the header being one of them; all have the same number of fields.
+pub(super) fn rows<'a>(format: &'static str, text: &'a str) -> Result<impl Iterator<Item = Result<Row>> + 'a> {
+    if text.len() > MAX_TABLE_SIZE {
+        return malformed(format, 1, format!("{} bytes are more than {MAX_TABLE_SIZE}", text.len()));
+    }
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mut builder = ReaderBuilder::new();
+    builder.has_headers(false).delimiter(delimiter(text)).trim(Trim::All);
+    let mut reader = builder.from_reader(text.as_bytes());
+    Ok(std::iter::from_fn(move || {
+        let mut fields = StringRecord::new();
+        match reader.read_record(&mut fields) {
+            Ok(false) => None,
+            Ok(true) => Some(Ok(Row { line: line_of(fields.position()), fields })),
+            Err(error) => Some(Err(refused(format, &error))),
+        }
+    }))
+}
+
+fn delimiter(text: &str) -> u8 {
+    let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    let count = |delimiter: u8| first.bytes().filter(|&byte| byte == delimiter).count();
+    // The first of equals, so a table of one column is one of commas.
+    [b';', b'\t'].into_iter().fold(b',', |best, other| if count(other) > count(best) { other } else { best })
+}
+
+fn line_of(position: Option<&csv::Position>) -> usize {
+    position.map_or(1, |position| usize::try_from(position.line()).unwrap_or(usize::MAX))
+}
+
+fn refused(format: &'static str, error: &csv::Error) -> Error {
+    let line = line_of(error.position());
+    let reason = match error.kind() {
+        ErrorKind::UnequalLengths { expected_len, len, .. } => {
+            format!("this row has {len} fields, the first has {expected_len}")
+        }
+        _ => error.to_string(),
+    };
+    Error::Malformed { format, line, reason }
+}
+
+/// Writes rows of fields as comma-separated values.
+pub(super) fn write<I, R>(format: &'static str, rows: I) -> Result<String>
+where
+    I: IntoIterator<Item = R>,
+    R: IntoIterator<Item = String>,
+{
+    let failed = |line: usize, reason: String| Error::Malformed { format, line, reason };
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    for (index, row) in rows.into_iter().enumerate() {
+        writer.write_record(row).map_err(|error| failed(index + 1, error.to_string()))?;
+    }
+    let bytes = writer.into_inner().map_err(|error| failed(1, error.to_string()))?;
+    String::from_utf8(bytes).map_err(|error| failed(1, error.to_string()))
+}
+
+/// Refuses a word that would not come back from a table as it is.
+pub(super) fn writable(format: &'static str, what: &str, word: &str) -> Result<String> {
+    if word.is_empty() || word.trim() != word {
+        return malformed(format, 1, format!("{what} {:?} cannot be a field of a table", shorten(word)));
+    }
+    Ok(word.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Vec<(usize, Vec<String>)>> {
+        rows("table", text)?
+            .map(|row| row.map(|Row { line, fields }| (line, fields.iter().map(str::to_string).collect())))
+            .collect()
+    }
+
+    #[test]
+    fn fields_are_found_whatever_separates_them() {
+        for text in ["a,b\n1,2\n", "\u{feff}a;b\r\n1;2", "a\tb\n\n 1 \t 2\n", "a ,\"b\"\n\"1\",2\n"] {
+            let rows = read(text).unwrap();
+            assert_eq!(rows.iter().map(|row| row.1.join("|")).collect::<Vec<_>>(), ["a|b", "1|2"], "{text:?}");
+        }
+        assert_eq!(read("a\n\n\nb\n").unwrap()[1].0, 4);
+        assert_eq!(read("x,\"two\nlines\"\nb,c\n").unwrap()[1].0, 3);
+        let uneven = read("a,b\n1,2\n1\n").unwrap_err();
+        assert_eq!(uneven.to_string(), "table, line 3: this row has 1 fields, the first has 2");
+    }
+}
