@@ -7,6 +7,7 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "printing is what a program does")]
 
 mod commands;
+mod data_files;
 mod files;
 
 use clap::{Parser, Subcommand};
@@ -22,6 +23,8 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    Convert(commands::convert::Arguments),
+    Solve(commands::solve::Arguments),
     Completions(commands::completions::Arguments),
 }
 
@@ -34,6 +37,8 @@ enum Ending {
 
 fn main() -> ExitCode {
     let result = match Arguments::parse().command {
+        Command::Convert(arguments) => commands::convert::run(&arguments),
+        Command::Solve(arguments) => commands::solve::run(&arguments),
         Command::Completions(arguments) => commands::completions::run(&arguments),
     };
     match result {

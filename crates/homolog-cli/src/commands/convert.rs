@@ -1,0 +1,179 @@
+//! `homolog convert`: landmark tables and the house files to a data set; a data set to tables.
+
+use crate::data_files::{extension, read_data_set, read_house, read_landmarks};
+use crate::{Ending, files};
+use anyhow::{Context, Result, bail};
+use homolog::data::dataset::{DataSet, LabelledPair, NamedGraph, Pairing};
+use homolog::data::landmarks::{self, LandmarkTable};
+use homolog::data::matches;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// Turns landmark tables and the house files into a data set, and data sets into tables
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  Two tables of named landmarks, one per specimen, as a pair to train on:
+    homolog convert wing1.csv wing2.csv -o wings.json
+  A sequence of frames in one table, each frame paired with the tenth after it, in thirds for training, validation and test:
+    homolog convert landmarks.csv --pairs 10 --split -o sequence.json
+  The matches of a data set as a table:
+    homolog convert wings.json --to matches -o matches.csv")]
+pub(crate) struct Arguments {
+    /// Landmark tables (.csv), data sets (.json, .jsonl), or the house directory of the paper's authors
+    #[arg(required = true)]
+    inputs: Vec<PathBuf>,
+    /// Where to write; standard output if absent
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// What the inputs are; by default what their names say
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    from: Option<Input>,
+    /// What to write; by default what the name of the output says: .json, .jsonl, or .csv for landmarks
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    to: Option<Output>,
+    /// Which graphs become pairs, where the input has no pairs: all, none, or N for each graph with the N-th after it [default: 1]
+    #[arg(long, value_name = "all|none|N", value_parser = parse_pairing)]
+    pairs: Option<Pairing>,
+    /// Pairs are for training, validation and test in turn, by their left graph
+    #[arg(long)]
+    split: bool,
+    /// The column of a table that names the graph [default: frame or image]
+    #[arg(long, value_name = "COLUMN")]
+    graph_column: Option<String>,
+    /// The column of a table that names the landmark [default: landmark]
+    #[arg(long, value_name = "COLUMN")]
+    landmark_column: Option<String>,
+    /// A column of a table that becomes a node attribute; may be given several times
+    #[arg(long = "attribute", value_name = "COLUMN")]
+    attributes: Vec<String>,
+    /// A column of a table to leave out; may be given several times
+    #[arg(long = "ignore", value_name = "COLUMN")]
+    ignored: Vec<String>,
+    /// Take the edges of the house's houseNNN.adj files
+    #[arg(long)]
+    house_edges: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Input {
+    /// A table of landmarks
+    Landmarks,
+    /// The house directory of the paper's authors
+    House,
+    /// A data set (.json or .jsonl)
+    DataSet,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Output {
+    /// A data set as JSON
+    Json,
+    /// A data set as JSON Lines
+    JsonLines,
+    /// The landmarks as a table
+    Landmarks,
+    /// The matches as a table
+    Matches,
+}
+
+fn parse_pairing(word: &str) -> Result<Pairing, String> {
+    match (word, word.parse()) {
+        ("all", _) => Ok(Pairing::All),
+        ("none", _) => Ok(Pairing::None),
+        (_, Ok(baseline)) => Ok(Pairing::Baseline(baseline)),
+        _ => Err("it must be all, none or a whole number".to_string()),
+    }
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
+    let format = arguments.output_format()?;
+    let data = arguments.read()?;
+    let text = match format {
+        Output::Json => data.to_json()?,
+        Output::JsonLines => data.to_json_lines()?,
+        Output::Landmarks => landmarks::write(data.graphs())?,
+        Output::Matches => matches::write(&data)?,
+    };
+    match &arguments.output {
+        None => files::print(text.as_bytes())?,
+        Some(path) => {
+            files::write(path, text.as_bytes())?;
+            let labelled = data.pairs().iter().filter(|pair| pair.truth.is_some()).count();
+            let (graphs, pairs) = (data.graphs().len(), data.pairs().len());
+            eprintln!("{}: {graphs} graphs, {pairs} pairs, {labelled} of them labelled", path.display());
+        }
+    }
+    Ok(Ending::Done)
+}
+
+impl Arguments {
+    fn output_format(&self) -> Result<Output> {
+        let by_name = self.output.as_deref().map(extension);
+        match (self.to, by_name.as_deref()) {
+            (Some(format), _) => Ok(format),
+            (None, None | Some("json")) => Ok(Output::Json),
+            (None, Some("jsonl" | "ndjson")) => Ok(Output::JsonLines),
+            (None, Some("csv")) => Ok(Output::Landmarks),
+            (None, Some(other)) => bail!("what to write into a file .{other}? Say --to"),
+        }
+    }
+
+    /// All inputs as one data set.
+    fn read(&self) -> Result<DataSet> {
+        let (mut graphs, mut pairs): (Vec<NamedGraph>, Vec<LabelledPair>) = (Vec::new(), Vec::new());
+        let mut ids = BTreeSet::new();
+        let mut complete = false;
+        for path in &self.inputs {
+            let more = match self.input_format(path)? {
+                Input::Landmarks => read_landmarks(path, &self.table())?,
+                Input::House => read_house(path, self.house_edges)?,
+                Input::DataSet => {
+                    let data = read_data_set(path)?;
+                    let first = graphs.len();
+                    let moved = |pair: &LabelledPair| LabelledPair {
+                        left: pair.left + first,
+                        right: pair.right + first,
+                        ..pair.clone()
+                    };
+                    pairs.extend(data.pairs().iter().map(moved));
+                    complete = true;
+                    data.graphs().to_vec()
+                }
+            };
+            if let Some(twice) = more.iter().find(|named| ids.contains(&named.id)) {
+                bail!("{}: an earlier input has a graph {:?} already", path.display(), twice.id);
+            }
+            ids.extend(more.iter().map(|named| named.id.clone()));
+            graphs.extend(more);
+        }
+        match self.pairs {
+            _ if !pairs.is_empty() && (self.pairs.is_some() || self.split) => {
+                bail!("the input has pairs already: --pairs and --split are for graphs without any")
+            }
+            None if complete && !self.split => DataSet::new(graphs, pairs).context("the inputs together"),
+            pairing => {
+                let data = DataSet::paired(graphs, pairing.unwrap_or(Pairing::Baseline(1)), self.split);
+                data.context("the inputs together")
+            }
+        }
+    }
+
+    fn input_format(&self, path: &Path) -> Result<Input> {
+        match (self.from, extension(path).as_str()) {
+            (Some(format), _) => Ok(format),
+            (None, _) if path.is_dir() => Ok(Input::House),
+            (None, "csv" | "tsv") => Ok(Input::Landmarks),
+            (None, "json" | "jsonl" | "ndjson") => Ok(Input::DataSet),
+            (None, _) => bail!("what is {}? Its name does not say; say --from", path.display()),
+        }
+    }
+
+    fn table(&self) -> LandmarkTable {
+        LandmarkTable {
+            graph: self.graph_column.clone(),
+            landmark: self.landmark_column.clone(),
+            attributes: self.attributes.clone(),
+            ignored: self.ignored.clone(),
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! Data sets and problems from files, by what their names end in.
+
+use crate::files;
+use anyhow::{Context, Result, bail};
+use homolog::data::cost_matrix::{self, Sense};
+use homolog::data::dataset::{DataSet, NamedGraph};
+use homolog::data::landmarks::LandmarkTable;
+use homolog::data::{dd, house, npy, qaplib};
+use homolog::matching::Compatibility;
+use std::path::Path;
+
+/// The end of a file's name after the last dot, in small letters.
+pub(crate) fn extension(path: &Path) -> String {
+    path.extension().map(|end| end.to_string_lossy().to_ascii_lowercase()).unwrap_or_default()
+}
+
+/// Reads a data set from `.json` or `.jsonl`.
+pub(crate) fn read_data_set(path: &Path) -> Result<DataSet> {
+    let text = files::read_text(path)?;
+    let data = match extension(path).as_str() {
+        "jsonl" | "ndjson" => DataSet::from_json_lines(&text),
+        _ => DataSet::from_json(&text),
+    };
+    data.with_context(|| path.display().to_string())
+}
+
+/// Reads a landmark table; without a column that says which graph, it is one graph called as the file.
+pub(crate) fn read_landmarks(path: &Path, table: &LandmarkTable) -> Result<Vec<NamedGraph>> {
+    let id = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    table.read(&files::read_text(path)?, &id).with_context(|| path.display().to_string())
+}
+
+/// Reads the house directory of the paper's authors, frame by frame; with `edges`, their triangulations too.
+pub(crate) fn read_house(folder: &Path, edges: bool) -> Result<Vec<NamedGraph>> {
+    let labels = folder.join("label");
+    let entries = std::fs::read_dir(&labels)
+        .with_context(|| format!("{} is no house directory: cannot read {}", folder.display(), labels.display()))?;
+    let mut numbers = Vec::new();
+    for entry in entries {
+        let name = entry.with_context(|| format!("cannot read {}", labels.display()))?.file_name();
+        numbers.extend(house::frame_number(&name.to_string_lossy()).map(|number| (number, name)));
+    }
+    if numbers.is_empty() {
+        bail!("{} has no files house1, house2, ...", labels.display());
+    }
+    numbers.sort_unstable();
+    let frame = |(number, name): (usize, std::ffi::OsString)| {
+        let path = labels.join(name);
+        let text = files::read_text(&path)?;
+        let beside = folder.join(format!("house{number:03}.adj"));
+        let adjacency = if edges { Some(files::read_text(&beside)?) } else { None };
+        let about =
+            || if edges { format!("{} with {}", path.display(), beside.display()) } else { path.display().to_string() };
+        house::read_frame(number, &text, adjacency.as_deref()).with_context(about)
+    };
+    numbers.into_iter().map(frame).collect()
+}
+
+/// The formats of matching problems.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum ProblemFormat {
+    /// A cost matrix as text
+    Csv,
+    /// A cost matrix as numpy writes it
+    Npy,
+    /// A graph matching problem
+    Dd,
+    /// A quadratic assignment problem of QAPLIB
+    Qaplib,
+}
+
+impl ProblemFormat {
+    /// By what the name of a file ends in.
+    pub(crate) fn of(path: &Path) -> Option<Self> {
+        match extension(path).as_str() {
+            "csv" | "tsv" | "txt" => Some(Self::Csv),
+            "npy" => Some(Self::Npy),
+            "dd" => Some(Self::Dd),
+            "dat" => Some(Self::Qaplib),
+            _ => None,
+        }
+    }
+}
+
+/// Reads a problem. The sense is that of a cost matrix; the other formats are minimised.
+pub(crate) fn read_problem(path: &Path, format: ProblemFormat, sense: Sense) -> Result<Compatibility> {
+    let problem = match format {
+        ProblemFormat::Csv => cost_matrix::read_csv(&files::read_text(path)?, sense)
+            .and_then(|matrix| cost_matrix::problem(matrix, sense)),
+        ProblemFormat::Npy => npy::read(&files::read(path)?).and_then(|matrix| cost_matrix::problem(matrix, sense)),
+        ProblemFormat::Dd => dd::read(&files::read_text(path)?),
+        ProblemFormat::Qaplib => qaplib::read(&files::read_text(path)?),
+    };
+    problem.with_context(|| path.display().to_string())
+}
