@@ -2,14 +2,13 @@
 //! data, never code. Numbers come back bit for bit.
 
 use crate::features::FeatureMap;
-use crate::graph::{Graph, Pair};
+use crate::graph::Pair;
 use crate::learn::Fit;
 use crate::loss::LossKind;
-use crate::matching::{Method, RightOrder, Solution, Workspace};
+use crate::matching::{Method, Solution, Workspace};
 use crate::optimize::StopReason;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
 
 /// The version of the file format that this library writes, and the newest it reads.
 pub const FORMAT_VERSION: u32 = 1;
@@ -153,15 +152,8 @@ impl Model {
     /// # Errors
     /// A graph without the parts that the features need.
     pub fn solve(&self, pair: &Pair, work: &mut Workspace) -> Result<Solution> {
-        let describe = |graph: &Graph| self.features.describe(graph).map(Arc::new);
-        let instance = self.features.instance(&describe(&pair.left)?, &describe(&pair.right)?)?;
-        let problem = instance.compatibility(&self.weights())?;
-        let order = RightOrder::random(problem.right_count(), 0);
-        let mut shuffled = problem.clone();
-        order.shuffle_into(&problem, &mut shuffled)?;
-        let mut solution = self.matcher.matcher().solve(&shuffled, work)?;
-        order.carry_back_solution(&mut solution)?;
-        Ok(solution)
+        let (_, problem) = self.problem(pair)?;
+        self.solve_shuffled(&problem, work)
     }
 
     /// The model as a file: indented JSON with a line feed at the end.

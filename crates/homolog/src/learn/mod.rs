@@ -17,7 +17,7 @@ mod select;
 pub use evaluate::{Evaluation, evaluate};
 pub use example::Example;
 pub use max_margin::{Fit, MaxMargin, Training};
-pub use select::{Selection, lambda_grid};
+pub use select::{Selection, choose, lambda_grid};
 
 use crate::Result;
 use crate::matching::Matcher;
