@@ -1,0 +1,158 @@
+//! The relaxed risk: R(w) = mean_n max_y [loss(y) + <w, Phi(y) - Phi(truth_n)>] over soft matchings y, the points of the linear
+//! relaxation ([`LpRelaxation`]), and the truth.
+//!
+//! It is convex in w and nowhere below the structured risk, since every matching is a soft matching; so it bounds the mean slack and,
+//! by the paper's lemma, the mean training loss. Each relaxation is solved from both sides and only as precisely as is of use:
+//!
+//! * the value is that of the multipliers, never below R(w);
+//! * the plane is that of a feasible soft matching, slope Phi(y) - Phi(truth) and offset loss(y), never above R anywhere.
+//!
+//! The gap that the bundle method sees is then an honest one. Each example starts from where its last solve ended. Examples are taken
+//! in parallel and added up in their order, so that the number of threads does not matter.
+
+use super::Example;
+use super::risk::{Memory, Scratch, part_of, parts_for};
+use crate::matching::{Exact, LpRelaxation, Matcher, Relaxed, Status, WarmStart};
+use crate::optimize::{Plane, Risk};
+use crate::{Error, Result};
+use rayon::prelude::*;
+
+/// Rounding errors of the solver's sums, as a part of its bound: nothing closer can be asked for.
+const ROUNDING: f64 = 1e-12;
+/// Warm starts beyond this many numbers in all (4 bytes each) are not kept; their examples start from scratch each time.
+const MOST_KEPT: usize = 1 << 28;
+
+/// The relaxed risk of a set of examples.
+pub(super) struct RelaxedRisk<'a> {
+    pub(super) examples: &'a [Example],
+    solver: LpRelaxation,
+    pub(super) memory: Memory,
+    parts: usize,
+}
+
+/// What one example contributes: an upper bound on its slack, and a plane below it.
+struct Slack {
+    value: f64,
+    plane: Plane,
+}
+
+impl<'a> RelaxedRisk<'a> {
+    pub(super) fn new(examples: &'a [Example], solver: LpRelaxation, mut memory: Memory) -> Self {
+        memory.warm.resize_with(examples.len(), WarmStart::default);
+        Self { examples, solver, memory, parts: parts_for(examples.len()) }
+    }
+
+    /// Whether the truth of every example is an answer to its problem, as the lemma needs: all nodes matched that can be, unless
+    /// they may stay unmatched.
+    pub(super) fn is_feasible(&self) -> bool {
+        self.examples.iter().all(Example::truth_is_feasible)
+    }
+
+    /// How many examples, without their losses, are solved with proof by the relaxation alone.
+    pub(super) fn tight(&self, weights: &[f64]) -> Result<usize> {
+        let root = Exact { max_branches: 1, max_entries: self.solver.max_entries, ..Exact::default() };
+        let tight = |scratch: &mut Scratch, example: &Example| {
+            example.instance.compatibility_into(weights, &mut scratch.problem)?;
+            example.order.shuffle_into(&scratch.problem, &mut scratch.shuffled)?;
+            Ok(root.solve(&scratch.shuffled, &mut scratch.work)?.status == Status::Optimal)
+        };
+        let answers: Result<Vec<bool>> = self.examples.par_iter().map_init(Scratch::new, tight).collect();
+        Ok(answers?.into_iter().filter(|&tight| tight).count())
+    }
+
+    /// Warm starts within the limit, the first examples' before others.
+    fn forget(&mut self) {
+        let mut total = 0;
+        for warm in &mut self.memory.warm {
+            total += warm.len();
+            if total > MOST_KEPT {
+                *warm = WarmStart::default();
+            }
+        }
+    }
+}
+
+impl Risk for RelaxedRisk<'_> {
+    fn dim(&self) -> usize {
+        self.examples.first().map_or(0, |example| example.instance.dim())
+    }
+
+    fn parts(&self) -> usize {
+        self.parts
+    }
+
+    fn floor(&self) -> Option<f64> {
+        Some(0.0)
+    }
+
+    fn aim(&mut self, closeness: f64) {
+        self.solver.gap = ROUNDING;
+        self.solver.tolerance = closeness.max(0.0);
+    }
+
+    fn evaluate(&mut self, weights: &[f64], planes: &mut [Plane]) -> Result<f64> {
+        let (examples, solver) = (self.examples, &self.solver);
+        let slacks: Vec<Slack> = examples
+            .par_iter()
+            .zip(&mut self.memory.warm)
+            .map_init(Scratch::new, |scratch, (example, warm)| find_slack(example, solver, weights, warm, scratch))
+            .collect::<Result<_>>()?;
+        self.memory.solves += examples.len();
+        // Whatever the precision, both sides of every answer are proven.
+        self.memory.proven += examples.len();
+        self.forget();
+        let total: f64 = examples.iter().map(|example| example.importance).sum();
+        let mut value = 0.0;
+        for (part, plane) in planes.iter_mut().enumerate() {
+            for n in part_of(examples.len(), self.parts, part) {
+                let share = if total > 0.0 { examples[n].importance / total } else { 0.0 };
+                value += share * slacks[n].value;
+                plane.offset += share * slacks[n].plane.offset;
+                plane.slope.iter_mut().zip(&slacks[n].plane.slope).for_each(|(sum, slope)| *sum += share * slope);
+            }
+        }
+        Ok(value)
+    }
+}
+
+fn find_slack(
+    example: &Example,
+    solver: &LpRelaxation,
+    weights: &[f64],
+    warm: &mut WarmStart,
+    scratch: &mut Scratch,
+) -> Result<Slack> {
+    example.instance.compatibility_into(weights, &mut scratch.problem)?;
+    example.loss.add_to(&mut scratch.problem);
+    example.order.shuffle_into(&scratch.problem, &mut scratch.shuffled)?;
+    let mut relaxed = solver.solve_from(&scratch.shuffled, warm, &mut scratch.work).map_err(name_the_way_out)?;
+    example.order.carry_back_relaxed(&mut relaxed);
+    let truth_score: f64 = example.truth_features.iter().zip(weights).map(|(feature, weight)| feature * weight).sum();
+    let plane = plane_of(example, &relaxed)?;
+    let height = plane.offset + plane.slope.iter().zip(weights).map(|(slope, weight)| slope * weight).sum::<f64>();
+    // The truth's own value is 0, and its plane is zero everywhere; rounding may put a plane a hair above the bound.
+    let value = (example.loss.constant() + relaxed.bound - truth_score).max(height).max(0.0);
+    if height <= 0.0 {
+        return Ok(Slack { value, plane: Plane { slope: vec![0.0; weights.len()], offset: 0.0 } });
+    }
+    Ok(Slack { value, plane })
+}
+
+/// Slope Phi(y) - Phi(truth), offset loss(y).
+fn plane_of(example: &Example, soft: &Relaxed) -> Result<Plane> {
+    let mut slope: Vec<f64> = example.truth_features.iter().map(|feature| -feature).collect();
+    example.instance.add_soft_features(soft, 1.0, &mut slope)?;
+    Ok(Plane { slope, offset: example.loss.of_soft(&soft.node) })
+}
+
+/// Graphs too large for the relaxation can still be learned from.
+fn name_the_way_out(error: Error) -> Error {
+    match error {
+        Error::TooLarge { limit, found, .. } => Error::TooLarge {
+            what: "left edges times right edges of an example, for the relaxation (learn with the search oracle instead)",
+            limit,
+            found,
+        },
+        other => other,
+    }
+}
