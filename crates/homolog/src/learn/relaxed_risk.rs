@@ -156,3 +156,68 @@ fn name_the_way_out(error: Error) -> Error {
         other => other,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::{Sequence, Split};
+    use crate::features::FeatureMap;
+    use crate::graph::Graph;
+    use crate::loss::Hamming;
+    use ndarray::Array2;
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+    use std::sync::Arc;
+
+    /// Pairs of jittered copies of a few points.
+    fn examples(rng: &mut ChaCha8Rng) -> Vec<Example> {
+        let points = Array2::from_shape_simple_fn((7, 2), || rng.random_range(0.0..1.0));
+        let mut frame = || Graph::from_points(points.mapv(|x| x + rng.random_range(-0.2..0.2))).map(Arc::new);
+        let frames = (0..12).map(|_| frame().unwrap()).collect();
+        let sequence = Sequence::new(FeatureMap::paper_quadratic(), frames).unwrap();
+        sequence.examples(1, Split::Train, &Hamming::default()).unwrap()
+    }
+
+    fn evaluate(risk: &mut RelaxedRisk<'_>, weights: &[f64]) -> (f64, Vec<Plane>) {
+        let mut planes = vec![Plane { slope: vec![0.0; weights.len()], offset: 0.0 }; risk.parts()];
+        let value = risk.evaluate(weights, &mut planes).unwrap();
+        (value, planes)
+    }
+
+    fn height(plane: &Plane, weights: &[f64]) -> f64 {
+        plane.offset + plane.slope.iter().zip(weights).map(|(slope, weight)| slope * weight).sum::<f64>()
+    }
+
+    #[test]
+    fn however_hasty_no_plane_cuts_off_a_part_of_the_risk_and_no_value_is_below_it() {
+        let rng = &mut ChaCha8Rng::seed_from_u64(1);
+        let examples = examples(rng);
+        let precise = LpRelaxation { gap: 0.0, tolerance: 1e-9, max_iterations: 100_000, ..LpRelaxation::default() };
+        let mut weights = || {
+            let mut weights: Vec<f64> = (0..60).map(|_| rng.random_range(-0.05..0.1)).collect();
+            weights.push(rng.random_range(-0.1..0.3));
+            weights
+        };
+        let points: Vec<Vec<f64>> = (0..8).map(|_| weights()).collect();
+        let mut exact = RelaxedRisk::new(&examples, precise, Memory::default());
+        let heights: Vec<(f64, Vec<Plane>)> = points.iter().map(|point| evaluate(&mut exact, point)).collect();
+        let mut loose = 0;
+        for max_iterations in [0, 20, 60] {
+            let hasty = LpRelaxation { gap: 0.0, max_iterations, ..LpRelaxation::default() };
+            let mut risk = RelaxedRisk::new(&examples, hasty, Memory::default());
+            for (point, (at_point, _)) in points.iter().zip(&heights) {
+                let (value, planes) = evaluate(&mut risk, point);
+                assert!(value >= at_point - 1e-8);
+                let below: f64 = planes.iter().map(|plane| height(plane, point)).sum();
+                loose += usize::from(value - below > 1e-3);
+                for (other, (_, exact)) in points.iter().zip(&heights) {
+                    for (plane, exact) in planes.iter().zip(exact) {
+                        // Within 1e-9 the exact plane at its own point is the risk there.
+                        assert!(height(plane, other) <= height(exact, other) + 1e-8);
+                    }
+                }
+            }
+        }
+        assert!(loose > 5, "the hasty solves are hasty: {loose}");
+    }
+}
