@@ -1,7 +1,5 @@
 //! The linear relaxation: equal to a general solver's, feasible from below, an upper bound from above, tight where it says so.
 
-#![expect(clippy::unwrap_used, reason = "a panic is how a test fails, in its helpers too")]
-
 mod common;
 mod relaxed_reference;
 

@@ -27,7 +27,7 @@ const FRAMES: usize = 31;
 /// The frames are turned by up to this many radians and every coordinate is moved by up to this much; there is one point per unit
 /// of area.
 const TURN: f64 = 0.3;
-const JITTER: f64 = 0.12;
+const JITTER: f64 = 0.08;
 
 pub(super) fn report(arguments: &Arguments) -> Result<()> {
     println!("## Point sets, rotated and jittered: relaxations to within 1 %, median and most, one thread\n");

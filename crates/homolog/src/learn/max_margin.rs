@@ -76,18 +76,21 @@ impl Fit {
     }
 
     fn relaxed_note(&self, ending: &str, proof: &RelaxedProof) -> String {
-        let mut note = format!(
-            "Training {ending}: the relaxed objective is at most {:.6} and no weights have less than {:.6} (proven).",
-            self.objective, self.bound
-        );
-        if let Some(loss) = proof.loss {
-            note += &format!(" The mean training loss of exact predictions is at most {loss:.6} (proven).");
-        }
-        if let Some(tight) = proof.tight {
-            note +=
-                &format!(" The relaxation alone solves and proves {tight} of {} training problems.", proof.problems);
-        }
-        note
+        let (objective, bound) = (self.objective, self.bound);
+        let loss = proof
+            .loss
+            .map(|loss| format!(" The mean training loss of exact predictions is at most {loss:.6} (proven)."));
+        let tight = proof.tight.map(|tight| {
+            format!(" The relaxation alone solves and proves {tight} of {} training problems.", proof.problems)
+        });
+        let sentences = [
+            format!(
+                "Training {ending}: the relaxed objective is at most {objective:.6} and no weights have less than {bound:.6} (proven)."
+            ),
+            loss.unwrap_or_default(),
+            tight.unwrap_or_default(),
+        ];
+        sentences.concat()
     }
 }
 

@@ -188,7 +188,7 @@ impl WarmStart {
         let mut point = Point::start(factors);
         let fits = point.parts().iter().zip(&self.parts).all(|(part, own)| part.len() == own.len());
         let ratio = factors.scale / self.scale;
-        if !fits || !(ratio.is_normal() && self.weight * ratio > 0.0) {
+        if !(fits && ratio.is_normal() && self.weight * ratio > 0.0) {
             return (point, START_WEIGHT);
         }
         // Multipliers, and the weight that sets them off against the variables, are in units of the scaled scores.
