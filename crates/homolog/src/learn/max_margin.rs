@@ -181,7 +181,10 @@ impl MaxMargin {
                 Ok(_) if training.path.minima.len() > done => {
                     match risk.counts(Some(&training.path.minima[done].weights)) {
                         Ok(counts) => training.counts.push(counts),
-                        Err(error) => ended = Err(error),
+                        Err(error) => {
+                            training.path.minima.pop();
+                            ended = Err(error);
+                        }
                     }
                 }
                 Ok(minima) => last = minima.last().cloned(),

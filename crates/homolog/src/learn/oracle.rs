@@ -130,4 +130,8 @@ impl Risk for OracleRisk<'_> {
     fn evaluate(&mut self, weights: &[f64], planes: &mut [Plane]) -> Result<f64> {
         self.risk_mut().evaluate(weights, planes)
     }
+
+    fn may_find_more(&self) -> bool {
+        self.risk().may_find_more()
+    }
 }
