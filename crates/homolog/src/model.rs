@@ -3,7 +3,7 @@
 
 use crate::features::FeatureMap;
 use crate::graph::Pair;
-use crate::learn::Fit;
+use crate::learn::{Fit, RelaxedProof};
 use crate::loss::LossKind;
 use crate::matching::{Method, Solution, Workspace};
 use crate::optimize::StopReason;
@@ -79,6 +79,9 @@ pub struct TrainingRecord {
     pub evaluations: usize,
     /// Problems solved, up to this λ on the path.
     pub solves: usize,
+    /// What is proven besides, if it was trained against the linear relaxation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub relaxed: Option<RelaxedProof>,
     /// The version of the library.
     pub version: String,
 }
@@ -99,6 +102,7 @@ impl TrainingRecord {
             stop: fit.stop,
             evaluations: fit.history.len(),
             solves: fit.solves,
+            relaxed: fit.relaxed,
             version: env!("CARGO_PKG_VERSION").to_string(),
         }
     }
