@@ -7,7 +7,16 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "printing is what a program does")]
 
 mod commands;
+mod figures;
 mod files;
+mod inputs;
+mod pair_input;
+mod pictures;
+mod progress;
+mod report;
+mod settings;
+mod study;
+mod training;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -22,6 +31,12 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    Demo(commands::demo::Arguments),
+    Train(commands::train::Arguments),
+    Match(commands::matching::Arguments),
+    Evaluate(commands::evaluate::Arguments),
+    Explain(commands::explain::Arguments),
+    Experiment(commands::experiment::Arguments),
     Completions(commands::completions::Arguments),
 }
 
@@ -34,6 +49,12 @@ enum Ending {
 
 fn main() -> ExitCode {
     let result = match Arguments::parse().command {
+        Command::Demo(arguments) => commands::demo::run(&arguments),
+        Command::Train(arguments) => commands::train::run(&arguments),
+        Command::Match(arguments) => commands::matching::run(&arguments),
+        Command::Evaluate(arguments) => commands::evaluate::run(&arguments),
+        Command::Explain(arguments) => commands::explain::run(&arguments),
+        Command::Experiment(arguments) => commands::experiment::run(&arguments),
         Command::Completions(arguments) => commands::completions::run(&arguments),
     };
     match result {
