@@ -8,6 +8,7 @@
     reason = "a benchmark's table goes to stdout, its remarks to stderr"
 )]
 
+mod certified;
 mod clock;
 mod exact;
 mod experiment;
@@ -40,6 +41,8 @@ enum Command {
     Quadratic(quadratic::Arguments),
     /// The exact quadratic matcher: published problems, proofs, bounds over time.
     Exact(exact::Arguments),
+    /// Training against the linear relaxation, with proof; how long a relaxation takes.
+    Certified(certified::Arguments),
     /// Training: the house data, a path of λ, random problems beside dlib's figures, and up to 10,000 examples.
     Learn(learn::Arguments),
     /// One row of the last table of `learn`, in a process of its own.
@@ -57,6 +60,7 @@ fn main() -> Result<()> {
         Command::House(arguments) => experiment::run(&arguments),
         Command::Quadratic(arguments) => quadratic::run(&arguments),
         Command::Exact(arguments) => exact::run(&arguments),
+        Command::Certified(arguments) => certified::run(&arguments),
         Command::Learn(arguments) => learn::run(&arguments),
         Command::LearnScale(arguments) => learn::run_one(&arguments),
         Command::SolveOne(arguments) => linear::run_one(&arguments),

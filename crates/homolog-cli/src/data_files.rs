@@ -1,28 +1,14 @@
-//! Data sets and problems from files, by what their names end in.
+//! Landmark tables, the house files and matching problems from files.
 
 use crate::files;
+use crate::inputs::extension;
 use anyhow::{Context, Result, bail};
 use homolog::data::cost_matrix::{self, Sense};
-use homolog::data::dataset::{DataSet, NamedGraph};
+use homolog::data::dataset::NamedGraph;
 use homolog::data::landmarks::LandmarkTable;
 use homolog::data::{dd, house, npy, qaplib};
 use homolog::matching::Compatibility;
 use std::path::Path;
-
-/// The end of a file's name after the last dot, in small letters.
-pub(crate) fn extension(path: &Path) -> String {
-    path.extension().map(|end| end.to_string_lossy().to_ascii_lowercase()).unwrap_or_default()
-}
-
-/// Reads a data set from `.json` or `.jsonl`.
-pub(crate) fn read_data_set(path: &Path) -> Result<DataSet> {
-    let text = files::read_text(path)?;
-    let data = match extension(path).as_str() {
-        "jsonl" | "ndjson" => DataSet::from_json_lines(&text),
-        _ => DataSet::from_json(&text),
-    };
-    data.with_context(|| path.display().to_string())
-}
 
 /// Reads a landmark table; without a column that says which graph, it is one graph called as the file.
 pub(crate) fn read_landmarks(path: &Path, table: &LandmarkTable) -> Result<Vec<NamedGraph>> {

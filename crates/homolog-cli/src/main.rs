@@ -8,7 +8,16 @@
 
 mod commands;
 mod data_files;
+mod figures;
 mod files;
+mod inputs;
+mod pair_input;
+mod pictures;
+mod progress;
+mod report;
+mod settings;
+mod study;
+mod training;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -25,6 +34,12 @@ struct Arguments {
 enum Command {
     Convert(commands::convert::Arguments),
     Solve(commands::solve::Arguments),
+    Demo(commands::demo::Arguments),
+    Train(commands::train::Arguments),
+    Match(commands::matching::Arguments),
+    Evaluate(commands::evaluate::Arguments),
+    Explain(commands::explain::Arguments),
+    Experiment(commands::experiment::Arguments),
     Completions(commands::completions::Arguments),
 }
 
@@ -39,6 +54,12 @@ fn main() -> ExitCode {
     let result = match Arguments::parse().command {
         Command::Convert(arguments) => commands::convert::run(&arguments),
         Command::Solve(arguments) => commands::solve::run(&arguments),
+        Command::Demo(arguments) => commands::demo::run(&arguments),
+        Command::Train(arguments) => commands::train::run(&arguments),
+        Command::Match(arguments) => commands::matching::run(&arguments),
+        Command::Evaluate(arguments) => commands::evaluate::run(&arguments),
+        Command::Explain(arguments) => commands::explain::run(&arguments),
+        Command::Experiment(arguments) => commands::experiment::run(&arguments),
         Command::Completions(arguments) => commands::completions::run(&arguments),
     };
     match result {

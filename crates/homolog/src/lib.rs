@@ -33,11 +33,13 @@
 //! * [`optimize`]: minimises a regularised convex risk that is dear to evaluate, with a proof.
 //! * [`learn`]: weights from matched examples, with a proof of how good they are.
 //! * [`model`]: features, matcher and weights as a file.
+//! * [`explain`]: why a match is as it is.
 //! * [`experiment`]: the paper's experiments on any data.
 //! * [`data`]: text to values and back, one file per format; the built-in turntable sequence.
 
 pub mod data;
 pub mod experiment;
+pub mod explain;
 pub mod features;
 pub mod geometry;
 pub mod graph;

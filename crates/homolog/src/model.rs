@@ -2,14 +2,13 @@
 //! data, never code. Numbers come back bit for bit.
 
 use crate::features::FeatureMap;
-use crate::graph::{Graph, Pair};
-use crate::learn::Fit;
+use crate::graph::Pair;
+use crate::learn::{Fit, RelaxedProof};
 use crate::loss::LossKind;
-use crate::matching::{Method, RightOrder, Solution, Workspace};
+use crate::matching::{Method, Solution, Workspace};
 use crate::optimize::StopReason;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
 
 /// The version of the file format that this library writes, and the newest it reads.
 pub const FORMAT_VERSION: u32 = 1;
@@ -80,6 +79,9 @@ pub struct TrainingRecord {
     pub evaluations: usize,
     /// Problems solved, up to this λ on the path.
     pub solves: usize,
+    /// What is proven besides, if it was trained against the linear relaxation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub relaxed: Option<RelaxedProof>,
     /// The version of the library.
     pub version: String,
 }
@@ -100,6 +102,7 @@ impl TrainingRecord {
             stop: fit.stop,
             evaluations: fit.history.len(),
             solves: fit.solves,
+            relaxed: fit.relaxed,
             version: env!("CARGO_PKG_VERSION").to_string(),
         }
     }
@@ -153,15 +156,8 @@ impl Model {
     /// # Errors
     /// A graph without the parts that the features need.
     pub fn solve(&self, pair: &Pair, work: &mut Workspace) -> Result<Solution> {
-        let describe = |graph: &Graph| self.features.describe(graph).map(Arc::new);
-        let instance = self.features.instance(&describe(&pair.left)?, &describe(&pair.right)?)?;
-        let problem = instance.compatibility(&self.weights())?;
-        let order = RightOrder::random(problem.right_count(), 0);
-        let mut shuffled = problem.clone();
-        order.shuffle_into(&problem, &mut shuffled)?;
-        let mut solution = self.matcher.matcher().solve(&shuffled, work)?;
-        order.carry_back_solution(&mut solution)?;
-        Ok(solution)
+        let (_, problem) = self.problem(pair)?;
+        self.solve_shuffled(&problem, work)
     }
 
     /// The model as a file: indented JSON with a line feed at the end.

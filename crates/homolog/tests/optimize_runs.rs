@@ -210,3 +210,37 @@ fn second_looks_find_what_a_careless_search_missed() {
     let limited = Bundle { lambda: 0.1, max_iterations: 2, ..Bundle::default() };
     assert_eq!(limited.minimize(&mut Careless { evaluations: 0 }, &mut onward).unwrap().history.len(), 2);
 }
+
+/// An oracle that is never closer than it is asked to be.
+struct Hasty(Polyhedral);
+
+impl Risk for Hasty {
+    fn dim(&self) -> usize {
+        self.0.dim()
+    }
+
+    fn parts(&self) -> usize {
+        self.0.parts.len()
+    }
+
+    fn aim(&mut self, closeness: f64) {
+        // The value is off by the slack on one side, the plane on the other, in every part.
+        self.0.slack = closeness / (2 * self.0.parts.len()) as f64;
+    }
+
+    fn evaluate(&mut self, weights: &[f64], planes: &mut [Plane]) -> Result<f64> {
+        self.0.evaluate(weights, planes)
+    }
+}
+
+#[test]
+fn an_oracle_that_is_only_as_close_as_it_is_asked_to_be_is_close_enough() {
+    for (seed, parts, lambda) in [(20, 1, 1.0), (21, 4, 0.1), (22, 10, 0.01), (23, 3, 1e-3)] {
+        let exact = Polyhedral::random(200, 12, parts, 1.0, seed);
+        let wanted = exact.wanted(lambda, &[]);
+        let bundle = Bundle { lambda, gap_tolerance: 1e-5, ..Bundle::default() };
+        let minimum = bundle.minimize(&mut Hasty(exact), &mut onward).unwrap();
+        assert_eq!(minimum.stop, StopReason::Converged, "{lambda}: {minimum:?}");
+        assert_lawful(&minimum, wanted, &format!("lambda {lambda}"));
+    }
+}

@@ -4,7 +4,7 @@
 //! the median of the processor time of a solve; the score, as the mean of (score - worst) / (best - worst) with best and worst taken over
 //! the solvers and the truth on each problem; the share of nodes matched as in truth; and the mean of (bound - score) / |score|.
 
-mod problems;
+pub(crate) mod problems;
 
 use crate::clock::{Stopwatch, median};
 use crate::files::write_json;

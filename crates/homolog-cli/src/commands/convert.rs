@@ -1,6 +1,8 @@
 //! `homolog convert`: landmark tables and the house files to a data set; a data set to tables.
 
-use crate::data_files::{extension, read_data_set, read_house, read_landmarks};
+use super::usage;
+use crate::data_files::{read_house, read_landmarks};
+use crate::inputs::{BUILT_IN, Input, extension};
 use crate::{Ending, files};
 use anyhow::{Context, Result, bail};
 use homolog::data::dataset::{DataSet, LabelledPair, NamedGraph, Pairing};
@@ -19,7 +21,7 @@ use std::path::{Path, PathBuf};
   The matches of a data set as a table:
     homolog convert wings.json --to matches -o matches.csv")]
 pub(crate) struct Arguments {
-    /// Landmark tables (.csv), data sets (.json, .jsonl), or the house directory of the paper's authors
+    /// Landmark tables (.csv), data sets (.json, .jsonl), the house directory of the paper's authors, or the word turntable
     #[arg(required = true)]
     inputs: Vec<PathBuf>,
     /// Where to write; standard output if absent
@@ -27,11 +29,12 @@ pub(crate) struct Arguments {
     output: Option<PathBuf>,
     /// What the inputs are; by default what their names say
     #[arg(long, value_enum, value_name = "FORMAT")]
-    from: Option<Input>,
+    from: Option<From>,
     /// What to write; by default what the name of the output says: .json, .jsonl, or .csv for landmarks
     #[arg(long, value_enum, value_name = "FORMAT")]
     to: Option<Output>,
-    /// Which graphs become pairs, where the input has no pairs: all, none, or N for each graph with the N-th after it [default: 1]
+    /// Which graphs become pairs, where the input has no pairs: all, none, or N for each graph with the N-th
+    /// after it [default: all, unless that makes more than 2000 pairs]
     #[arg(long, value_name = "all|none|N", value_parser = parse_pairing)]
     pairs: Option<Pairing>,
     /// Pairs are for training, validation and test in turn, by their left graph
@@ -55,12 +58,12 @@ pub(crate) struct Arguments {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Input {
+enum From {
     /// A table of landmarks
     Landmarks,
     /// The house directory of the paper's authors
     House,
-    /// A data set (.json or .jsonl)
+    /// A data set (.json, .jsonl), a folder with landmarks.csv, or the word turntable for the built-in sequence
     DataSet,
 }
 
@@ -85,8 +88,11 @@ fn parse_pairing(word: &str) -> Result<Pairing, String> {
     }
 }
 
+/// More pairs than this are made only when asked for.
+const MOST_PAIRS: usize = 2000;
+
 pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
-    let format = arguments.output_format()?;
+    let format = arguments.output_format();
     let data = arguments.read()?;
     let text = match format {
         Output::Json => data.to_json()?,
@@ -107,14 +113,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
 }
 
 impl Arguments {
-    fn output_format(&self) -> Result<Output> {
+    fn output_format(&self) -> Output {
         let by_name = self.output.as_deref().map(extension);
         match (self.to, by_name.as_deref()) {
-            (Some(format), _) => Ok(format),
-            (None, None | Some("json")) => Ok(Output::Json),
-            (None, Some("jsonl" | "ndjson")) => Ok(Output::JsonLines),
-            (None, Some("csv")) => Ok(Output::Landmarks),
-            (None, Some(other)) => bail!("what to write into a file .{other}? Say --to"),
+            (Some(format), _) => format,
+            (None, None | Some("json")) => Output::Json,
+            (None, Some("jsonl" | "ndjson")) => Output::JsonLines,
+            (None, Some("csv")) => Output::Landmarks,
+            (None, Some(_)) => usage("the name of the output does not say what to write; say --to".to_string()),
         }
     }
 
@@ -124,11 +130,11 @@ impl Arguments {
         let mut ids = BTreeSet::new();
         let mut complete = false;
         for path in &self.inputs {
-            let more = match self.input_format(path)? {
-                Input::Landmarks => read_landmarks(path, &self.table())?,
-                Input::House => read_house(path, self.house_edges)?,
-                Input::DataSet => {
-                    let data = read_data_set(path)?;
+            let more = match self.input_format(path) {
+                From::Landmarks => read_landmarks(path, &self.table())?,
+                From::House => read_house(path, self.house_edges)?,
+                From::DataSet => {
+                    let Input { data, .. } = Input::load(path)?;
                     let first = graphs.len();
                     let moved = |pair: &LabelledPair| LabelledPair {
                         left: pair.left + first,
@@ -152,19 +158,21 @@ impl Arguments {
             }
             None if complete && !self.split => DataSet::new(graphs, pairs).context("the inputs together"),
             pairing => {
-                let data = DataSet::paired(graphs, pairing.unwrap_or(Pairing::Baseline(1)), self.split);
-                data.context("the inputs together")
+                let all = graphs.len() * graphs.len().saturating_sub(1) / 2;
+                let default = if all <= MOST_PAIRS { Pairing::All } else { Pairing::None };
+                DataSet::paired(graphs, pairing.unwrap_or(default), self.split).context("the inputs together")
             }
         }
     }
 
-    fn input_format(&self, path: &Path) -> Result<Input> {
+    fn input_format(&self, path: &Path) -> From {
         match (self.from, extension(path).as_str()) {
-            (Some(format), _) => Ok(format),
-            (None, _) if path.is_dir() => Ok(Input::House),
-            (None, "csv" | "tsv") => Ok(Input::Landmarks),
-            (None, "json" | "jsonl" | "ndjson") => Ok(Input::DataSet),
-            (None, _) => bail!("what is {}? Its name does not say; say --from", path.display()),
+            (Some(format), _) => format,
+            (None, _) if path.join("label").is_dir() => From::House,
+            (None, _) if path.is_dir() || path == Path::new(BUILT_IN) => From::DataSet,
+            (None, "csv" | "tsv") => From::Landmarks,
+            (None, "json" | "jsonl" | "ndjson") => From::DataSet,
+            (None, _) => usage(format!("what is {}? Its name does not say; say --from", path.display())),
         }
     }
 

@@ -2,4 +2,44 @@
 
 pub(crate) mod completions;
 pub(crate) mod convert;
+pub(crate) mod demo;
+pub(crate) mod evaluate;
+pub(crate) mod experiment;
+pub(crate) mod explain;
+pub(crate) mod matching;
 pub(crate) mod solve;
+pub(crate) mod train;
+
+use anyhow::{Context, Result, bail};
+use clap::CommandFactory;
+use homolog::graph::Graph;
+use std::time::Duration;
+
+/// Ends the program with the message that the command line makes no sense.
+fn usage(message: String) -> ! {
+    crate::Arguments::command().error(clap::error::ErrorKind::ArgumentConflict, message).exit()
+}
+
+/// All parallel work of the program uses so many threads.
+fn use_threads(threads: Option<usize>) -> Result<()> {
+    let Some(threads) = threads else { return Ok(()) };
+    if threads == 0 || threads > 1024 {
+        bail!("--threads {threads}: it must be from 1 to 1024");
+    }
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build_global().context("cannot start the threads")
+}
+
+/// A length of time as given.
+fn seconds(seconds: f64) -> Result<Duration> {
+    Duration::try_from_secs_f64(seconds).ok().with_context(|| format!("{seconds} is not a number of seconds"))
+}
+
+/// What a node is called: its name, or its number from 0.
+fn node_name(graph: &Graph, node: usize) -> String {
+    graph.names().map_or_else(|| node.to_string(), |names| names[node].clone())
+}
+
+/// A model from its file.
+fn read_model(path: &std::path::Path) -> Result<homolog::model::Model> {
+    homolog::model::Model::from_json(&crate::files::read_text(path)?).with_context(|| path.display().to_string())
+}

@@ -1,6 +1,9 @@
 //! `homolog solve`: a matching problem from a file, by any matcher. Values are those of the file: costs are minimised.
 
-use crate::data_files::{ProblemFormat, extension, read_problem};
+use super::usage;
+use crate::data_files::{ProblemFormat, read_problem};
+use crate::inputs::extension;
+use crate::progress::{catch_ctrl_c, stop_is_wanted};
 use crate::{Ending, files};
 use anyhow::{Result, bail};
 use homolog::data::cost_matrix::Sense;
@@ -88,11 +91,11 @@ struct Crowd {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     let Some(format) = arguments.format.or_else(|| ProblemFormat::of(&arguments.problem)) else {
-        bail!("what is {}? Its name does not say; say --format", arguments.problem.display());
+        usage(format!("what is {}? Its name does not say; say --format", arguments.problem.display()))
     };
     let sense = if arguments.maximize { Sense::Maximize } else { Sense::Minimize };
     if arguments.maximize && matches!(format, ProblemFormat::Dd | ProblemFormat::Qaplib) {
-        bail!("--maximize is for matrices: the problems of this format are minimised");
+        usage("--maximize is for matrices: the problems of this format are minimised".to_string());
     }
     let problem = read_problem(&arguments.problem, format, sense)?;
     let method = arguments.matcher.clone().unwrap_or_else(|| match problem.edge {
@@ -101,7 +104,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     });
     let start = Instant::now();
     let limit = arguments.time_limit;
-    let mut work = Workspace::with_interrupt(move || start.elapsed() >= limit);
+    catch_ctrl_c();
+    let mut work = Workspace::with_interrupt(move || stop_is_wanted() || start.elapsed() >= limit);
     let solution = method.matcher().solve(&problem, &mut work)?;
     let seconds = start.elapsed().as_secs_f64();
     check(&problem, &solution)?;
@@ -117,7 +121,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
         None => files::print(text.as_bytes())?,
         Some(path) => files::write(path, text.as_bytes())?,
     }
-    Ok(Ending::Done)
+    Ok(if stop_is_wanted() { Ending::Stopped } else { Ending::Done })
 }
 
 /// The proof of a linear answer, by other means than the solver's.

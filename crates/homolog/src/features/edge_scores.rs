@@ -1,4 +1,4 @@
-//! d(e, f) = <phi_2(e, f), w_2> as an [`EdgeTerm`], and the sum of phi_2 over the edges that a matching preserves.
+//! d(e, f) = <phi_2(e, f), w_2> as an [`EdgeTerm`], and sums of phi_2 over pairs of edges.
 //!
 //! With the [`Bilinear`] forms of the features that factor, their weighted sum is
 //!
@@ -10,7 +10,7 @@
 use super::described::Described;
 use super::{Bilinear, EdgeKind};
 use crate::Result;
-use crate::matching::{EdgeTerm, Matching};
+use crate::matching::EdgeTerm;
 use ndarray::Array2;
 use std::sync::Arc;
 
@@ -131,22 +131,19 @@ impl Factored {
     }
 }
 
-/// Adds `factor` times the sum of phi_2 over the preserved edges to `phi` (of the whole feature map).
+/// Adds to `phi` (of the whole feature map) the sum of phi_2 over pairs of edges, each ((e, f), amount) as often as its amount says.
 pub(super) fn add_features(
     plans: &[EdgePlan],
     left: &Described,
     right: &Described,
-    matching: &Matching,
-    factor: f64,
+    pairs: impl Iterator<Item = ((usize, usize), f64)>,
     phi: &mut [f64],
 ) {
     if plans.is_empty() {
         return;
     }
     let mut one = vec![0.0; phi.len()];
-    for (e, &[i, j]) in left.edges.ends().iter().enumerate() {
-        let (Some(k), Some(l)) = (matching.right_of(i), matching.right_of(j)) else { continue };
-        let Some(f) = right.edges.find(k, l) else { continue };
+    for ((e, f), factor) in pairs {
         for (at, plan) in plans.iter().enumerate() {
             let one = &mut one[plan.weights.clone()];
             plan.kind.feature().compare(left.measured[at].row(e), right.measured[at].row(f), one);

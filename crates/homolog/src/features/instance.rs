@@ -5,7 +5,7 @@
 
 use super::described::{Described, Plan};
 use super::{edge_scores, node_scores};
-use crate::matching::{Compatibility, Matching};
+use crate::matching::{Compatibility, Constraint, Matching, Relaxed};
 use crate::{Error, Result};
 use ndarray::{Array1, Array2};
 use std::sync::Arc;
@@ -43,6 +43,18 @@ impl Instance {
     #[must_use]
     pub fn dim(&self) -> usize {
         self.plan().dim
+    }
+
+    /// How often a right node may be used, whatever the weights.
+    #[must_use]
+    pub fn constraint(&self) -> Constraint {
+        self.plan().map.constraint
+    }
+
+    /// Whether left nodes may stay unmatched at a price.
+    #[must_use]
+    pub fn may_stay_unmatched(&self) -> bool {
+        self.plan().map.unmatched
     }
 
     /// The matching problem under these weights: c = <phi_1, w_1>, d = <phi_2, w_2>.
@@ -100,24 +112,63 @@ impl Instance {
     /// # Errors
     /// The matching has other sizes, or `phi` another length than the weights.
     pub fn add_joint_features(&self, matching: &Matching, factor: f64, phi: &mut [f64]) -> Result<()> {
+        self.check_sizes(matching.left_count(), matching.right_count(), phi)?;
         let (plan, left, right) = (self.plan(), &*self.left, &*self.right);
+        for (at, (comparison, range)) in plan.node.iter().enumerate() {
+            let (a, b) = (&left.blocks[at], &right.blocks[at]);
+            let pairs = matching.pairs().map(|pair| (pair, factor));
+            node_scores::add_features(*comparison, a, b, pairs, &mut phi[range.clone()]);
+        }
+        let preserved = left.edges.ends().iter().enumerate().filter_map(|(e, &[i, j])| {
+            let f = right.edges.find(matching.right_of(i)?, matching.right_of(j)?)?;
+            Some(((e, f), factor))
+        });
+        edge_scores::add_features(&plan.edge, left, right, preserved, phi);
+        if plan.map.unmatched {
+            phi[plan.dim - 1] -= factor * matching.unmatched_left().count() as f64;
+        }
+        Ok(())
+    }
+
+    /// Adds `factor` times Phi of a soft matching to `phi`: every pair of nodes and of edges counts by its share. At a matching it
+    /// is [`Self::add_joint_features`]; it is linear in the shares; and <weights, Phi> is the value of the point under
+    /// compatibility(weights).
+    ///
+    /// # Errors
+    /// The point has other sizes, or `phi` another length than the weights.
+    pub fn add_soft_features(&self, soft: &Relaxed, factor: f64, phi: &mut [f64]) -> Result<()> {
+        self.check_sizes(soft.node.nrows(), soft.node.ncols(), phi)?;
+        let (plan, left, right) = (self.plan(), &*self.left, &*self.right);
+        for (at, (comparison, range)) in plan.node.iter().enumerate() {
+            let (a, b) = (&left.blocks[at], &right.blocks[at]);
+            let cells = soft.node.indexed_iter().filter(|&(_, &share)| share != 0.0);
+            let cells = cells.map(|(pair, share)| (pair, factor * share));
+            node_scores::add_features(*comparison, a, b, cells, &mut phi[range.clone()]);
+        }
+        // The share of a pair of nodes is one for both directions between them.
+        let both = soft.edges.iter().flat_map(|edge| {
+            let ([i, j], [k, l]) = (edge.left, edge.right);
+            [([i, j], [k, l]), ([j, i], [l, k])].map(|(ends, others)| (ends, others, factor * edge.share))
+        });
+        let shared = both
+            .filter_map(|([i, j], [k, l], amount)| Some(((left.edges.find(i, j)?, right.edges.find(k, l)?), amount)));
+        edge_scores::add_features(&plan.edge, left, right, shared, phi);
+        if plan.map.unmatched {
+            phi[plan.dim - 1] -= factor * soft.unmatched.sum();
+        }
+        Ok(())
+    }
+
+    fn check_sizes(&self, left_count: usize, right_count: usize, phi: &[f64]) -> Result<()> {
         let sizes = [
-            ("left nodes of the matching", left.node_count, matching.left_count()),
-            ("right nodes of the matching", right.node_count, matching.right_count()),
-            ("joint features", plan.dim, phi.len()),
+            ("left nodes of the matching", self.left.node_count, left_count),
+            ("right nodes of the matching", self.right.node_count, right_count),
+            ("joint features", self.dim(), phi.len()),
         ];
         for (what, expected, found) in sizes {
             if expected != found {
                 return Err(Error::Size { what, expected, found });
             }
-        }
-        for (at, (comparison, range)) in plan.node.iter().enumerate() {
-            let (a, b) = (&left.blocks[at], &right.blocks[at]);
-            node_scores::add_features(*comparison, a, b, matching, factor, &mut phi[range.clone()]);
-        }
-        edge_scores::add_features(&plan.edge, left, right, matching, factor, phi);
-        if plan.map.unmatched {
-            phi[plan.dim - 1] -= factor * matching.unmatched_left().count() as f64;
         }
         Ok(())
     }

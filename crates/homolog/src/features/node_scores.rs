@@ -3,7 +3,6 @@
 
 use super::comparison::{Comparison, Decay, NegativeSquare, WholeDecay};
 use super::squares::{self, Block};
-use crate::matching::Matching;
 use ndarray::{Array2, ArrayView1};
 
 /// Writes <phi_1(i, k), weights> for all i and k.
@@ -24,16 +23,15 @@ pub(super) fn write(comparison: Comparison, left: &Block, right: &Block, weights
     }
 }
 
-/// Adds `factor` times the sum of phi_1 over the matched pairs to `phi`.
+/// Adds to `phi` the sum of phi_1 over pairs of nodes, each ((i, k), amount) as often as its amount says.
 pub(super) fn add_features(
     comparison: Comparison,
     left: &Block,
     right: &Block,
-    matching: &Matching,
-    factor: f64,
+    pairs: impl Iterator<Item = ((usize, usize), f64)>,
     phi: &mut [f64],
 ) {
-    for (i, k) in matching.pairs() {
+    for ((i, k), factor) in pairs {
         match comparison {
             Comparison::NegativeSquare(settings) => {
                 squares::add(left, i, right, k, -factor * scale(settings, left), phi);

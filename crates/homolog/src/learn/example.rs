@@ -3,7 +3,7 @@
 use crate::features::Instance;
 use crate::graph::Pair;
 use crate::loss::{Loss, LossTerms};
-use crate::matching::{Compatibility, Matching, RightOrder};
+use crate::matching::{Compatibility, Constraint, Matching, RightOrder};
 use crate::{Error, Result};
 use ndarray::Array2;
 
@@ -60,6 +60,17 @@ impl Example {
         &self.truth
     }
 
+    /// Whether the truth is an answer to the problem: it matches all left nodes that can be, unless they may stay unmatched.
+    pub(super) fn truth_is_feasible(&self) -> bool {
+        let (left, right) = (self.truth.left_count(), self.truth.right_count());
+        let most = match self.instance.constraint() {
+            Constraint::OneToOne => left.min(right),
+            Constraint::ManyToOne if right == 0 => 0,
+            Constraint::ManyToOne => left,
+        };
+        self.instance.may_stay_unmatched() || self.truth.matched_count() == most
+    }
+
     /// The loss of a matching of this pair.
     #[must_use]
     pub fn loss(&self, matching: &Matching) -> f64 {
@@ -105,6 +116,20 @@ impl LossCells {
             }
             Kept::Table(cells) => problem.node += cells,
         }
+    }
+
+    /// The loss of the empty matching.
+    pub(super) fn constant(&self) -> f64 {
+        self.constant
+    }
+
+    /// The loss of a soft matching, which is linear in its shares.
+    pub(super) fn of_soft(&self, shares: &Array2<f64>) -> f64 {
+        let used = match &self.kept {
+            Kept::List(cells) => cells.iter().map(|&(i, k, cell)| cell * shares[[i as usize, k as usize]]).sum(),
+            Kept::Table(cells) => cells.iter().zip(shares).map(|(cell, share)| cell * share).sum::<f64>(),
+        };
+        self.constant + used
     }
 
     pub(super) fn of(&self, matching: &Matching) -> f64 {

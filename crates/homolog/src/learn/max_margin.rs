@@ -1,7 +1,8 @@
 //! [`MaxMargin`]: the paper's learner, at one λ or along a path of them that shares all cutting planes.
 
-use super::risk::{Memory, StructuredRisk};
-use super::{Example, Learner};
+use super::oracle::{Counts, OracleRisk};
+use super::risk::Memory;
+use super::{Example, Learner, Oracle, RelaxedProof};
 use crate::matching::Matcher;
 use crate::optimize::{Bundle, Minimum, Observer, Path, PathState, State, Step, StopReason, WeightRule};
 use crate::{Error, Result};
@@ -16,6 +17,8 @@ pub struct MaxMargin {
     pub bundle: Bundle,
     /// What each weight may be; empty: anything.
     pub rules: Vec<WeightRule>,
+    /// Where planes come from: the matcher, or the linear relaxation.
+    pub oracle: Oracle,
 }
 
 /// Learned weights, and what is known of them.
@@ -41,6 +44,8 @@ pub struct Fit {
     pub solves: usize,
     /// How many of the answers were proven optimal.
     pub proven: usize,
+    /// What is proven besides, if the oracle was the relaxation; objective, risk and bound are then those of soft matchings.
+    pub relaxed: Option<RelaxedProof>,
     /// Every step at this λ.
     pub history: Vec<Step>,
 }
@@ -55,7 +60,9 @@ impl Fit {
             StopReason::Interrupted => "was stopped before it converged",
             StopReason::Stalled => "came to a halt before the gap closed",
         };
-        if self.certified {
+        if let Some(proof) = &self.relaxed {
+            self.relaxed_note(ending, proof)
+        } else if self.certified {
             format!(
                 "Training {ending}: the objective is {:.6} and no weights have less than {:.6} (proven).",
                 self.objective, self.bound
@@ -67,6 +74,24 @@ impl Fit {
             )
         }
     }
+
+    fn relaxed_note(&self, ending: &str, proof: &RelaxedProof) -> String {
+        let (objective, bound) = (self.objective, self.bound);
+        let loss = proof
+            .loss
+            .map(|loss| format!(" The mean training loss of exact predictions is at most {loss:.6} (proven)."));
+        let tight = proof.tight.map(|tight| {
+            format!(" The relaxation alone solves and proves {tight} of {} training problems.", proof.problems)
+        });
+        let sentences = [
+            format!(
+                "Training {ending}: the relaxed objective is at most {objective:.6} and no weights have less than {bound:.6} (proven)."
+            ),
+            loss.unwrap_or_default(),
+            tight.unwrap_or_default(),
+        ];
+        sentences.concat()
+    }
 }
 
 /// A run of training that can be written down (by serde, floats bit for bit), read back and continued with the same bytes.
@@ -76,7 +101,7 @@ pub struct Training {
     path: PathState,
     memory: Memory,
     /// Counts at the end of each λ that is done.
-    counts: Vec<(usize, usize)>,
+    counts: Vec<Counts>,
 }
 
 /// A search that proves nothing is believed only after so many tries in vain, also where there are few examples: from a single house
@@ -119,9 +144,9 @@ impl MaxMargin {
                 return Err(Error::Size { what: "features of an example", expected, found });
             }
         }
-        let risk = StructuredRisk::new(examples, matcher, Memory::default());
+        let risk = OracleRisk::new(&self.oracle, examples, matcher, Memory::default());
         let state = State::new(&risk, &self.rules, weights)?;
-        Ok(Training { path: PathState { minima: Vec::new(), state }, memory: risk.memory, counts: Vec::new() })
+        Ok(Training { path: PathState { minima: Vec::new(), state }, memory: risk.memory(), counts: Vec::new() })
     }
 
     /// Continues a run: with the same examples, matcher and λ the result has the same bytes as without the break.
@@ -136,7 +161,7 @@ impl MaxMargin {
         matcher: &dyn Matcher,
         observe: Observer<'_>,
     ) -> Result<Vec<Fit>> {
-        let mut risk = StructuredRisk::new(examples, matcher, std::mem::take(&mut training.memory));
+        let mut risk = OracleRisk::new(&self.oracle, examples, matcher, std::mem::take(&mut training.memory));
         let mut bundle = self.bundle;
         if bundle.second_looks > 0 {
             bundle.second_looks = bundle.second_looks.max(LEAST_SEARCHES.div_ceil(examples.len().max(1)));
@@ -154,7 +179,13 @@ impl MaxMargin {
             let path = Path { lambdas: lambdas[..=done].to_vec(), bundle };
             match path.run(&mut training.path, &mut risk, &mut watch) {
                 Ok(_) if training.path.minima.len() > done => {
-                    training.counts.push((risk.memory.solves, risk.memory.proven));
+                    match risk.counts(Some(&training.path.minima[done].weights)) {
+                        Ok(counts) => training.counts.push(counts),
+                        Err(error) => {
+                            training.path.minima.pop();
+                            ended = Err(error);
+                        }
+                    }
                 }
                 Ok(minima) => last = minima.last().cloned(),
                 Err(error) => ended = Err(error),
@@ -163,9 +194,10 @@ impl MaxMargin {
                 break;
             }
         }
-        let now = (risk.memory.solves, risk.memory.proven);
-        training.memory = risk.memory;
+        let now = risk.counts(None);
+        training.memory = risk.memory();
         ended?;
+        let now = now?;
         let done = training.path.minima.iter().zip(&training.counts);
         let mut fits: Vec<Fit> = done.map(|(minimum, &counts)| fit_of(minimum, counts)).collect();
         fits.extend(last.iter().map(|minimum| fit_of(minimum, now)));
@@ -173,9 +205,23 @@ impl MaxMargin {
     }
 }
 
-fn fit_of(minimum: &Minimum, (solves, proven): (usize, usize)) -> Fit {
+fn fit_of(minimum: &Minimum, counts: Counts) -> Fit {
+    let (Counts { solves, proven, .. }, relaxed) = (counts, counts.proof(minimum.risk));
     let Minimum { weights, lambda, objective, risk, bound, gap, stop, history } = minimum.clone();
     // Where they meet, rounding may put the bound a hair above the objective.
     let (bound, gap) = (bound.min(objective), gap.max(0.0));
-    Fit { weights, lambda, objective, risk, bound, gap, stop, certified: solves == proven, solves, proven, history }
+    Fit {
+        weights,
+        lambda,
+        objective,
+        risk,
+        bound,
+        gap,
+        stop,
+        certified: solves == proven,
+        solves,
+        proven,
+        relaxed,
+        history,
+    }
 }

@@ -5,19 +5,23 @@
 //!   λ/2 |w|² + mean_n max_y [loss(y, truth_n) + <w, Phi(y) - Phi(truth_n)>]
 //!
 //! by the bundle method of [`optimize`](crate::optimize); the second term is an upper bound on the mean loss of the predictions
-//! (the paper's lemma). The result is a [`Fit`], which says what is proven of it. [`evaluate`] measures weights on other examples,
+//! (the paper's lemma). With edges the search for the maximum is hard; an [`Oracle`] of the linear relaxation in its place makes every
+//! step of training, and what comes out, provable. The result is a [`Fit`], which says what is proven of it. [`evaluate`] measures weights on other examples,
 //! [`Selection`] picks λ by validation.
 
 mod evaluate;
 mod example;
 mod max_margin;
+mod oracle;
+mod relaxed_risk;
 mod risk;
 mod select;
 
 pub use evaluate::{Evaluation, evaluate};
 pub use example::Example;
 pub use max_margin::{Fit, MaxMargin, Training};
-pub use select::{Selection, lambda_grid};
+pub use oracle::{Oracle, RelaxedProof};
+pub use select::{Selection, choose, lambda_grid};
 
 use crate::Result;
 use crate::matching::Matcher;

@@ -12,7 +12,7 @@
 
 use super::Example;
 use crate::Result;
-use crate::matching::{Compatibility, Matcher, Matching, RightOrder, Status, Workspace};
+use crate::matching::{Compatibility, Matcher, Matching, RightOrder, Status, WarmStart, Workspace};
 use crate::optimize::{Plane, Risk};
 use ndarray::Array2;
 use rayon::prelude::*;
@@ -48,6 +48,9 @@ impl Violator {
 pub(super) struct Memory {
     /// Per example; empty while every answer was proven.
     kept: Vec<Vec<Violator>>,
+    /// Per example, where its last relaxation ended; empty with a matcher.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) warm: Vec<WarmStart>,
     /// How many problems were solved.
     pub(super) solves: usize,
     /// How many of the answers were proven optimal.
@@ -70,6 +73,16 @@ pub(super) struct StructuredRisk<'a> {
     parts: usize,
 }
 
+/// How many groups so many examples are put into.
+pub(super) fn parts_for(examples: usize) -> usize {
+    examples.clamp(1, MOST_PARTS)
+}
+
+/// The examples of one group: contiguous, as equal in number as can be.
+pub(super) fn part_of(examples: usize, parts: usize, part: usize) -> Range<usize> {
+    part * examples / parts..(part + 1) * examples / parts
+}
+
 /// What one example contributes.
 struct Violation {
     value: f64,
@@ -89,14 +102,14 @@ struct RunSum {
 }
 
 /// Buffers of one thread.
-struct Scratch {
-    work: Workspace,
-    problem: Compatibility,
-    shuffled: Compatibility,
+pub(super) struct Scratch {
+    pub(super) work: Workspace,
+    pub(super) problem: Compatibility,
+    pub(super) shuffled: Compatibility,
 }
 
 impl Scratch {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let empty = Compatibility::linear(Array2::zeros((0, 0)));
         Self { work: Workspace::new(), problem: empty.clone(), shuffled: empty }
     }
@@ -106,13 +119,7 @@ impl<'a> StructuredRisk<'a> {
     pub(super) fn new(examples: &'a [Example], matcher: &'a dyn Matcher, memory: Memory) -> Self {
         let mut memory = memory;
         memory.kept.resize(examples.len(), Vec::new());
-        Self { examples, matcher, memory, parts: examples.len().clamp(1, MOST_PARTS) }
-    }
-
-    /// The examples of one part: contiguous, as equal in number as can be.
-    fn part(&self, part: usize) -> Range<usize> {
-        let count = self.examples.len();
-        part * count / self.parts..(part + 1) * count / self.parts
+        Self { examples, matcher, memory, parts: parts_for(examples.len()) }
     }
 
     /// The sum over some examples, in their order; `total` is the importance of all examples.
@@ -155,7 +162,7 @@ impl Risk for StructuredRisk<'_> {
         let total: f64 = self.examples.iter().map(|example| example.importance).sum();
         let mut runs = Vec::new();
         for part in 0..self.parts {
-            let range = self.part(part);
+            let range = part_of(self.examples.len(), self.parts, part);
             runs.extend(range.clone().step_by(RUN).map(|start| (part, start..range.end.min(start + RUN))));
         }
         let sums: Vec<(usize, RunSum)> = runs

@@ -136,7 +136,10 @@ impl MaxMargin {
 }
 
 /// The fit of least validation loss, the larger λ on ties. Means of the same losses may differ by rounding: that is a tie.
-fn choose(fits: &[Fit], validation: &[Evaluation]) -> Result<usize> {
+///
+/// # Errors
+/// No fits.
+pub fn choose(fits: &[Fit], validation: &[Evaluation]) -> Result<usize> {
     const ROUNDING: f64 = 1e-12;
     let losses: Vec<f64> = validation.iter().take(fits.len()).map(Evaluation::mean).collect();
     let least = losses.iter().copied().fold(f64::INFINITY, f64::min);

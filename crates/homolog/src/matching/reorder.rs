@@ -4,7 +4,7 @@
 //! order everywhere, that would make a model with no opinion look perfect; so training and evaluation solve every problem with
 //! the right nodes shuffled, and carry the answer back.
 
-use super::{Compatibility, EdgeTerm, Matching, Solution};
+use super::{Compatibility, EdgeTerm, Matching, Relaxed, Solution};
 use crate::{Error, Result};
 
 /// A random numbering of right nodes, fixed once.
@@ -64,6 +64,18 @@ impl RightOrder {
         let original = |right: Option<usize>| right.map(|position| self.node_at[position] as usize);
         let map = matching.left_to_right().iter().map(|&right| original(right)).collect();
         Matching::new(map, matching.right_count(), matching.constraint())
+    }
+
+    /// The same for a point of the relaxation.
+    pub(crate) fn carry_back_relaxed(&self, relaxed: &mut Relaxed) {
+        let shuffled = relaxed.node.clone();
+        for (position, &node) in self.node_at.iter().enumerate() {
+            relaxed.node.column_mut(node as usize).assign(&shuffled.column(position));
+        }
+        for edge in &mut relaxed.edges {
+            edge.right = edge.right.map(|position| self.node_at[position] as usize);
+        }
+        relaxed.matching = relaxed.matching.take().and_then(|matching| self.carry_back(&matching).ok());
     }
 
     /// The same for a whole solution: its matching, dual values and shortage.

@@ -67,6 +67,10 @@ pub trait Risk {
         None
     }
 
+    /// Told before every evaluation but the first how close value and planes have to be at the next point to be of use: an oracle
+    /// that takes longer for a closer answer may stop there.
+    fn aim(&mut self, _closeness: f64) {}
+
     /// Answers with an upper bound on R(weights), its value as a rule, and writes one plane for each part into `planes`, which come
     /// in as zeros. Where the oracle is exact the planes add up to the value at `weights`; where it is not they may be lower, and
     /// the bounds hold all the same.

@@ -79,6 +79,9 @@ pub struct Picture {
 }
 
 impl Turntable {
+    /// Width and height of the pictures, in pixels.
+    pub const IMAGE_SIZE: [usize; 2] = [WIDTH, HEIGHT];
+
     /// Names of the landmarks, in the order of the rows.
     #[must_use]
     pub fn names() -> Vec<&'static str> {

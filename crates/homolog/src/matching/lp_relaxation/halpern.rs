@@ -65,19 +65,6 @@ impl Point {
         }
     }
 
-    pub(super) fn has_sizes_of(&self, other: &Self) -> bool {
-        self.parts().iter().zip(other.parts()).all(|(own, other)| own.len() == other.len())
-    }
-
-    pub(super) fn with_multipliers_times(&self, factor: f64) -> Self {
-        let mut point = self.clone();
-        let [_, _, multipliers @ ..] = point.parts_mut();
-        for value in multipliers.into_iter().flatten() {
-            *value *= factor;
-        }
-        point
-    }
-
     /// How many numbers it holds.
     pub(crate) fn len(&self) -> usize {
         self.variables().iter().chain(&self.multipliers()).map(|part| part.len()).sum()
@@ -91,11 +78,12 @@ impl Point {
         [&self.rows, &self.columns, &self.slots, &self.groups]
     }
 
-    fn parts_mut(&mut self) -> [&mut Vec<f64>; 6] {
+    /// Variables first, then multipliers.
+    pub(super) fn parts_mut(&mut self) -> [&mut Vec<f64>; 6] {
         [&mut self.cells, &mut self.entries, &mut self.rows, &mut self.columns, &mut self.slots, &mut self.groups]
     }
 
-    fn parts(&self) -> [&Vec<f64>; 6] {
+    pub(super) fn parts(&self) -> [&Vec<f64>; 6] {
         [&self.cells, &self.entries, &self.rows, &self.columns, &self.slots, &self.groups]
     }
 

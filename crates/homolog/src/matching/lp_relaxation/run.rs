@@ -34,10 +34,11 @@ impl<'a> Run<'a> {
         matching: &Matching,
     ) -> Result<Self> {
         let score = problem.score(matching)?;
+        let (point, weight) = warm.start(factors);
         Ok(Self {
             problem,
             factors,
-            halpern: Halpern::new(factors, warm.point(factors), START_WEIGHT),
+            halpern: Halpern::new(factors, point, weight),
             outlook: Outlook::default(),
             bound: f64::INFINITY,
             value: score,
@@ -169,16 +170,32 @@ pub(super) fn from_linear(problem: &Compatibility, answer: Solution) -> Relaxed 
 }
 
 impl WarmStart {
-    /// The point, where it has the sizes of the problem; else the usual start.
-    fn point(&self, factors: &Factors) -> Point {
-        let start = Point::start(factors);
-        if !self.point.has_sizes_of(&start) {
-            return start;
-        }
-        self.point.with_multipliers_times(factors.scale)
+    pub(super) fn new(halpern: &Halpern, scale: f64) -> Self {
+        #[expect(clippy::cast_possible_truncation, reason = "scaled numbers are near one; others are no start")]
+        let parts = halpern.image.parts().map(|part| part.iter().map(|&value| value as f32).collect::<Vec<f32>>());
+        let warm = Self { parts, scale, weight: halpern.weight };
+        let sound = warm.parts.iter().flatten().all(|value| value.is_finite()) && warm.weight.is_finite();
+        if sound { warm } else { Self::default() }
     }
 
-    pub(super) fn keep(&mut self, halpern: &Halpern, scale: f64) {
-        self.point = halpern.image.with_multipliers_times(1.0 / scale);
+    /// How many numbers it holds.
+    pub(crate) fn len(&self) -> usize {
+        self.parts.iter().map(Vec::len).sum()
+    }
+
+    /// The point and the weight, where they have the sizes of the problem; else the usual start.
+    fn start(&self, factors: &Factors) -> (Point, f64) {
+        let mut point = Point::start(factors);
+        let fits = point.parts().iter().zip(&self.parts).all(|(part, own)| part.len() == own.len());
+        let ratio = factors.scale / self.scale;
+        if !(fits && ratio.is_normal() && self.weight * ratio > 0.0) {
+            return (point, START_WEIGHT);
+        }
+        // Multipliers, and the weight that sets them off against the variables, are in units of the scaled scores.
+        for (at, (part, own)) in point.parts_mut().into_iter().zip(&self.parts).enumerate() {
+            let factor = if at < 2 { 1.0 } else { ratio };
+            part.iter_mut().zip(own).for_each(|(value, &own)| *value = f64::from(own) * factor);
+        }
+        (point, self.weight * ratio)
     }
 }

@@ -1,0 +1,88 @@
+//! The paper's house experiment, trained against the relaxation: test loss, what is proven, and the time it takes.
+
+use super::Arguments;
+use crate::house;
+use anyhow::{Context, Result};
+use cpu_time::ProcessTime;
+use homolog::experiment::{Sequence, Split};
+use homolog::features::FeatureMap;
+use homolog::graph::Graph;
+use homolog::learn::{Example, Fit, evaluate};
+use homolog::loss::Hamming;
+use homolog::matching::Exact;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// The house frames under the paper's 60 + 1 features.
+pub(super) fn sequence(arguments: &Arguments) -> Result<Sequence> {
+    let landmarks = house::landmarks(&arguments.data.clone().unwrap_or_else(house::default_directory))?;
+    let frames =
+        landmarks.into_iter().map(|points| Ok(Arc::new(Graph::from_points(points)?))).collect::<Result<Vec<_>>>()?;
+    Ok(Sequence::new(FeatureMap::paper_quadratic(), frames)?)
+}
+
+/// Training, validation and test examples of a baseline.
+pub(super) fn splits(sequence: &Sequence, baseline: usize) -> Result<[Vec<Example>; 3]> {
+    let sets: Result<Vec<_>, _> =
+        Split::ALL.iter().map(|&split| sequence.examples(baseline, split, &Hamming::default())).collect();
+    <[_; 3]>::try_from(sets?).ok().context("three splits")
+}
+
+const HEAD: &str = "\
+| baseline | test loss | λ | objective | proven above | gap | training loss at most | tight in training | test problems proven at the root | evaluations | wall | processor |
+| -------: | --------: | -: | --------: | -----------: | --: | --------------------: | ----------------: | -------------------------------: | ----------: | ---: | --------: |";
+
+pub(super) fn report(arguments: &Arguments) -> Result<()> {
+    let sequence = sequence(arguments)?;
+    println!("## House, trained against the relaxation on {} threads\n\n{HEAD}", rayon::current_num_threads());
+    for &baseline in &arguments.baselines {
+        let [train, validation, test] = splits(&sequence, baseline)?;
+        let (wall, cpu) = (Instant::now(), ProcessTime::now());
+        // (λ, wall, processor) at the end of each λ.
+        let mut ends: Vec<(f64, f64, f64)> = Vec::new();
+        let mut observe = |step: &homolog::optimize::Step| {
+            let now = (step.lambda, wall.elapsed().as_secs_f64(), cpu.elapsed().as_secs_f64());
+            if arguments.steps {
+                let homolog::optimize::Step { iteration, lambda, objective, bound, .. } = *step;
+                eprintln!("{iteration:3} λ {lambda}: {bound:.6} to {objective:.6}; {:.1} s, {:.1} s", now.1, now.2);
+            }
+            ends.retain(|end| end.0.total_cmp(&step.lambda).is_ne());
+            ends.push(now);
+            ControlFlow::Continue(())
+        };
+        let learner = arguments.learner(1.0);
+        let exact = Exact::default();
+        let chosen = learner.fit_validated(&arguments.lambdas, &train, &validation, &exact, &mut observe)?;
+        let tested = evaluate(&test, &exact, &chosen.fit.weights)?;
+        let root = Exact { max_branches: 1, ..Exact::default() };
+        let at_root = evaluate(&test, &root, &chosen.fit.weights)?.proven;
+        let Fit { lambda, objective, bound, gap, risk, relaxed, .. } = &chosen.fit;
+        let tight = relaxed.and_then(|proof| proof.tight).unwrap_or(0);
+        let evaluations: usize = chosen.fits.iter().map(|fit| fit.history.len()).sum();
+        let (_, wall, cpu) = ends.last().copied().unwrap_or_default();
+        println!(
+            "| {baseline} | {:.3} ({:.3}) | {lambda} | {objective:.5} | {bound:.5} | {:.2} % | {risk:.5} | {tight} of {} | {at_root} of {} | {evaluations} | {wall:.1} s | {cpu:.1} s |",
+            tested.mean(),
+            tested.standard_error(),
+            100.0 * gap,
+            train.len(),
+            test.len()
+        );
+        let mut before = (0.0, 0.0);
+        for ((fit, losses), end) in chosen.fits.iter().zip(&chosen.validation).zip(&ends) {
+            let seconds = (end.1 - before.0, end.2 - before.1);
+            let (count, loss) = (fit.history.len(), losses.mean());
+            eprintln!(
+                "λ {}, {count} evaluations, {:.1} s ({:.1} s), validation {loss:.4}. {}",
+                fit.lambda,
+                seconds.0,
+                seconds.1,
+                fit.note()
+            );
+            before = (end.1, end.2);
+        }
+    }
+    println!();
+    Ok(())
+}

@@ -1,0 +1,171 @@
+//! `homolog experiment`: the paper's experiments on anybody's data.
+
+use crate::inputs::{BUILT_IN, Input};
+use crate::progress::{Watch, stop_is_wanted};
+use crate::report::{self, Results, loss_cells};
+use crate::study::{Approach, BaselineResult, Frames, MethodResult, Options, run_baseline, run_method};
+use crate::{Ending, files};
+use anyhow::Result;
+use std::path::PathBuf;
+
+/// Runs an experiment of the paper on a data set
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    experiment: Experiment,
+}
+
+#[derive(clap::Subcommand)]
+enum Experiment {
+    Sequence(SequenceArguments),
+}
+
+/// Matches the landmarks of frames that lie further and further apart
+#[derive(clap::Args)]
+#[command(after_help = "\
+For each baseline B all pairs of frames (i, i + B): every third is learned from, every third chooses λ, every third is tested on.
+
+Examples:
+  homolog experiment sequence
+  homolog experiment sequence landmarks.csv --baselines 0,10,20 --out report
+  homolog experiment sequence ../shared/data/house --json house.json")]
+struct SequenceArguments {
+    /// A landmark table (.csv), a data set whose graphs are the frames, the authors' house folder, or the built-in sequence
+    #[arg(default_value = BUILT_IN)]
+    data: PathBuf,
+    /// Numbers of frames between the two frames of a pair
+    #[arg(long, value_delimiter = ',', default_value = "0,10,20,30,40,50,60,70,80,90")]
+    baselines: Vec<usize>,
+    /// The methods
+    #[arg(
+        long,
+        value_enum,
+        value_delimiter = ',',
+        default_value = "linear,linear-learned,quadratic,quadratic-learned,bistochastic"
+    )]
+    methods: Vec<Approach>,
+    /// Learn from the first N training pairs only
+    #[arg(long, value_name = "N")]
+    train_pairs: Option<usize>,
+    /// The λ to choose from [default: 10 to 1e-4; with edges 1, 0.1, 0.01]
+    #[arg(long, value_delimiter = ',')]
+    lambdas: Vec<f64>,
+    /// Write the results to a file as JSON
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Write report.html and its figures into a folder
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Threads to use [default: all cores]
+    #[arg(long)]
+    threads: Option<usize>,
+    /// No line of progress
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
+    match &arguments.experiment {
+        Experiment::Sequence(arguments) => sequence(arguments),
+    }
+}
+
+fn sequence(arguments: &SequenceArguments) -> Result<Ending> {
+    super::use_threads(arguments.threads)?;
+    let input = Input::load(&arguments.data)?;
+    let frames = Frames::new(&input)?;
+    let watch = Watch::new(None, arguments.quiet);
+    let options = Options { train_pairs: arguments.train_pairs, lambdas: arguments.lambdas.clone() };
+    let mut baselines: Vec<BaselineResult> = Vec::new();
+    for &baseline in &arguments.baselines {
+        if stop_is_wanted() {
+            break;
+        }
+        match run_baseline(&frames, baseline, &arguments.methods, &options, &watch) {
+            Err(_) if stop_is_wanted() => break,
+            result => baselines.push(result?),
+        }
+    }
+    let largest = baselines.iter().map(|result| result.baseline).max();
+    let by_pairs = match (&arguments.out, largest) {
+        (Some(_), Some(largest)) if !stop_is_wanted() => {
+            let learned: Vec<Approach> =
+                arguments.methods.iter().copied().filter(|method| method.is_learned()).collect();
+            label_study(&frames, largest, &learned, &options, &watch)?
+        }
+        _ => Vec::new(),
+    };
+    watch.end();
+    files::print(text(&arguments.methods, &baselines).as_bytes())?;
+    if let Some(path) = &arguments.json {
+        let value = serde_json::json!({ "baselines": baselines });
+        files::write(path, (serde_json::to_string_pretty(&value)? + "\n").as_bytes())?;
+    }
+    if let Some(folder) = &arguments.out {
+        let results = Results {
+            title: "Sequence experiment".to_string(),
+            introduction: format!(
+                "{} frames with {} landmarks each. For each baseline B all pairs of frames (i, i + B): a third each to learn from, to \
+                 choose λ by, and to test on.",
+                frames.linear.frame_count(),
+                input.data.graphs()[0].graph.node_count()
+            ),
+            input: &input,
+            frames: &frames,
+            approaches: arguments.methods.clone(),
+            baselines,
+            by_pairs,
+        };
+        report::write(&results, folder)?;
+        files::print(format!("Wrote {}.\n", folder.join("report.html").display()).as_bytes())?;
+    }
+    Ok(if stop_is_wanted() { Ending::Stopped } else { Ending::Done })
+}
+
+/// The learned methods from 1, 2, 3, 5 and all training pairs.
+pub(super) fn label_study(
+    frames: &Frames,
+    baseline: usize,
+    approaches: &[Approach],
+    options: &Options,
+    watch: &Watch,
+) -> Result<Vec<(Approach, Vec<(usize, MethodResult)>)>> {
+    let all = frames.linear.frames_of(baseline, homolog::experiment::Split::Train).count();
+    let all = options.train_pairs.map_or(all, |most| most.min(all));
+    let mut counts: Vec<usize> = [1, 2, 3, 5].into_iter().filter(|&count| count < all).collect();
+    counts.push(all);
+    let mut study = Vec::new();
+    for &approach in approaches {
+        let mut results = Vec::new();
+        for &count in &counts {
+            let options = Options { train_pairs: Some(count), ..options.clone() };
+            results.push((count, run_method(frames, baseline, approach, &options, watch)?));
+        }
+        study.push((approach, results));
+    }
+    Ok(study)
+}
+
+/// The table of losses.
+fn text(approaches: &[Approach], baselines: &[BaselineResult]) -> String {
+    let mut rows = vec![vec!["baseline".to_string()]];
+    rows[0].extend(approaches.iter().map(|approach| approach.name().to_string()));
+    rows.extend(loss_cells(approaches, baselines));
+    format!("Test loss ± standard error\n{}", columns(&rows))
+}
+
+/// Rows of text cells in columns, flush right.
+pub(super) fn columns(rows: &[Vec<String>]) -> String {
+    let count = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |column: usize| {
+        rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..count).map(width).collect();
+    let mut text = String::new();
+    for row in rows {
+        let cells: Vec<String> = row.iter().zip(&widths).map(|(cell, &width)| format!("{cell:>width$}")).collect();
+        text.push_str(&cells.join("  "));
+        text.push('\n');
+    }
+    text
+}

@@ -1,0 +1,105 @@
+//! `homolog explain`: why each node is matched as it is, the least certain first.
+
+use super::{matching::status, node_name};
+use crate::pair_input::PairInput;
+use crate::{Ending, files};
+use anyhow::Result;
+use homolog::explain::Reasons;
+use serde_json::json;
+use std::fmt::Write;
+use std::path::PathBuf;
+
+/// Says why each node is matched as it is, the least certain first
+#[derive(clap::Args)]
+#[command(after_help = "\
+The margin of a match is how much the total score falls if that pair is forbidden; the runner-up is what the node does then; the
+features listed are those that make most of the margin (all of them add up to it).
+
+Examples:
+  homolog explain model.json left.csv right.csv
+  homolog explain model.json --data faces.json anna bert --features 5
+  homolog explain model.json left.csv right.csv --json reasons.json")]
+pub(crate) struct Arguments {
+    /// The model file
+    model: PathBuf,
+    /// The left graph: a file with one graph, or an id in --data
+    left: String,
+    /// The right graph, likewise
+    right: String,
+    /// Take the graphs from this data set or landmark table
+    #[arg(long, value_name = "FILE")]
+    data: Option<PathBuf>,
+    /// How many features to list for each match
+    #[arg(long, default_value_t = 3)]
+    features: usize,
+    /// Write everything, every feature included, to a file as JSON
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
+    let model = super::read_model(&arguments.model)?;
+    let input = PairInput::load(arguments.data.as_ref(), &arguments.left, &arguments.right)?;
+    let pair = input.pair();
+    let explanation = model.explain(&pair)?;
+    let names: Vec<&str> = model.weight_names().collect();
+    let margin = |reasons: &Reasons| reasons.alternative.as_ref().map_or(f64::INFINITY, |other| other.margin);
+    let mut matches = explanation.matches.clone();
+    matches.sort_by(|a, b| margin(a).total_cmp(&margin(b)));
+
+    let mut text = String::new();
+    let (left, right) = (&input.left.id, &input.right.id);
+    let solution = &explanation.solution;
+    writeln!(text, "{left} → {right}: score {:.6}, {}", solution.score, status(solution))?;
+    for reasons in &matches {
+        let (from, to) = (node_name(&pair.left, reasons.left), node_name(&pair.right, reasons.right));
+        let Some(other) = &reasons.alternative else {
+            writeln!(text, "\n{from} → {to}: without it fewer nodes could be matched")?;
+            continue;
+        };
+        let proof = if other.proven { "" } else { " (by the solver's best, not proven)" };
+        let instead = other.right.map_or("unmatched".to_string(), |right| node_name(&pair.right, right));
+        writeln!(text, "\n{from} → {to}: margin {:.6}{proof}, runner-up {instead}", other.margin)?;
+        for (feature, part) in strongest(&other.contributions, arguments.features) {
+            writeln!(text, "  {part:>+12.6}  {}", names[feature])?;
+        }
+    }
+    if let Some(path) = &arguments.json {
+        let value: Vec<_> = matches
+            .iter()
+            .map(|reasons| {
+                let other = reasons.alternative.as_ref();
+                let features: Option<serde_json::Map<_, _>> = other.map(|other| {
+                    names
+                        .iter()
+                        .zip(&other.contributions)
+                        .map(|(name, &part)| ((*name).to_string(), json!(part)))
+                        .collect()
+                });
+                json!({
+                    "left": node_name(&pair.left, reasons.left),
+                    "right": node_name(&pair.right, reasons.right),
+                    "score": reasons.share,
+                    "margin": other.map(|other| other.margin),
+                    "proven": other.map(|other| other.proven),
+                    "runner_up": other.and_then(|other| other.right).map(|right| node_name(&pair.right, right)),
+                    "features": features,
+                })
+            })
+            .collect();
+        let value =
+            json!({"left": left, "right": right, "score": solution.score, "status": solution.status, "matches": value});
+        files::write(path, (serde_json::to_string_pretty(&value)? + "\n").as_bytes())?;
+    }
+    files::print(text.as_bytes())?;
+    Ok(Ending::Done)
+}
+
+/// The largest contributions, whichever their sign; none that are zero.
+fn strongest(contributions: &[f64], count: usize) -> Vec<(usize, f64)> {
+    let mut parts: Vec<(usize, f64)> =
+        contributions.iter().copied().enumerate().filter(|(_, part)| *part != 0.0).collect();
+    parts.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
+    parts.truncate(count);
+    parts
+}

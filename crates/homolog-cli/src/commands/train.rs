@@ -1,0 +1,141 @@
+//! `homolog train`: from labelled pairs to a model file.
+
+use crate::inputs::Input;
+use crate::progress::{Watch, stop_is_wanted};
+use crate::training::{Keeper, Plan, Trained, examples};
+use crate::{Ending, files, settings};
+use anyhow::{Result, bail};
+use homolog::experiment::Split;
+use homolog::learn::{Example, MaxMargin, evaluate, lambda_grid};
+use homolog::model::{Model, TrainingRecord};
+use homolog::optimize::Bundle;
+use std::fmt::Write;
+use std::path::PathBuf;
+
+/// Learns from the labelled pairs of a data set how to match
+#[derive(clap::Args)]
+#[command(after_help = "\
+Pairs of the split \"train\" (or of none) are learned from. λ is chosen by the pairs of the split \"validation\"; without any, by
+cross-validation. A data set without pairs is taken as all pairs of graphs whose nodes have the same names.
+
+Examples:
+  homolog train faces.json -o faces.model.json
+  homolog train landmarks.csv -o model.json --features quadratic --lambdas 1,0.1,0.01
+  homolog train faces.json -o model.json --time-limit 60 --checkpoint run.json
+  homolog train faces.json -o model.json --checkpoint run.json --resume")]
+pub(crate) struct Arguments {
+    /// A data set (.json, .jsonl), a landmark table (.csv), or the word turntable
+    data: PathBuf,
+    /// The model file to write
+    #[arg(short, long, value_name = "MODEL")]
+    output: PathBuf,
+    /// linear, quadratic, geometry; a feature map as JSON or a file with one
+    #[arg(long, default_value = "linear")]
+    features: String,
+    /// How the model matches: linear, exact, frank-wolfe, ...; or with settings as JSON [default: exact for its features]
+    #[arg(long)]
+    matcher: Option<String>,
+    /// The search during training, likewise [default: linear, or frank-wolfe with edges]
+    #[arg(long)]
+    search: Option<String>,
+    /// hamming, endpoint; or with settings as JSON
+    #[arg(long, default_value = "hamming")]
+    loss: String,
+    /// One λ instead of a choice
+    #[arg(long, conflicts_with = "lambdas")]
+    lambda: Option<f64>,
+    /// The λ to choose from [default: seven decades that suit the data]
+    #[arg(long, value_delimiter = ',')]
+    lambdas: Vec<f64>,
+    /// Parts for cross-validation where there are no validation pairs
+    #[arg(long, default_value_t = 5)]
+    folds: usize,
+    /// End where objective and bound are this close, relative to the objective
+    #[arg(long, default_value_t = 1e-3)]
+    gap: f64,
+    /// End after this many seconds with the best so far
+    #[arg(long, value_name = "SECONDS")]
+    time_limit: Option<f64>,
+    /// Threads to use [default: all cores]
+    #[arg(long)]
+    threads: Option<usize>,
+    /// Write down every ten seconds how far training is
+    #[arg(long, value_name = "FILE")]
+    checkpoint: Option<PathBuf>,
+    /// Go on from the checkpoint, if it is there
+    #[arg(long, requires = "checkpoint")]
+    resume: bool,
+    /// No line of progress
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
+    super::use_threads(arguments.threads)?;
+    let limit = arguments.time_limit.map(super::seconds).transpose()?;
+    let features = settings::features(&arguments.features)?;
+    let loss = settings::loss(&arguments.loss)?;
+    let or_default = |text: &Option<String>, default| text.as_deref().map_or(Ok(default), settings::matcher);
+    let matcher = or_default(&arguments.matcher, settings::default_matcher(&features))?;
+    let search = or_default(&arguments.search, settings::default_search(&features))?;
+    let input = Input::load(&arguments.data)?.with_pairs()?;
+    let of = |wanted: &[Option<Split>]| -> Result<Vec<Example>> {
+        let pairs = input.data.pairs().iter().enumerate();
+        let numbers: Vec<usize> = pairs.filter(|(_, pair)| wanted.contains(&pair.split)).map(|(n, _)| n).collect();
+        examples(&input.data, &numbers, &features, &loss)
+    };
+    let training = of(&[Some(Split::Train), None])?;
+    let validation = of(&[Some(Split::Validation)])?;
+    if training.is_empty() {
+        bail!("{}: no pair with matches to learn from", arguments.data.display());
+    }
+    let mut lambdas = match arguments.lambda {
+        Some(lambda) => vec![lambda],
+        None if arguments.lambdas.is_empty() => lambda_grid(&training, search.matcher())?,
+        None => arguments.lambdas.clone(),
+    };
+    lambdas.sort_by(|a, b| b.total_cmp(a));
+    let bundle = Bundle { gap_tolerance: arguments.gap, ..Bundle::default() };
+    let learner = MaxMargin { bundle, ..MaxMargin::default() };
+    let plan = Plan { features, search, matcher, loss, learner, lambdas, folds: arguments.folds };
+    let mut keeper = Keeper::new(arguments.checkpoint.as_deref(), arguments.resume, &plan, &input.data)?;
+    let watch = Watch::new(limit, arguments.quiet);
+    let trained = plan.train(&training, &validation, &watch, &mut keeper)?;
+    watch.say("loss on the training pairs".to_string());
+    let text = summary(&plan, &trained, &training, &validation)?;
+    watch.end();
+    let record = TrainingRecord::new(trained.fit(), plan.loss.clone(), training.len());
+    let model = Model::new(plan.features.clone(), plan.matcher.clone(), &trained.fit().weights, Some(record))?;
+    files::write(&arguments.output, model.to_json()?.as_bytes())?;
+    files::print(format!("{text}Wrote {}.\n", arguments.output.display()).as_bytes())?;
+    Ok(if stop_is_wanted() { Ending::Stopped } else { Ending::Done })
+}
+
+fn summary(plan: &Plan, trained: &Trained, training: &[Example], validation: &[Example]) -> Result<String> {
+    let mut text = String::new();
+    let folds = plan.folds.min(training.len());
+    let by = match trained.validation.len() {
+        0 if plan.lambdas.len() == 1 => "given".to_string(),
+        0 => "the middle one: there is nothing to choose by".to_string(),
+        _ if validation.is_empty() => format!("chosen by {folds}-fold cross-validation"),
+        _ => format!("chosen by {} validation pairs", validation.len()),
+    };
+    let fit = trained.fit();
+    writeln!(text, "Learned {} weights from {} pairs; λ = {:e}, {by}.", fit.weights.len(), training.len(), fit.lambda)?;
+    if plan.lambdas.len() > 1 {
+        writeln!(text, "\n         λ   objective     gap   validation loss")?;
+        for (number, fit) in trained.fits.iter().enumerate() {
+            let mark = if number == trained.chosen { '*' } else { ' ' };
+            let validated = trained.validation.get(number);
+            let loss = validated.map_or("-".to_string(), |v| format!("{:.4} ± {:.4}", v.mean(), v.standard_error()));
+            writeln!(text, "{mark} {:>8.0e} {:>11.5} {:>7.1e}   {loss}", fit.lambda, fit.objective, fit.gap)?;
+        }
+        writeln!(text)?;
+    }
+    let matcher = plan.matcher.matcher();
+    let before = evaluate(training, matcher, &plan.features.unlearned_weights())?;
+    let after = evaluate(training, matcher, &fit.weights)?;
+    writeln!(text, "Loss on the training pairs: {:.4} before learning, {:.4} after.", before.mean(), after.mean())?;
+    writeln!(text, "{}", fit.note())?;
+    Ok(text)
+}

@@ -1,0 +1,273 @@
+//! The paper's sequence experiment: for a baseline B all pairs of frames (i, i + B), a third each to learn from, to choose λ by and to
+//! test on; five methods and one more.
+
+use crate::inputs::Input;
+use crate::progress::Watch;
+use anyhow::{Result, bail};
+use clap::ValueEnum;
+use homolog::experiment::{Sequence, Split};
+use homolog::features::FeatureMap;
+use homolog::learn::{Evaluation, Example, Fit, MaxMargin, Oracle, evaluate};
+use homolog::loss::Hamming;
+use homolog::matching::{Bistochastic, Exact, FrankWolfe, GraduatedAssignment, Linear, LpRelaxation, Matcher, Method};
+use homolog::optimize::Bundle;
+use serde::Serialize;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// λ to choose from, as in the authors' experiments.
+const LINEAR_LAMBDAS: [f64; 6] = [10.0, 1.0, 0.1, 1e-2, 1e-3, 1e-4];
+/// With edges; smaller ones were never chosen.
+const EDGE_LAMBDAS: [f64; 3] = [1.0, 0.1, 0.01];
+
+/// A way to match.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Approach {
+    /// Linear assignment, all weights one
+    Linear,
+    /// Linear assignment, learned
+    LinearLearned,
+    /// Graduated assignment with edges, all weights one
+    Quadratic,
+    /// With edges, learned by search, matched by the exact solver
+    QuadraticLearned,
+    /// With edges, learned against the relaxation: what is learned is proven
+    QuadraticCertified,
+    /// Bistochastic normalisation and graduated assignment, all weights one
+    Bistochastic,
+}
+
+impl Approach {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Linear => "linear",
+            Self::LinearLearned => "linear-learned",
+            Self::Quadratic => "quadratic",
+            Self::QuadraticLearned => "quadratic-learned",
+            Self::QuadraticCertified => "quadratic-certified",
+            Self::Bistochastic => "bistochastic",
+        }
+    }
+
+    pub(crate) fn is_learned(self) -> bool {
+        matches!(self, Self::LinearLearned | Self::QuadraticLearned | Self::QuadraticCertified)
+    }
+
+    fn has_edges(self) -> bool {
+        !matches!(self, Self::Linear | Self::LinearLearned)
+    }
+
+    /// How it predicts.
+    pub(crate) fn method(self) -> Method {
+        match self {
+            Self::Linear | Self::LinearLearned => Method::Linear(Linear::default()),
+            Self::Quadratic => Method::GraduatedAssignment(GraduatedAssignment::default()),
+            Self::Bistochastic => Method::Bistochastic(Bistochastic::default()),
+            Self::QuadraticLearned | Self::QuadraticCertified => Method::Exact(Exact::default()),
+        }
+    }
+
+    /// The same without learning.
+    pub(crate) fn unlearned(self) -> Self {
+        if self.has_edges() { Self::Quadratic } else { Self::Linear }
+    }
+}
+
+/// A sequence of frames, described for matching with and without edges.
+pub(crate) struct Frames {
+    pub(crate) linear: Sequence,
+    pub(crate) edges: Sequence,
+}
+
+impl Frames {
+    /// All graphs of an input, which must have the same landmarks.
+    pub(crate) fn new(input: &Input) -> Result<Self> {
+        let graphs = input.data.graphs();
+        let Some(first) = graphs.first() else { bail!("there are no frames") };
+        for named in graphs {
+            if named.graph.names() != first.graph.names() || named.graph.node_count() != first.graph.node_count() {
+                bail!(
+                    "frame {:?} has not the same landmarks in the same order as frame {:?}, so that they make no sequence",
+                    named.id,
+                    first.id
+                );
+            }
+        }
+        let graphs: Vec<_> = graphs.iter().map(|named| Arc::clone(&named.graph)).collect();
+        Ok(Self {
+            linear: Sequence::new(FeatureMap::paper_linear(), graphs.clone())?,
+            edges: Sequence::new(FeatureMap::paper_quadratic(), graphs)?,
+        })
+    }
+
+    pub(crate) fn sequence(&self, approach: Approach) -> &Sequence {
+        if approach.has_edges() { &self.edges } else { &self.linear }
+    }
+}
+
+/// What a method does at a baseline.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct MethodResult {
+    pub(crate) name: &'static str,
+    pub(crate) lambda: Option<f64>,
+    pub(crate) test_loss: f64,
+    pub(crate) test_stderr: f64,
+    pub(crate) validation_loss: f64,
+    pub(crate) train_seconds: f64,
+    /// For one pair, features computed.
+    pub(crate) match_seconds: f64,
+    /// The standard deviation of that.
+    pub(crate) match_seconds_spread: f64,
+    pub(crate) certified: Option<bool>,
+    pub(crate) gap: Option<f64>,
+    /// How many of the test answers were proven optimal.
+    pub(crate) proven: usize,
+    /// No more than this is the training loss, if that is proven.
+    pub(crate) training_loss_bound: Option<f64>,
+    #[serde(skip)]
+    pub(crate) fit: Option<Fit>,
+}
+
+/// What all methods do at a baseline.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct BaselineResult {
+    pub(crate) baseline: usize,
+    pub(crate) train: usize,
+    pub(crate) validation: usize,
+    pub(crate) test: usize,
+    pub(crate) methods: Vec<MethodResult>,
+}
+
+/// Which pairs to learn from and what to try.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Options {
+    /// Learn from the first so many training pairs only.
+    pub(crate) train_pairs: Option<usize>,
+    /// λ in place of the default ones.
+    pub(crate) lambdas: Vec<f64>,
+}
+
+/// Examples of the three splits.
+struct Splits {
+    train: Vec<Example>,
+    validation: Vec<Example>,
+    test: Vec<Example>,
+}
+
+impl Splits {
+    fn new(sequence: &Sequence, baseline: usize, options: &Options) -> Result<Self> {
+        let loss = Hamming::default();
+        let mut train = sequence.examples(baseline, Split::Train, &loss)?;
+        train.truncate(options.train_pairs.unwrap_or(usize::MAX));
+        let validation = sequence.examples(baseline, Split::Validation, &loss)?;
+        let test = sequence.examples(baseline, Split::Test, &loss)?;
+        if train.is_empty() || validation.is_empty() || test.is_empty() {
+            bail!(
+                "baseline {baseline}: {} frames do not give a pair each to learn from, to choose λ by and to test on",
+                sequence.frame_count()
+            );
+        }
+        Ok(Self { train, validation, test })
+    }
+}
+
+/// Runs the methods at one baseline.
+pub(crate) fn run_baseline(
+    frames: &Frames,
+    baseline: usize,
+    approaches: &[Approach],
+    options: &Options,
+    watch: &Watch,
+) -> Result<BaselineResult> {
+    let counts = Splits::new(&frames.linear, baseline, options)?;
+    let mut methods = Vec::new();
+    for &approach in approaches {
+        methods.push(run_method(frames, baseline, approach, options, watch)?);
+        if watch.is_over() {
+            bail!("stopped");
+        }
+    }
+    let (train, validation, test) = (counts.train.len(), counts.validation.len(), counts.test.len());
+    Ok(BaselineResult { baseline, train, validation, test, methods })
+}
+
+/// Runs one method at one baseline.
+pub(crate) fn run_method(
+    frames: &Frames,
+    baseline: usize,
+    approach: Approach,
+    options: &Options,
+    watch: &Watch,
+) -> Result<MethodResult> {
+    let sequence = frames.sequence(approach);
+    let Splits { train, validation, test } = Splits::new(sequence, baseline, options)?;
+    let method = approach.method();
+    let matcher = method.matcher();
+    let about = format!("baseline {baseline}, {}: ", approach.name());
+    watch.say(about.clone());
+    let start = Instant::now();
+    let (weights, fit, validation_loss) = if approach.is_learned() {
+        let defaults: &[f64] = if approach.has_edges() { &EDGE_LAMBDAS } else { &LINEAR_LAMBDAS };
+        let mut lambdas = if options.lambdas.is_empty() { defaults.to_vec() } else { options.lambdas.clone() };
+        lambdas.sort_by(|a, b| b.total_cmp(a));
+        let search: Box<dyn Matcher> =
+            if approach.has_edges() { Box::new(FrankWolfe::default()) } else { Box::new(Linear::default()) };
+        let observe = &mut |step: &homolog::optimize::Step| watch.step(&about, step);
+        let chosen = learner(approach).fit_and_choose(&lambdas, &train, &*search, &validation, matcher, observe)?;
+        let loss = chosen.validation[chosen.chosen].mean();
+        (chosen.fit.weights.clone(), Some(chosen.fit), loss)
+    } else {
+        let weights = sequence.features().unlearned_weights();
+        let loss = evaluate(&validation, matcher, &weights)?.mean();
+        (weights, None, loss)
+    };
+    let train_seconds = if approach.is_learned() { start.elapsed().as_secs_f64() } else { 0.0 };
+    watch.say(format!("{about}test"));
+    let (tested, seconds) = timed_evaluation(&test, matcher, &weights)?;
+    let proof = fit.as_ref().and_then(|fit| fit.relaxed.as_ref());
+    Ok(MethodResult {
+        name: approach.name(),
+        lambda: fit.as_ref().map(|fit| fit.lambda),
+        test_loss: tested.mean(),
+        test_stderr: tested.standard_error(),
+        validation_loss,
+        train_seconds,
+        match_seconds: seconds.mean(),
+        // The standard error of a mean of n, times √n.
+        match_seconds_spread: seconds.standard_error() * (seconds.losses.len() as f64).sqrt(),
+        certified: fit.as_ref().map(|fit| fit.certified),
+        gap: fit.as_ref().map(|fit| fit.gap),
+        proven: tested.proven,
+        training_loss_bound: proof.and_then(|proof| proof.loss),
+        fit,
+    })
+}
+
+fn learner(approach: Approach) -> MaxMargin {
+    match approach {
+        // The looser default gap leaves the weights a node or two apart.
+        Approach::LinearLearned => {
+            MaxMargin { bundle: Bundle { gap_tolerance: 1e-4, ..Bundle::default() }, ..MaxMargin::default() }
+        }
+        Approach::QuadraticCertified => MaxMargin {
+            bundle: Bundle { gap_tolerance: 1e-2, ..Bundle::default() },
+            oracle: Oracle::Relaxation(LpRelaxation::default()),
+            ..MaxMargin::default()
+        },
+        _ => MaxMargin { bundle: Bundle { max_iterations: 100, ..Bundle::default() }, ..MaxMargin::default() },
+    }
+}
+
+/// Losses and times of one pair after the other.
+fn timed_evaluation(examples: &[Example], matcher: &dyn Matcher, weights: &[f64]) -> Result<(Evaluation, Evaluation)> {
+    let mut all = Evaluation { losses: Vec::new(), proven: 0 };
+    let mut seconds = Evaluation { losses: Vec::new(), proven: 0 };
+    for example in examples {
+        let start = Instant::now();
+        let one = evaluate(std::slice::from_ref(example), matcher, weights)?;
+        seconds.losses.push(start.elapsed().as_secs_f64());
+        all.losses.extend(one.losses);
+        all.proven += one.proven;
+    }
+    Ok((all, seconds))
+}

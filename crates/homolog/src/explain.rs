@@ -1,0 +1,148 @@
+//! Why a match is as it is: for each matched pair the part of the score that is its own, how much the total falls if the pair is
+//! forbidden (the margin), what the left node would do then (the runner-up), and which features make the difference.
+//!
+//! With y the match and y' the best match without the pair (i, k):
+//!
+//!   margin_ik = score(y) - score(y') = Σ_f w_f (Φ_f(y) - Φ_f(y'))
+//!
+//! so that the contributions of the features add up to the margin. Where both are proven optimal the margin is exact; else it is what
+//! the solver's best gives, and says so. One problem is solved for each matched pair.
+
+use crate::features::Instance;
+use crate::graph::Pair;
+use crate::matching::{Compatibility, Matching, RightOrder, Solution, Status, Workspace};
+use crate::model::Model;
+use crate::{Error, Result};
+use rayon::prelude::*;
+use std::sync::Arc;
+
+/// A match with its reasons.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Explanation {
+    /// The match.
+    pub solution: Solution,
+    /// One for each matched pair, by left node.
+    pub matches: Vec<Reasons>,
+}
+
+/// Why two nodes are matched.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reasons {
+    /// The left node.
+    pub left: usize,
+    /// The right node it is matched to.
+    pub right: usize,
+    /// The part of the total score that is this pair's own: its node score and half of each edge score it shares in.
+    pub share: f64,
+    /// What happens without the pair; `None` where there is no match of as many nodes without it.
+    pub alternative: Option<Alternative>,
+}
+
+/// The best match without a pair.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Alternative {
+    /// Where the left node goes instead; `None`: it stays unmatched.
+    pub right: Option<usize>,
+    /// How much less the alternative scores in all.
+    pub margin: f64,
+    /// Whether match and alternative are proven best, so that the margin is exact.
+    pub proven: bool,
+    /// What each feature contributes to the margin, in the order of the weights.
+    pub contributions: Vec<f64>,
+}
+
+impl Model {
+    /// The problem of matching two graphs under this model.
+    ///
+    /// # Errors
+    /// A graph without the parts that the features need.
+    pub fn problem(&self, pair: &Pair) -> Result<(Instance, Compatibility)> {
+        let left = Arc::new(self.features.describe(&pair.left)?);
+        let right = Arc::new(self.features.describe(&pair.right)?);
+        let instance = self.features.instance(&left, &right)?;
+        let problem = instance.compatibility(&self.weights())?;
+        Ok((instance, problem))
+    }
+
+    /// Matches two graphs and says why.
+    ///
+    /// # Errors
+    /// As [`Self::solve`].
+    pub fn explain(&self, pair: &Pair) -> Result<Explanation> {
+        let (instance, problem) = self.problem(pair)?;
+        let solution = self.solve_shuffled(&problem, &mut Workspace::new())?;
+        let features = instance.joint_features(&solution.matching)?;
+        let shares = shares(&problem, &solution.matching)?;
+        let weights = self.weights();
+        let pairs: Vec<(usize, usize)> = solution.matching.pairs().collect();
+        let explain = |work: &mut Workspace, (left, right): (usize, usize)| -> Result<Reasons> {
+            let mut without = problem.clone();
+            without.node[[left, right]] = f64::NEG_INFINITY;
+            let other = self.solve_shuffled(&without, work)?;
+            let comparable =
+                other.matching.matched_count() == solution.matching.matched_count() || self.features.unmatched;
+            let alternative = if comparable {
+                let instead = instance.joint_features(&other.matching)?;
+                let difference = weights.iter().zip(features.iter().zip(&instead));
+                Some(Alternative {
+                    right: other.matching.right_of(left),
+                    margin: solution.score - other.score,
+                    proven: solution.status == Status::Optimal && other.status == Status::Optimal,
+                    contributions: difference.map(|(weight, (with, without))| weight * (with - without)).collect(),
+                })
+            } else {
+                None
+            };
+            Ok(Reasons { left, right, share: shares[left], alternative })
+        };
+        let matches = pairs.into_par_iter().map_init(Workspace::new, explain).collect::<Result<_>>()?;
+        Ok(Explanation { solution, matches })
+    }
+
+    pub(crate) fn solve_shuffled(&self, problem: &Compatibility, work: &mut Workspace) -> Result<Solution> {
+        let order = RightOrder::random(problem.right_count(), 0);
+        let mut shuffled = problem.clone();
+        order.shuffle_into(problem, &mut shuffled)?;
+        let mut solution = self.matcher.matcher().solve(&shuffled, work)?;
+        order.carry_back_solution(&mut solution)?;
+        Ok(solution)
+    }
+}
+
+/// The part of each left node in the score of a matching; they add up to it. An edge score belongs half to either end.
+///
+/// ```
+/// use homolog::{explain::shares, matching::{Compatibility, Matching}};
+/// let problem = Compatibility::linear(ndarray::array![[3.0, 1.0], [0.0, 2.0]]);
+/// assert_eq!(shares(&problem, &Matching::identity(2))?, [3.0, 2.0]);
+/// # Ok::<(), homolog::Error>(())
+/// ```
+///
+/// # Errors
+/// A matching of other sizes than the problem.
+pub fn shares(problem: &Compatibility, matching: &Matching) -> Result<Vec<f64>> {
+    let (expected, found) = (problem.left_count(), matching.left_count());
+    if expected != found {
+        return Err(Error::Size { what: "left nodes of the matching", expected, found });
+    }
+    let (expected, found) = (problem.right_count(), matching.right_count());
+    if expected != found {
+        return Err(Error::Size { what: "right nodes of the matching", expected, found });
+    }
+    let own = |i: usize| match matching.right_of(i) {
+        Some(k) => problem.node[[i, k]],
+        None => problem.unmatched.as_ref().map_or(0.0, |scores| scores[i]),
+    };
+    let mut shares: Vec<f64> = (0..problem.left_count()).map(own).collect();
+    if let Some(edges) = &problem.edge {
+        for (number, &[i, j]) in edges.left_edges().ends().iter().enumerate() {
+            let ends = matching.right_of(i).zip(matching.right_of(j));
+            if let Some(other) = ends.and_then(|(k, l)| edges.right_edges().find(k, l)) {
+                let half = 0.5 * edges.value(number, other);
+                shares[i] += half;
+                shares[j] += half;
+            }
+        }
+    }
+    Ok(shares)
+}
