@@ -29,7 +29,8 @@ pub(crate) fn read_text(path: &Path) -> Result<String> {
 /// Writes a file so that it is there whole or not at all: into a new file beside it, which then takes its place.
 pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     let cannot = || format!("cannot write {}", path.display());
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    check_folder(path)?;
+    let folder = folder_of(path);
     let mut builder = tempfile::Builder::new();
     #[cfg(unix)]
     {
@@ -41,6 +42,22 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     file.write_all(bytes).with_context(cannot)?;
     file.as_file().sync_all().with_context(cannot)?;
     file.persist(path).with_context(cannot)?;
+    Ok(())
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Refuses a place for a file that does not exist; before long work, so that it is not in vain.
+pub(crate) fn check_folder(path: &Path) -> Result<()> {
+    let folder = folder_of(path);
+    if path.is_dir() {
+        bail!("cannot write {}: it is a folder", path.display());
+    }
+    if !folder.is_dir() {
+        bail!("cannot write {}: there is no folder {}", path.display(), folder.display());
+    }
     Ok(())
 }
 

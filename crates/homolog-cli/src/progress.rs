@@ -1,5 +1,6 @@
 //! Watching a run: a line of progress on a terminal, a time limit, and Ctrl-C.
 
+use crate::commands::short;
 use homolog::optimize::Step;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::ops::ControlFlow;
@@ -57,8 +58,8 @@ impl Watch {
 
     pub(crate) fn step(&self, about: &str, step: &Step) -> ControlFlow<()> {
         self.say(format!(
-            "{about}λ {:e}, step {}: objective {:.5}, bound {:.5}, gap {:.2} %",
-            step.lambda,
+            "{about}λ {}, step {}: objective {:.5}, bound {:.5}, gap {:.2} %",
+            short(step.lambda),
             step.iteration,
             step.objective,
             step.bound,

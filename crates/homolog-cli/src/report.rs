@@ -1,5 +1,6 @@
 //! The report of a sequence experiment: tables and figures in one HTML file, and every figure as SVG and PNG.
 
+use crate::commands::short;
 use crate::inputs::Input;
 use crate::pair_input::PairInput;
 use crate::study::{Approach, BaselineResult, Frames, MethodResult};
@@ -194,7 +195,7 @@ fn weight_figures(results: &Results<'_>) -> Vec<Figure> {
         let fit = method.fit.as_ref()?;
         let title = format!("Weights of {} at the largest baseline", approach.name());
         let svg = figures::weights(&title, results.frames.sequence(approach).features(), &fit.weights);
-        let caption = format!("λ = {:e}. {}", fit.lambda, fit.note());
+        let caption = format!("λ = {}. {}", short(fit.lambda), fit.note());
         Some(Figure { name: format!("weights-{}", approach.name()), caption, svg })
     };
     learned(results).filter_map(figure).collect()
@@ -204,7 +205,7 @@ fn bound_figures(results: &Results<'_>) -> Vec<Figure> {
     let figure = |(approach, method): (Approach, &MethodResult)| {
         let fit = method.fit.as_ref().filter(|fit| fit.certified || fit.relaxed.is_some())?;
         let title = format!("Training of {}: objective and bound", approach.name());
-        let caption = format!("At λ = {:e}, after what was learned at larger λ. {}", fit.lambda, fit.note());
+        let caption = format!("At λ = {}, after what was learned at larger λ. {}", short(fit.lambda), fit.note());
         Some(Figure { name: format!("bounds-{}", approach.name()), caption, svg: figures::bounds(&title, fit) })
     };
     learned(results).filter_map(figure).collect()

@@ -38,6 +38,9 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     super::use_threads(arguments.threads)?;
     let model = super::read_model(&arguments.model)?;
+    if let Some(path) = &arguments.json {
+        files::check_folder(path)?;
+    }
     let input = Input::load(&arguments.data)?.with_pairs()?;
     let trained_for = model.training.as_ref().map(|record| record.loss).unwrap_or_default();
     let loss = arguments.loss.as_deref().map_or(Ok(trained_for), settings::loss)?;

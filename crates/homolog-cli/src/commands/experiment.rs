@@ -72,6 +72,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
 
 fn sequence(arguments: &SequenceArguments) -> Result<Ending> {
     super::use_threads(arguments.threads)?;
+    if let Some(path) = &arguments.json {
+        files::check_folder(path)?;
+    }
     let input = Input::load(&arguments.data)?;
     let frames = Frames::new(&input)?;
     let watch = Watch::new(None, arguments.quiet);
@@ -89,8 +92,9 @@ fn sequence(arguments: &SequenceArguments) -> Result<Ending> {
     let largest = baselines.iter().map(|result| result.baseline).max();
     let by_pairs = match (&arguments.out, largest) {
         (Some(_), Some(largest)) if !stop_is_wanted() => {
-            let learned: Vec<Approach> =
-                arguments.methods.iter().copied().filter(|method| method.is_learned()).collect();
+            // Training with proof takes minutes; what it learns is much the same.
+            let wanted = |method: &Approach| method.is_learned() && *method != Approach::QuadraticCertified;
+            let learned: Vec<Approach> = arguments.methods.iter().copied().filter(wanted).collect();
             label_study(&frames, largest, &learned, &options, &watch)?
         }
         _ => Vec::new(),

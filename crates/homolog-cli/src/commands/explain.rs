@@ -39,6 +39,9 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     let model = super::read_model(&arguments.model)?;
+    if let Some(path) = &arguments.json {
+        files::check_folder(path)?;
+    }
     let input = PairInput::load(arguments.data.as_ref(), &arguments.left, &arguments.right)?;
     let pair = input.pair();
     let explanation = model.explain(&pair)?;

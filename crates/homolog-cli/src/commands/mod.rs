@@ -34,6 +34,11 @@ fn seconds(seconds: f64) -> Result<Duration> {
     Duration::try_from_secs_f64(seconds).ok().with_context(|| format!("{seconds} is not a number of seconds"))
 }
 
+/// A λ as people write it: 0.01, 1e-6.
+pub(crate) fn short(lambda: f64) -> String {
+    if (1e-4..1e5).contains(&lambda) { lambda.to_string() } else { format!("{lambda:e}") }
+}
+
 /// What a node is called: its name, or its number from 0.
 fn node_name(graph: &Graph, node: usize) -> String {
     graph.names().map_or_else(|| node.to_string(), |names| names[node].clone())

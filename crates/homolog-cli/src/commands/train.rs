@@ -1,5 +1,6 @@
 //! `homolog train`: from labelled pairs to a model file.
 
+use super::short;
 use crate::inputs::Input;
 use crate::progress::{Watch, stop_is_wanted};
 use crate::training::{Keeper, Plan, Trained, examples};
@@ -47,7 +48,7 @@ pub(crate) struct Arguments {
     #[arg(long, default_value = "hamming")]
     loss: String,
     /// One λ instead of a choice
-    #[arg(long, conflicts_with = "lambdas")]
+    #[arg(long, conflicts_with = "lambdas", allow_negative_numbers = true)]
     lambda: Option<f64>,
     /// The λ to choose from [default: seven decades that suit the data]
     #[arg(long, value_delimiter = ',')]
@@ -83,6 +84,9 @@ enum OracleName {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     super::use_threads(arguments.threads)?;
+    for path in [Some(&arguments.output), arguments.checkpoint.as_ref()].into_iter().flatten() {
+        files::check_folder(path)?;
+    }
     let limit = arguments.time_limit.map(super::seconds).transpose()?;
     let features = settings::features(&arguments.features)?;
     let loss = settings::loss(&arguments.loss)?;
@@ -130,20 +134,26 @@ fn summary(plan: &Plan, trained: &Trained, training: &[Example], validation: &[E
     let mut text = String::new();
     let folds = plan.folds.min(training.len());
     let by = match trained.validation.len() {
-        0 if plan.lambdas.len() == 1 => "given".to_string(),
+        _ if plan.lambdas.len() == 1 => "as given".to_string(),
         0 => "the middle one: there is nothing to choose by".to_string(),
         _ if validation.is_empty() => format!("chosen by {folds}-fold cross-validation"),
         _ => format!("chosen by {} validation pairs", validation.len()),
     };
     let fit = trained.fit();
-    writeln!(text, "Learned {} weights from {} pairs; λ = {:e}, {by}.", fit.weights.len(), training.len(), fit.lambda)?;
+    writeln!(
+        text,
+        "Learned {} weights from {} pairs; λ = {}, {by}.",
+        fit.weights.len(),
+        training.len(),
+        short(fit.lambda)
+    )?;
     if plan.lambdas.len() > 1 {
         writeln!(text, "\n         λ   objective     gap   validation loss")?;
         for (number, fit) in trained.fits.iter().enumerate() {
             let mark = if number == trained.chosen { '*' } else { ' ' };
             let validated = trained.validation.get(number);
             let loss = validated.map_or("-".to_string(), |v| format!("{:.4} ± {:.4}", v.mean(), v.standard_error()));
-            writeln!(text, "{mark} {:>8.0e} {:>11.5} {:>7.1e}   {loss}", fit.lambda, fit.objective, fit.gap)?;
+            writeln!(text, "{mark} {:>8} {:>11.5} {:>7.1e}   {loss}", short(fit.lambda), fit.objective, fit.gap)?;
         }
         writeln!(text)?;
     }

@@ -1,0 +1,136 @@
+//! The experiment's JSON and report, and the demo, on the built-in sequence.
+#![allow(clippy::unwrap_used, reason = "a panic is a test's report")]
+
+use serde_json::Value;
+use std::path::Path;
+use std::process::{Command, Output};
+
+fn homolog(folder: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_homolog")).current_dir(folder).args(arguments).output().unwrap()
+}
+
+fn assert_figures(folder: &Path, names: &[&str]) {
+    for name in names {
+        let png = std::fs::read(folder.join(name).with_extension("png")).unwrap();
+        assert!(png.starts_with(b"\x89PNG"), "{name}");
+        assert!(
+            std::fs::read_to_string(folder.join(name).with_extension("svg")).unwrap().starts_with("<svg"),
+            "{name}"
+        );
+    }
+    let report = std::fs::read_to_string(folder.join("report.html")).unwrap();
+    assert_eq!(report.matches("<figure").count(), names.len());
+    assert!(!report.contains("http://") || !report.contains("src=\"http"), "the report loads nothing");
+}
+
+#[test]
+fn the_experiment_writes_its_results_as_json_and_as_a_report() {
+    let folder = tempfile::tempdir().unwrap();
+    let methods = "linear,linear-learned,quadratic,bistochastic";
+    let output = homolog(
+        folder.path(),
+        &[
+            "experiment",
+            "sequence",
+            "--baselines",
+            "30,100",
+            "--methods",
+            methods,
+            "--json",
+            "r.json",
+            "--out",
+            "out",
+            "-q",
+        ],
+    );
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("linear-learned") && text.contains("Wrote out"), "{text}");
+    let value: Value = serde_json::from_str(&std::fs::read_to_string(folder.path().join("r.json")).unwrap()).unwrap();
+    let baselines = value["baselines"].as_array().unwrap();
+    assert_eq!(baselines.len(), 2);
+    for (baseline, counts) in baselines.iter().zip([[27, 27, 27], [4, 4, 3]]) {
+        let found = ["train", "validation", "test"].map(|name| baseline[name].as_u64().unwrap());
+        assert_eq!(found, counts);
+        let losses: Vec<f64> = baseline["methods"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|method| {
+                let number = |name: &str| method[name].as_f64().unwrap();
+                let learned = method["name"].as_str().unwrap().contains('-');
+                assert!(number("match_seconds") > 0.0 && number("test_stderr") >= 0.0);
+                assert!((0.0..=1.0).contains(&number("validation_loss")));
+                assert_eq!(learned, method["lambda"].is_f64());
+                assert_eq!(learned, method["certified"].as_bool() == Some(true));
+                assert_eq!(learned, method["gap"].is_f64() && number("train_seconds") > 0.0);
+                number("test_loss")
+            })
+            .collect();
+        assert!(losses.iter().all(|loss| (0.0..=1.0).contains(loss)));
+        assert!(losses[1] < losses[0], "learning helps: {losses:?}");
+    }
+    let names = [
+        "loss-by-baseline",
+        "loss-by-pairs",
+        "time-and-loss",
+        "match-linear-learned",
+        "weights-linear-learned",
+        "bounds-linear-learned",
+    ];
+    assert_figures(&folder.path().join("out"), &names);
+}
+
+#[test]
+fn learning_with_edges_can_be_proven() {
+    let folder = tempfile::tempdir().unwrap();
+    let method =
+        ["experiment", "sequence", "--methods", "quadratic-certified", "--json", "r.json", "--out", "out", "-q"];
+    let sizes = ["--baselines", "100", "--train-pairs", "1", "--lambdas", "1"];
+    let output = homolog(folder.path(), &[&method[..], &sizes].concat());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let value: Value = serde_json::from_str(&std::fs::read_to_string(folder.path().join("r.json")).unwrap()).unwrap();
+    let method = &value["baselines"][0]["methods"][0];
+    assert_eq!(method["certified"], Value::Bool(true));
+    assert!(method["gap"].as_f64().unwrap() <= 0.01 && method["training_loss_bound"].as_f64().unwrap() <= 1.0);
+    let names = ["loss-by-baseline", "time-and-loss", "match-quadratic-certified", "weights-quadratic-certified"];
+    assert_figures(&folder.path().join("out"), &[&names[..], &["bounds-quadratic-certified"]].concat());
+}
+
+#[test]
+fn the_demo_tells_its_story() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = homolog(folder.path(), &["demo", "-q"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).unwrap();
+    let numbers = |line: &str| -> Vec<f64> { line.split_whitespace().filter_map(|word| word.parse().ok()).collect() };
+    let rows: Vec<Vec<f64>> = text.lines().filter(|line| line.contains('±')).map(numbers).collect();
+    assert_eq!(rows.len(), 2, "{text}");
+    for row in rows {
+        let [before, _, after, _] = row[..] else { panic!("{text}") };
+        assert!(after < 0.5 * before, "{text}");
+    }
+    let names = [
+        "loss-by-baseline",
+        "loss-by-pairs",
+        "time-and-loss",
+        "match-linear-learned",
+        "match-quadratic-learned",
+        "weights-linear-learned",
+        "weights-quadratic-learned",
+        "bounds-linear-learned",
+    ];
+    assert_figures(&folder.path().join("homolog-demo"), &names);
+}
+
+#[test]
+fn frames_that_are_no_sequence_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("f.csv"), "frame,landmark,x,y\n1,a,0,0\n1,b,1,1\n2,a,0,0\n2,c,1,1\n").unwrap();
+    let output = homolog(folder.path(), &["experiment", "sequence", "f.csv"]);
+    assert_eq!(output.status.code(), Some(1));
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert!(message.contains("same landmarks") && message.contains("\"2\""), "{message}");
+    let short = homolog(folder.path(), &["experiment", "sequence", "--baselines", "110", "-q"]);
+    assert_eq!(short.status.code(), Some(1));
+}
