@@ -52,7 +52,7 @@ pub(crate) fn weights(title: &str, features: &FeatureMap, weights: &[f64]) -> St
             Descriptor::ShapeContext(context) if chart.shape_context.is_empty() => {
                 chart.shape_context = weights[range].to_vec();
                 chart.sectors = context.angular_bins;
-                chart.radii = context.radii.clone();
+                chart.radii.clone_from(&context.radii);
             }
             _ => chart.nodes.extend(range.map(|index| (names[index].clone(), weights[index]))),
         }

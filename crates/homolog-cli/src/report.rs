@@ -19,8 +19,15 @@ pub(crate) struct Results<'a> {
     pub(crate) frames: &'a Frames,
     pub(crate) approaches: Vec<Approach>,
     pub(crate) baselines: Vec<BaselineResult>,
-    /// For some methods at the largest baseline: how many pairs were learned from, and what came of it.
-    pub(crate) by_pairs: Vec<(Approach, Vec<(usize, MethodResult)>)>,
+    /// Some methods at the largest baseline.
+    pub(crate) by_pairs: Vec<ByPairs>,
+}
+
+/// What a method makes of so many labelled pairs.
+pub(crate) struct ByPairs {
+    pub(crate) approach: Approach,
+    /// Numbers of pairs that were learned from, and what came of it.
+    pub(crate) results: Vec<(usize, MethodResult)>,
 }
 
 /// A figure with the name of its files.
@@ -101,12 +108,12 @@ fn loss_figures(results: &Results<'_>) -> Vec<Figure> {
             .to_string(),
         svg: chart.to_svg(),
     }];
-    if let Some((_, first)) = results.by_pairs.first() {
+    if let Some(ByPairs { results: first, .. }) = results.by_pairs.first() {
         let ticks = first.iter().enumerate().map(|(at, (count, _))| {
             let all = if at + 1 == first.len() { "all " } else { "" };
             (at as f64, format!("{all}{count}"))
         });
-        let series = results.by_pairs.iter().map(|(approach, counts)| {
+        let series = results.by_pairs.iter().map(|ByPairs { approach, results: counts }| {
             let point = |(at, (_, method)): (usize, &(usize, MethodResult))| Measurement {
                 x: at as f64,
                 y: method.test_loss,
@@ -162,13 +169,16 @@ fn match_figures(results: &Results<'_>) -> Result<Vec<Figure>> {
         let Some(fit) = &method.fit else { continue };
         let sequence = results.frames.sequence(approach);
         let Some(frame) = sequence.frames_of(last.baseline, Split::Test).next() else { continue };
-        let input = PairInput::of(results.input, frame, frame + last.baseline)?;
+        let mut input = PairInput::of(results.input, frame, frame + last.baseline)?;
+        for named in [&mut input.left, &mut input.right] {
+            named.id = format!("frame {}", named.id);
+        }
         let features = sequence.features();
         let solve =
             |model: Model| -> Result<Matching> { Ok(model.solve(&input.pair(), &mut Workspace::new())?.matching) };
         let before = solve(Model::unlearned(features.clone(), approach.unlearned().method())?)?;
         let after = solve(Model::new(features.clone(), approach.method(), &fit.weights, None)?)?;
-        let title = format!("{}: frames {} and {}", approach.name(), input.left.id, input.right.id);
+        let title = format!("{}: {} and {}", approach.name(), input.left.id, input.right.id);
         let rows = [("before learning", &before), ("after learning", &after)];
         let identity = Matching::identity(input.left.graph.node_count());
         let input = PairInput { truth: Some(identity), ..input };

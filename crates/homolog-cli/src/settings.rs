@@ -9,8 +9,7 @@ use serde::de::DeserializeOwned;
 use std::path::Path;
 
 /// Named sets of features.
-const FEATURES: [(&str, fn() -> FeatureMap); 3] =
-    [("linear", FeatureMap::paper_linear), ("quadratic", FeatureMap::paper_quadratic), ("geometry", geometry)];
+const FEATURES: [&str; 3] = ["linear", "quadratic", "geometry"];
 
 /// The paper's features with edges, and lengths and directions of the edges beside.
 fn geometry() -> FeatureMap {
@@ -22,9 +21,11 @@ fn geometry() -> FeatureMap {
 
 /// A set of features by name, or a feature map as JSON, or a file with one.
 pub(crate) fn features(text: &str) -> Result<FeatureMap> {
-    let map = match FEATURES.iter().find(|(name, _)| *name == text) {
-        Some((_, make)) => make(),
-        None => json(text, "features", &FEATURES.map(|(name, _)| name))?,
+    let map = match text {
+        "linear" => FeatureMap::paper_linear(),
+        "quadratic" => FeatureMap::paper_quadratic(),
+        "geometry" => geometry(),
+        _ => json(text, "features", &FEATURES)?,
     };
     map.check()?;
     Ok(map)
@@ -45,7 +46,7 @@ pub(crate) fn loss(text: &str) -> Result<LossKind> {
     let all = LossKind::all();
     let names: Vec<&str> = all.iter().map(LossKind::name).collect();
     match all.iter().find(|loss| loss.name() == text) {
-        Some(loss) => Ok(loss.clone()),
+        Some(loss) => Ok(*loss),
         None => json(text, "loss", &names),
     }
 }

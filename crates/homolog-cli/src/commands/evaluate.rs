@@ -39,7 +39,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     super::use_threads(arguments.threads)?;
     let model = super::read_model(&arguments.model)?;
     let input = Input::load(&arguments.data)?.with_pairs()?;
-    let trained_for = model.training.as_ref().map(|record| record.loss.clone()).unwrap_or_default();
+    let trained_for = model.training.as_ref().map(|record| record.loss).unwrap_or_default();
     let loss = arguments.loss.as_deref().map_or(Ok(trained_for), settings::loss)?;
     let labelled = input.data.pairs().iter().enumerate().filter(|(_, pair)| pair.truth.is_some());
     let numbers: Vec<usize> = labelled.map(|(number, _)| number).collect();

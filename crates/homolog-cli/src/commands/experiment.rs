@@ -2,8 +2,8 @@
 
 use crate::inputs::{BUILT_IN, Input};
 use crate::progress::{Watch, stop_is_wanted};
-use crate::report::{self, Results, loss_cells};
-use crate::study::{Approach, BaselineResult, Frames, MethodResult, Options, run_baseline, run_method};
+use crate::report::{self, ByPairs, Results, loss_cells};
+use crate::study::{Approach, BaselineResult, Frames, Options, run_baseline, run_method};
 use crate::{Ending, files};
 use anyhow::Result;
 use std::path::PathBuf;
@@ -129,7 +129,7 @@ pub(super) fn label_study(
     approaches: &[Approach],
     options: &Options,
     watch: &Watch,
-) -> Result<Vec<(Approach, Vec<(usize, MethodResult)>)>> {
+) -> Result<Vec<ByPairs>> {
     let all = frames.linear.frames_of(baseline, homolog::experiment::Split::Train).count();
     let all = options.train_pairs.map_or(all, |most| most.min(all));
     let mut counts: Vec<usize> = [1, 2, 3, 5].into_iter().filter(|&count| count < all).collect();
@@ -141,7 +141,7 @@ pub(super) fn label_study(
             let options = Options { train_pairs: Some(count), ..options.clone() };
             results.push((count, run_method(frames, baseline, approach, &options, watch)?));
         }
-        study.push((approach, results));
+        study.push(ByPairs { approach, results });
     }
     Ok(study)
 }
@@ -154,7 +154,7 @@ fn text(approaches: &[Approach], baselines: &[BaselineResult]) -> String {
     format!("Test loss ± standard error\n{}", columns(&rows))
 }
 
-/// Rows of text cells in columns, flush right.
+/// Rows of text cells in columns, flush right but for the first.
 pub(super) fn columns(rows: &[Vec<String>]) -> String {
     let count = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| {
@@ -163,7 +163,10 @@ pub(super) fn columns(rows: &[Vec<String>]) -> String {
     let widths: Vec<usize> = (0..count).map(width).collect();
     let mut text = String::new();
     for row in rows {
-        let cells: Vec<String> = row.iter().zip(&widths).map(|(cell, &width)| format!("{cell:>width$}")).collect();
+        let pad = |(column, (cell, &width)): (usize, (&String, &usize))| {
+            if column == 0 { format!("{cell:width$}") } else { format!("{cell:>width$}") }
+        };
+        let cells: Vec<String> = row.iter().zip(&widths).enumerate().map(pad).collect();
         text.push_str(&cells.join("  "));
         text.push('\n');
     }

@@ -6,7 +6,8 @@ use crate::training::{Keeper, Plan, Trained, examples};
 use crate::{Ending, files, settings};
 use anyhow::{Result, bail};
 use homolog::experiment::Split;
-use homolog::learn::{Example, MaxMargin, evaluate, lambda_grid};
+use homolog::learn::{Example, MaxMargin, Oracle, evaluate, lambda_grid};
+use homolog::matching::LpRelaxation;
 use homolog::model::{Model, TrainingRecord};
 use homolog::optimize::Bundle;
 use std::fmt::Write;
@@ -21,6 +22,7 @@ cross-validation. A data set without pairs is taken as all pairs of graphs whose
 Examples:
   homolog train faces.json -o faces.model.json
   homolog train landmarks.csv -o model.json --features quadratic --lambdas 1,0.1,0.01
+  homolog train faces.json -o model.json --features quadratic --oracle relaxation --gap 0.01
   homolog train faces.json -o model.json --time-limit 60 --checkpoint run.json
   homolog train faces.json -o model.json --checkpoint run.json --resume")]
 pub(crate) struct Arguments {
@@ -38,6 +40,9 @@ pub(crate) struct Arguments {
     /// The search during training, likewise [default: linear, or frank-wolfe with edges]
     #[arg(long)]
     search: Option<String>,
+    /// What training asks for the worst mistake: a search, or the linear relaxation, which proves what is learned
+    #[arg(long, value_enum, default_value_t = OracleName::Search)]
+    oracle: OracleName,
     /// hamming, endpoint; or with settings as JSON
     #[arg(long, default_value = "hamming")]
     loss: String,
@@ -70,6 +75,12 @@ pub(crate) struct Arguments {
     quiet: bool,
 }
 
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum OracleName {
+    Search,
+    Relaxation,
+}
+
 pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     super::use_threads(arguments.threads)?;
     let limit = arguments.time_limit.map(super::seconds).transpose()?;
@@ -96,7 +107,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     };
     lambdas.sort_by(|a, b| b.total_cmp(a));
     let bundle = Bundle { gap_tolerance: arguments.gap, ..Bundle::default() };
-    let learner = MaxMargin { bundle, ..MaxMargin::default() };
+    let oracle = match arguments.oracle {
+        OracleName::Search => Oracle::Search,
+        OracleName::Relaxation => Oracle::Relaxation(LpRelaxation::default()),
+    };
+    let learner = MaxMargin { bundle, oracle, ..MaxMargin::default() };
     let plan = Plan { features, search, matcher, loss, learner, lambdas, folds: arguments.folds };
     let mut keeper = Keeper::new(arguments.checkpoint.as_deref(), arguments.resume, &plan, &input.data)?;
     let watch = Watch::new(limit, arguments.quiet);
@@ -104,7 +119,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     watch.say("loss on the training pairs".to_string());
     let text = summary(&plan, &trained, &training, &validation)?;
     watch.end();
-    let record = TrainingRecord::new(trained.fit(), plan.loss.clone(), training.len());
+    let record = TrainingRecord::new(trained.fit(), plan.loss, training.len());
     let model = Model::new(plan.features.clone(), plan.matcher.clone(), &trained.fit().weights, Some(record))?;
     files::write(&arguments.output, model.to_json()?.as_bytes())?;
     files::print(format!("{text}Wrote {}.\n", arguments.output.display()).as_bytes())?;
