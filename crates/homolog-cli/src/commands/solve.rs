@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 
 Forbidden pairs of a cost matrix are empty or inf (-inf with --maximize). docs/formats.md has all formats.")]
 pub(crate) struct Arguments {
-    /// A cost matrix (.csv, .txt, .npy), a graph matching problem (.dd) or a problem of QAPLIB (.dat)
+    /// A cost matrix (.csv, .txt, .npy), a graph matching problem (.dd) or a problem of QAPLIB (.dat); - for standard input
     problem: PathBuf,
     /// What the file is; by default what its name says
     #[arg(long, value_enum)]
