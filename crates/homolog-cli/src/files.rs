@@ -8,10 +8,14 @@ use std::path::Path;
 /// No text file that the program reads is longer than this, in bytes.
 pub(crate) const MOST_BYTES: u64 = 1 << 30;
 
-/// The bytes of a file.
+/// The bytes of a file, or of standard input for `-`.
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    let file = File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let file: Box<dyn Read> = if path == Path::new("-") {
+        Box::new(std::io::stdin().lock())
+    } else {
+        Box::new(File::open(path).with_context(|| format!("cannot read {}", path.display()))?)
+    };
     // One more than allowed tells a file that is too long from one that just fits, whatever its length claims to be.
     file.take(MOST_BYTES + 1).read_to_end(&mut bytes).with_context(|| format!("cannot read {}", path.display()))?;
     if bytes.len() as u64 > MOST_BYTES {

@@ -87,9 +87,10 @@ fn matrices_that_make_no_sense_are_refused_with_their_place() {
         assert!(error.starts_with(&format!("cost matrix, {message}")), "{text:?} gave {error}");
     }
     let nan = problem(array![[0.0, f64::NAN]], Sense::Minimize).unwrap_err();
-    assert_eq!(nan.to_string(), "cost matrix: NaN at row 0, column 1");
+    assert_eq!(nan.to_string(), "cost matrix: NaN at row 0, column 1 has no meaning");
     let free = problem(array![[f64::NEG_INFINITY]], Sense::Minimize).unwrap_err();
-    assert_eq!(free.to_string(), "cost matrix: -inf at row 0, column 0");
+    let reason = "cost matrix: -inf at row 0, column 0 would be taken at any price; are these costs or scores?";
+    assert_eq!(free.to_string(), reason);
 }
 
 /// A file of version 1.0 with this header and these bytes, given in hexadecimal.

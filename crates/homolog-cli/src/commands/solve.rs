@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 
 Forbidden pairs of a cost matrix are empty or inf (-inf with --maximize). docs/formats.md has all formats.")]
 pub(crate) struct Arguments {
-    /// A cost matrix (.csv, .txt, .npy), a graph matching problem (.dd) or a problem of QAPLIB (.dat)
+    /// A cost matrix (.csv, .txt, .npy), a graph matching problem (.dd) or a problem of QAPLIB (.dat); - for standard input
     problem: PathBuf,
     /// What the file is; by default what its name says
     #[arg(long, value_enum)]
@@ -36,8 +36,8 @@ pub(crate) struct Arguments {
     /// The matrix has scores, and large ones are wanted
     #[arg(long)]
     maximize: bool,
-    /// Stop after so many seconds with the best so far
-    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = parse_seconds)]
+    /// Stop after so many seconds with the best so far [default: 60]
+    #[arg(long, value_name = "SECONDS", default_value = "60", hide_default_value = true, value_parser = parse_seconds)]
     time_limit: Duration,
     /// Print JSON
     #[arg(long)]

@@ -11,6 +11,8 @@ use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 
 const FORMAT: &str = "cost matrix";
+/// What is wrong with minus infinity among costs, and with plus infinity among scores.
+const AT_ANY_PRICE: &str = "would be taken at any price; are these costs or scores?";
 
 /// Whether small or large totals are wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
@@ -115,7 +117,7 @@ fn cell(field: &str, sense: Sense) -> std::result::Result<f64, &'static str> {
     match field.parse::<f64>() {
         Err(_) => Err("is not a number"),
         Ok(value) if value.is_nan() => Err("has no meaning; leave the field of a forbidden pair empty"),
-        Ok(value) if value == -sense.forbidden() => Err("would be taken at any price; is the sense right?"),
+        Ok(value) if value == -sense.forbidden() => Err(AT_ANY_PRICE),
         // A number too large for 64 bits is not a forbidden pair.
         Ok(value) if value.is_infinite() && field.bytes().any(|byte| byte.is_ascii_digit()) => Err("is out of range"),
         Ok(value) => Ok(value),
@@ -132,7 +134,11 @@ pub fn problem(matrix: Array2<f64>, sense: Sense) -> Result<Compatibility> {
     }
     let bad = |value: f64| value.is_nan() || value == -sense.forbidden();
     if let Some(((row, column), &value)) = matrix.indexed_iter().find(|&(_, &value)| bad(value)) {
-        return Err(Error::BadCell { what: FORMAT, row, column, value });
+        let reason = if value.is_nan() { "has no meaning" } else { AT_ANY_PRICE };
+        return Err(Error::Unreadable {
+            format: FORMAT,
+            reason: format!("{value} at row {row}, column {column} {reason}"),
+        });
     }
     Ok(Compatibility::linear(matrix.mapv_into(|value| sense.turn(value))))
 }

@@ -27,8 +27,8 @@ pub(super) fn rows<'a>(format: &'static str, text: &'a str) -> Result<impl Itera
         let mut fields = StringRecord::new();
         match reader.read_record(&mut fields) {
             Ok(false) => None,
-            Ok(true) => Some(Ok(Row { line: line_of(fields.position()), fields })),
-            Err(error) => Some(Err(refused(format, &error))),
+            Ok(true) => Some(Ok(Row { line: line_of(text, fields.position()), fields })),
+            Err(error) => Some(Err(refused(format, text, &error))),
         }
     }))
 }
@@ -40,12 +40,17 @@ fn delimiter(text: &str) -> u8 {
     [b';', b'\t'].into_iter().fold(b',', |best, other| if count(other) > count(best) { other } else { best })
 }
 
-fn line_of(position: Option<&csv::Position>) -> usize {
-    position.map_or(1, |position| usize::try_from(position.line()).unwrap_or(usize::MAX))
+/// The line of a row, from 1. The reader's position is that of the empty lines before the row, if there are any.
+fn line_of(text: &str, position: Option<&csv::Position>) -> usize {
+    let Some(position) = position else { return 1 };
+    let [line, start] = [position.line(), position.byte()].map(|number| usize::try_from(number).unwrap_or(usize::MAX));
+    let rest = text.as_bytes().get(start..).unwrap_or_default();
+    let empty = rest.iter().take_while(|&&byte| byte == b'\n' || byte == b'\r').filter(|&&byte| byte == b'\n').count();
+    line.saturating_add(empty)
 }
 
-fn refused(format: &'static str, error: &csv::Error) -> Error {
-    let line = line_of(error.position());
+fn refused(format: &'static str, text: &str, error: &csv::Error) -> Error {
+    let line = line_of(text, error.position());
     let reason = match error.kind() {
         ErrorKind::UnequalLengths { expected_len, len, .. } => {
             format!("this row has {len} fields, the first has {expected_len}")
@@ -96,7 +101,9 @@ mod tests {
         }
         assert_eq!(read("a\n\n\nb\n").unwrap()[1].0, 4);
         assert_eq!(read("x,\"two\nlines\"\nb,c\n").unwrap()[1].0, 3);
-        let uneven = read("a,b\n1,2\n1\n").unwrap_err();
-        assert_eq!(uneven.to_string(), "table, line 3: this row has 1 fields, the first has 2");
+        for (text, line) in [("a,b\n1,2\n1\n", 3), ("a,b\r\n\r\n\r\n1\r\n", 4)] {
+            let uneven = read(text).unwrap_err();
+            assert_eq!(uneven.to_string(), format!("table, line {line}: this row has 1 fields, the first has 2"));
+        }
     }
 }
