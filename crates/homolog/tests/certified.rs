@@ -243,6 +243,9 @@ fn graphs_too_large_for_it_are_told_of_the_search() {
     let error = learner(0.1, small).fit(&examples, &Exact::default(), &mut go_on).unwrap_err();
     assert!(matches!(error, Error::TooLarge { limit: 10, .. }));
     assert!(error.to_string().contains("learn with the search oracle instead"), "{error}");
+    let read: MaxMargin = serde_json::from_str(r#"{"oracle":{"name":"relaxation","max_entries":10}}"#).unwrap();
+    assert_eq!(read.oracle, Oracle::Relaxation(LpRelaxation { max_entries: 10, ..LpRelaxation::default() }));
+    assert!(serde_json::from_str::<MaxMargin>(r#"{"oracle":{"name":"relaxation","entries":10}}"#).is_err());
     let wrong = LpRelaxation { gap: f64::NAN, ..LpRelaxation::default() };
     let error = learner(0.1, wrong).fit(&examples, &Exact::default(), &mut go_on).unwrap_err();
     assert!(matches!(error, Error::BadSetting { name: "gap", .. }));

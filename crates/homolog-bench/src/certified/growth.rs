@@ -22,8 +22,8 @@ use std::time::Instant;
 const PROBLEMS: u64 = 5;
 /// Scores change by this part of themselves between the solve that a warm start comes from and the one that is timed.
 const CHANGE: f64 = 0.05;
-/// Frames of a sequence to learn from: ten pairs to train on.
-const FRAMES: usize = 31;
+/// Frames of a sequence to learn from: five pairs to train on.
+const FRAMES: usize = 16;
 /// The frames are turned by up to this many radians and every coordinate is moved by up to this much; there is one point per unit
 /// of area.
 const TURN: f64 = 0.3;
@@ -39,7 +39,7 @@ pub(super) fn report(arguments: &Arguments) -> Result<()> {
         }
     }
     println!(
-        "\n## Point sets: training on ten pairs to a gap of {} at λ = 0.1, {} threads\n",
+        "\n## Point sets: training on five pairs to a gap of {} at λ = 0.1, {} threads\n",
         arguments.gap,
         rayon::current_num_threads()
     );

@@ -378,8 +378,8 @@ impl State {
 const STRIDE: f64 = 0.5;
 const SHORTEST: f64 = 0.4;
 const LONGEST: f64 = 1.0;
-/// An answer whose value and planes are this part of the gap apart leaves enough of a step's progress (a tenth of the gap of the fifth
-/// or the half that an exact oracle brings); after a step that brought nothing it is a closer one that is wanted.
+/// How far apart value and planes may be, as a part of the gap: a step of `SHORTEST` or more then still brings the objective down by a
+/// fifth of the gap or raises the model at its minimum by a quarter of it. After a step that brought nothing, much closer.
 const CLOSE: f64 = 0.1;
 const FINE: f64 = 0.01;
 /// Sums of products may be off by this fraction.
