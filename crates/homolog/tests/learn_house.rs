@@ -41,8 +41,10 @@ fn learned_linear_assignment_is_as_good_as_the_authors() {
         let matcher = Linear::default();
         let selection =
             learner.fit_validated(&lambdas, &train, &validation, &matcher, &mut |_| ControlFlow::Continue(())).unwrap();
-        assert_eq!(selection.fits.len(), lambdas.len());
-        for fit in &selection.fits {
+        // The choice ends where the validation loss is zero; what holds of every λ is asked of the whole path.
+        let fits = learner.fit_path(&lambdas, &train, &matcher, &mut |_| ControlFlow::Continue(())).unwrap();
+        assert_eq!(fits.len(), lambdas.len());
+        for fit in &fits {
             assert!(fit.certified && fit.bound <= fit.objective && fit.gap <= 1e-3, "λ {}: {}", fit.lambda, fit.note());
             // The paper's lemma: the mean slack is no less than the mean training loss.
             let loss = evaluate(&train, &matcher, &fit.weights).unwrap().mean();
@@ -58,7 +60,8 @@ fn learned_linear_assignment_is_as_good_as_the_authors() {
             learned.standard_error(),
             selection.fit.lambda
         );
-        // One standard error is what docs/paper.md reports; a second leaves room for a λ chosen by a single node.
+        // At baselines 30 and 50 the optimum at the λ chosen is more than one standard error above the authors' row (docs/paper.md):
+        // a tie in validation goes to the larger λ. A second standard error leaves room for that.
         let allowed = 2.0 * learned.standard_error() + 0.005;
         assert!(learned.mean() <= authors + allowed);
         assert!(learned.mean() <= unlearned.mean() + allowed);
