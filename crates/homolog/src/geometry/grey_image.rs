@@ -1,0 +1,51 @@
+//! [`GreyImage`]: a borrowed 8-bit grey picture. Decoding files is the caller's business.
+//!
+//! The centre of the pixel in column x and row y is the point (x, y); rows run downwards.
+
+use crate::{Error, Result};
+
+/// Rows of grey levels, 0 to 255, without gaps between the rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct GreyImage<'a> {
+    width: usize,
+    height: usize,
+    pixels: &'a [u8],
+}
+
+impl<'a> GreyImage<'a> {
+    /// A picture of this size over pixels that are kept row by row.
+    ///
+    /// # Errors
+    /// Pixels too many or too few for the size.
+    pub fn new(width: usize, height: usize, pixels: &'a [u8]) -> Result<Self> {
+        // A size that overflows has no slice that fits it.
+        if width.checked_mul(height) != Some(pixels.len()) {
+            let expected = width.saturating_mul(height);
+            return Err(Error::Size { what: "pixels of a grey image", expected, found: pixels.len() });
+        }
+        Ok(Self { width, height, pixels })
+    }
+
+    /// Columns.
+    #[must_use]
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Rows.
+    #[must_use]
+    pub fn height(&self) -> usize {
+        self.height
+    }
+
+    /// All pixels, row by row.
+    #[must_use]
+    pub fn pixels(&self) -> &'a [u8] {
+        self.pixels
+    }
+
+    /// One row.
+    pub(crate) fn row(&self, y: usize) -> &'a [u8] {
+        &self.pixels[y * self.width..][..self.width]
+    }
+}
