@@ -48,4 +48,20 @@ impl<'a> GreyImage<'a> {
     pub(crate) fn row(&self, y: usize) -> &'a [u8] {
         &self.pixels[y * self.width..][..self.width]
     }
+
+    /// The grey level at any place, linear between pixels; beyond the border that of the nearest pixel. The image has pixels.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to the image")]
+    pub(crate) fn level_at(&self, x: f64, y: f64) -> f64 {
+        let (x, y) = (x.clamp(0.0, (self.width - 1) as f64), y.clamp(0.0, (self.height - 1) as f64));
+        let (left, top) = (x as usize, y as usize);
+        let (right, bottom) = ((left + 1).min(self.width - 1), (top + 1).min(self.height - 1));
+        let (across, down) = (x - left as f64, y - top as f64);
+        let between = |row: usize| {
+            let (a, b) = (f64::from(self.row(row)[left]), f64::from(self.row(row)[right]));
+            a + across * (b - a)
+        };
+        // In this form equal levels stay exactly equal: a flat place has no gradient at all.
+        let (a, b) = (between(top), between(bottom));
+        a + down * (b - a)
+    }
 }
