@@ -89,10 +89,10 @@ impl Scenes {
         Example::new(instance, &pair, self.truths[target].clone(), loss, seed)
     }
 
-    /// Which scenes a fixed template is to be found in: all others, every third for training, validation and test.
+    /// Which scenes a fixed template is to be found in: every third for training, validation and test, whatever the template, but never
+    /// the template itself.
     pub fn targets_of(&self, template: usize, split: Split) -> impl Iterator<Item = usize> {
-        let others = (0..self.count()).filter(move |&scene| scene != template);
-        others.enumerate().filter(move |&(turn, _)| Split::of_frame(turn) == split).map(|(_, scene)| scene)
+        (0..self.count()).filter(move |&scene| scene != template && Split::of_frame(scene) == split)
     }
 
     /// A fixed template against all other scenes.
