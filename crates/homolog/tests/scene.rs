@@ -17,6 +17,7 @@ use ndarray::{Array2, array};
 use rand::RngExt;
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 fn settings() -> SceneSettings {
     let image = vec![
@@ -134,7 +135,7 @@ fn a_template_finds_itself_and_its_like() {
     for candidates in [Candidates::WithLabels, Candidates::CornersOnly { radius: 4.0 }] {
         let settings = SceneSettings { candidates, ..settings() };
         let all: Vec<Scene> = (0..9).map(|number| scene(number, &settings)).collect();
-        let scenes = Scenes::new(settings.features(), &all).unwrap();
+        let scenes = Scenes::new(settings.features(), all.clone()).unwrap();
         let (graph, truth) = all[0].target().unwrap();
         let labels = if candidates == Candidates::WithLabels { 5 } else { 0 };
         assert_eq!(graph.node_count(), all[0].corners().nrows() + labels);
@@ -168,7 +169,7 @@ fn a_template_finds_itself_and_its_like() {
         assert!(outcome.learned[2].mean() < 0.1, "{:?}", outcome.learned[2]);
     }
     let all: Vec<Scene> = (0..7).map(|number| scene(number, &settings())).collect();
-    let scenes = Scenes::new(settings().features(), &all).unwrap();
+    let scenes = Scenes::new(settings().features(), all).unwrap();
     let splits = scenes.at_baseline(3, &Endpoint::default()).unwrap();
     assert_eq!(splits.each_ref().map(Vec::len), [2, 1, 1]);
     assert!(scenes.example(7, 0, &Endpoint::default()).is_err());
@@ -192,6 +193,21 @@ fn the_nearest_corner_stands_for_a_label_once() {
         Scene::with_corners(image, landmarks.clone(), corners.clone(), &settings).unwrap().target().unwrap();
     // The first is nearest to both; the second landmark is nearer to it. The third landmark has none.
     assert_eq!(truth.left_to_right(), [Some(1), Some(0), None]);
+    let scene = Scene::with_corners(image, landmarks.clone(), corners.clone(), &settings).unwrap();
+    let scenes = Scenes::new(settings.features(), vec![scene; 2]).unwrap();
+    let example = scenes.example(0, 1, &Endpoint::default()).unwrap();
+    // The landmark without a partner is not asked for; the others see it still.
+    assert_eq!(example.truth().left_to_right(), [Some(1), Some(0)]);
+    let ones = scenes.features().unlearned_weights();
+    let scores = example.instance().compatibility(&ones).unwrap().node;
+    let whole = {
+        let labelled = SceneSettings { candidates: Candidates::WithLabels, ..settings.clone() };
+        let scene = Scene::with_corners(image, landmarks.clone(), corners.clone(), &labelled).unwrap();
+        let left = Arc::new(settings.features().describe(&scene.template().unwrap()).unwrap());
+        settings.features().instance(&left, example.instance().right()).unwrap().compatibility(&ones).unwrap().node
+    };
+    // Divided by two nodes, not three.
+    assert!((scores * 2.0 - whole.select(ndarray::Axis(0), &[0, 1]) * 3.0).iter().all(|x| x.abs() < 1e-9));
     let bad = SceneSettings { candidates: Candidates::CornersOnly { radius: f64::NAN }, ..settings };
     assert!(Scene::with_corners(image, landmarks, corners, &bad).is_err());
 }

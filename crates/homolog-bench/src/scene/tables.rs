@@ -26,7 +26,7 @@ pub(super) fn scenes(set: &Set, corners: &[Array2<f64>], settings: &SceneSetting
         Ok(Scene::with_corners(photo.grey()?, photo.landmarks.clone(), corners.clone(), settings)?)
     };
     let scenes: Vec<Scene> = set.photos.par_iter().zip(corners).map(make).collect::<Result<_>>()?;
-    Ok(Scenes::new(settings.features(), &scenes)?)
+    Ok(Scenes::new(settings.features(), scenes)?)
 }
 
 /// Learns and evaluates.

@@ -133,8 +133,19 @@ impl Scene {
     /// # Errors
     /// Landmarks that are not in the plane or not finite.
     pub fn template(&self) -> Result<Graph> {
-        let graph = Graph::from_points(self.landmarks.clone())?.with_context(self.corners.clone())?;
-        self.finish(graph, self.attributes.as_ref().map(|[landmarks, _]| landmarks.clone()))
+        let all: Vec<usize> = (0..self.landmarks.nrows()).collect();
+        self.template_of(&all)
+    }
+
+    /// The same with some of the landmarks only, each once and in order; the others become context.
+    pub(super) fn template_of(&self, kept: &[usize]) -> Result<Graph> {
+        let others: Vec<usize> = (0..self.landmarks.nrows()).filter(|i| kept.binary_search(i).is_err()).collect();
+        let context = stack(self.landmarks.select(Axis(0), &others).view(), self.corners.view())?;
+        let graph = Graph::from_points(self.landmarks.select(Axis(0), kept))?.with_context(context)?;
+        let rows = |[landmarks, _]: &[Attributes; 2]| {
+            Attributes::new(landmarks.names().to_vec(), landmarks.values().select(Axis(0), kept))
+        };
+        self.finish(graph, self.attributes.as_ref().map(rows).transpose()?)
     }
 
     /// The scene as a target: the candidates, and which of them each landmark is.

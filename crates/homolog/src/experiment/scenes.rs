@@ -1,5 +1,8 @@
 //! [`Scenes`]: many scenes with the same landmarks, described once for all the pairs they are in, and which pairs there are: a fixed
 //! template against all others (the paper's bikes), or all pairs at a baseline (its video sequence).
+//!
+//! A landmark that has no partner in the target is left out of that pair's template. It has to go somewhere in a matching but has no
+//! place in the true one, so that its score would stand on one side only of what learning compares.
 
 use super::scene::Scene;
 use super::sequence::Split;
@@ -7,7 +10,7 @@ use crate::features::{Described, FeatureMap};
 use crate::graph::{Graph, Pair};
 use crate::learn::Example;
 use crate::loss::Loss;
-use crate::matching::Matching;
+use crate::matching::{Constraint, Matching};
 use crate::{Error, Result};
 use std::sync::Arc;
 
@@ -18,6 +21,7 @@ pub type Splits = [Vec<Example>; 3];
 #[derive(Debug, Clone)]
 pub struct Scenes {
     map: FeatureMap,
+    scenes: Vec<Scene>,
     templates: Vec<Ready>,
     targets: Vec<Ready>,
     truths: Vec<Matching>,
@@ -41,10 +45,10 @@ impl Scenes {
     ///
     /// # Errors
     /// Scenes with different numbers of landmarks, or without the parts that the features need.
-    pub fn new(map: FeatureMap, scenes: &[Scene]) -> Result<Self> {
+    pub fn new(map: FeatureMap, scenes: Vec<Scene>) -> Result<Self> {
         let expected = scenes.first().map_or(0, |scene| scene.landmarks().nrows());
         let (mut templates, mut targets, mut truths) = (Vec::new(), Vec::new(), Vec::new());
-        for scene in scenes {
+        for scene in &scenes {
             let found = scene.landmarks().nrows();
             if found != expected {
                 return Err(Error::Size { what: "landmarks of a scene", expected, found });
@@ -54,7 +58,7 @@ impl Scenes {
             targets.push(Ready::new(&map, target)?);
             truths.push(truth);
         }
-        Ok(Self { map, templates, targets, truths })
+        Ok(Self { map, scenes, templates, targets, truths })
     }
 
     /// How many scenes there are.
@@ -75,18 +79,26 @@ impl Scenes {
         self.targets.get(scene).map(|ready| &ready.graph)
     }
 
-    /// The landmarks of one scene to be found in another.
+    /// The landmarks of one scene to be found in another; only those that have a partner there.
     ///
     /// # Errors
     /// No such scene, or a loss that cannot be computed.
     pub fn example(&self, template: usize, target: usize, loss: &dyn Loss) -> Result<Example> {
         let missing = |index| Error::OutOfRange { what: "scenes", index, count: self.count() };
-        let left = self.templates.get(template).ok_or_else(|| missing(template))?;
+        let all = self.templates.get(template).ok_or_else(|| missing(template))?;
         let right = self.targets.get(target).ok_or_else(|| missing(target))?;
-        let pair = Pair { left: Arc::clone(&left.graph), right: Arc::clone(&right.graph) };
+        let (kept, partners): (Vec<usize>, Vec<usize>) = self.truths[target].pairs().unzip();
+        let left = if kept.len() == all.graph.node_count() {
+            all.clone()
+        } else {
+            Ready::new(&self.map, self.scenes[template].template_of(&kept)?)?
+        };
+        let partners = partners.into_iter().map(Some).collect();
+        let truth = Matching::new(partners, right.graph.node_count(), Constraint::OneToOne)?;
+        let pair = Pair { left: left.graph, right: Arc::clone(&right.graph) };
         let instance = self.map.instance(&left.described, &right.described)?;
         let seed = ((template as u64) << 32) | target as u64;
-        Example::new(instance, &pair, self.truths[target].clone(), loss, seed)
+        Example::new(instance, &pair, truth, loss, seed)
     }
 
     /// Which scenes a fixed template is to be found in: every third for training, validation and test, whatever the template, but never
