@@ -18,6 +18,7 @@ mod house;
 mod learn;
 mod linear;
 mod quadratic;
+mod scene;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
@@ -45,6 +46,8 @@ enum Command {
     Certified(certified::Arguments),
     /// Training: the house data, a path of λ, random problems beside dlib's figures, and up to 10,000 examples.
     Learn(learn::Arguments),
+    /// Known points found among the corners of photographs, with and without learning; SUSAN beside imageproc's FAST.
+    Scene(scene::Arguments),
     /// One row of the last table of `learn`, in a process of its own.
     #[command(hide = true)]
     LearnScale(learn::OneArguments),
@@ -62,6 +65,7 @@ fn main() -> Result<()> {
         Command::Exact(arguments) => exact::run(&arguments),
         Command::Certified(arguments) => certified::run(&arguments),
         Command::Learn(arguments) => learn::run(&arguments),
+        Command::Scene(arguments) => scene::run(&arguments),
         Command::LearnScale(arguments) => learn::run_one(&arguments),
         Command::SolveOne(arguments) => linear::run_one(&arguments),
     }

@@ -1,5 +1,11 @@
 //! Experiments of the paper, as functions of data: which pairs there are and which of them are for training, validation and test.
 
+mod outcome;
+mod scene;
+mod scenes;
 mod sequence;
 
+pub use outcome::{Outcome, learn_and_compare};
+pub use scene::{Candidates, Scene, SceneSettings};
+pub use scenes::{Scenes, Splits};
 pub use sequence::{Sequence, Split};

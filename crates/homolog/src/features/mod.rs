@@ -7,7 +7,8 @@
 //! [`Instance::joint_features`] is Phi.
 //!
 //! One file per descriptor of nodes ([`Descriptor`] lists them) and per edge feature ([`EdgeKind`] lists them); [`Comparison`] says
-//! how the descriptors of two nodes become features.
+//! how the descriptors of two nodes become features. What an image shows around a point becomes node attributes ([`describe_points`],
+//! [`ImageDescriptor`] lists the ways).
 
 mod adjacency;
 mod attributes;
@@ -17,12 +18,14 @@ mod difference;
 mod direction;
 mod edge_attributes;
 mod edge_scores;
+mod gradients;
+mod image_descriptor;
 mod instance;
 mod length;
 mod map;
 mod node_scores;
+mod patch;
 mod position;
-
 mod shape_context;
 mod squares;
 
@@ -33,9 +36,12 @@ pub use described::Described;
 pub use difference::Difference;
 pub use direction::{DirectionForm, Directions};
 pub use edge_attributes::EdgeAttributes;
+pub use gradients::Gradients;
+pub use image_descriptor::{ImageDescriptor, describe_points};
 pub use instance::Instance;
 pub use length::{LengthUnit, Lengths};
 pub use map::{FeatureMap, NodeFeature};
+pub use patch::Patch;
 pub use position::Position;
 pub use shape_context::ShapeContext;
 

@@ -1,0 +1,135 @@
+//! [`Scenes`]: many scenes with the same landmarks, described once for all the pairs they are in, and which pairs there are: a fixed
+//! template against all others (the paper's bikes), or all pairs at a baseline (its video sequence).
+//!
+//! A landmark that has no partner in the target is left out of that pair's template. It has to go somewhere in a matching but has no
+//! place in the true one, so that its score would stand on one side only of what learning compares.
+
+use super::scene::Scene;
+use super::sequence::Split;
+use crate::features::{Described, FeatureMap};
+use crate::graph::{Graph, Pair};
+use crate::learn::Example;
+use crate::loss::Loss;
+use crate::matching::{Constraint, Matching};
+use crate::{Error, Result};
+use std::sync::Arc;
+
+/// Examples for training, validation and test, in the order of [`Split::ALL`].
+pub type Splits = [Vec<Example>; 3];
+
+/// Scenes in which landmark k is the same throughout.
+#[derive(Debug, Clone)]
+pub struct Scenes {
+    map: FeatureMap,
+    scenes: Vec<Scene>,
+    templates: Vec<Ready>,
+    targets: Vec<Ready>,
+    truths: Vec<Matching>,
+}
+
+/// A graph and its descriptors.
+#[derive(Debug, Clone)]
+struct Ready {
+    graph: Arc<Graph>,
+    described: Arc<Described>,
+}
+
+impl Ready {
+    fn new(map: &FeatureMap, graph: Graph) -> Result<Self> {
+        Ok(Self { described: Arc::new(map.describe(&graph)?), graph: Arc::new(graph) })
+    }
+}
+
+impl Scenes {
+    /// Describes every scene, as a template and as a target.
+    ///
+    /// # Errors
+    /// Scenes with different numbers of landmarks, or without the parts that the features need.
+    pub fn new(map: FeatureMap, scenes: Vec<Scene>) -> Result<Self> {
+        let expected = scenes.first().map_or(0, |scene| scene.landmarks().nrows());
+        let (mut templates, mut targets, mut truths) = (Vec::new(), Vec::new(), Vec::new());
+        for scene in &scenes {
+            let found = scene.landmarks().nrows();
+            if found != expected {
+                return Err(Error::Size { what: "landmarks of a scene", expected, found });
+            }
+            let (target, truth) = scene.target()?;
+            templates.push(Ready::new(&map, scene.template()?)?);
+            targets.push(Ready::new(&map, target)?);
+            truths.push(truth);
+        }
+        Ok(Self { map, scenes, templates, targets, truths })
+    }
+
+    /// How many scenes there are.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.truths.len()
+    }
+
+    /// The features.
+    #[must_use]
+    pub fn features(&self) -> &FeatureMap {
+        &self.map
+    }
+
+    /// The candidates of a scene as a target.
+    #[must_use]
+    pub fn target(&self, scene: usize) -> Option<&Arc<Graph>> {
+        self.targets.get(scene).map(|ready| &ready.graph)
+    }
+
+    /// The landmarks of one scene to be found in another; only those that have a partner there.
+    ///
+    /// # Errors
+    /// No such scene, or a loss that cannot be computed.
+    pub fn example(&self, template: usize, target: usize, loss: &dyn Loss) -> Result<Example> {
+        let missing = |index| Error::OutOfRange { what: "scenes", index, count: self.count() };
+        let all = self.templates.get(template).ok_or_else(|| missing(template))?;
+        let right = self.targets.get(target).ok_or_else(|| missing(target))?;
+        let (kept, partners): (Vec<usize>, Vec<usize>) = self.truths[target].pairs().unzip();
+        let left = if kept.len() == all.graph.node_count() {
+            all.clone()
+        } else {
+            Ready::new(&self.map, self.scenes[template].template_of(&kept)?)?
+        };
+        let partners = partners.into_iter().map(Some).collect();
+        let truth = Matching::new(partners, right.graph.node_count(), Constraint::OneToOne)?;
+        let pair = Pair { left: left.graph, right: Arc::clone(&right.graph) };
+        let instance = self.map.instance(&left.described, &right.described)?;
+        let seed = ((template as u64) << 32) | target as u64;
+        Example::new(instance, &pair, truth, loss, seed)
+    }
+
+    /// Which scenes a fixed template is to be found in: every third for training, validation and test, whatever the template, but never
+    /// the template itself.
+    pub fn targets_of(&self, template: usize, split: Split) -> impl Iterator<Item = usize> {
+        (0..self.count()).filter(move |&scene| scene != template && Split::of_frame(scene) == split)
+    }
+
+    /// A fixed template against all other scenes.
+    ///
+    /// # Errors
+    /// As [`Self::example`].
+    pub fn fixed_template(&self, template: usize, loss: &dyn Loss) -> Result<Splits> {
+        let mut splits = Splits::default();
+        for (examples, split) in splits.iter_mut().zip(Split::ALL) {
+            for target in self.targets_of(template, split) {
+                examples.push(self.example(template, target, loss)?);
+            }
+        }
+        Ok(splits)
+    }
+
+    /// All pairs of a scene and the one `baseline` later, split by the first as in the paper's sequences.
+    ///
+    /// # Errors
+    /// As [`Self::example`].
+    pub fn at_baseline(&self, baseline: usize, loss: &dyn Loss) -> Result<Splits> {
+        let mut splits = Splits::default();
+        for scene in 0..self.count().saturating_sub(baseline) {
+            splits[scene % 3].push(self.example(scene, scene + baseline, loss)?);
+        }
+        Ok(splits)
+    }
+}
