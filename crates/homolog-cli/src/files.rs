@@ -30,11 +30,20 @@ pub(crate) fn read_text(path: &Path) -> Result<String> {
     Ok(text.strip_prefix('\u{feff}').map_or_else(|| text.clone(), str::to_owned))
 }
 
-/// Writes a file so that it is there whole or not at all: into a new file beside it, which then takes its place.
+/// Writes a file so that it is there whole or not at all: into a new file beside it, which then takes its place. A link stays a link
+/// to what is written; what is no file at all (a pipe, a device) is written to as it is.
 pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     let cannot = || format!("cannot write {}", path.display());
     check_folder(path)?;
-    let folder = folder_of(path);
+    let existing = std::fs::metadata(path).ok();
+    if existing.as_ref().is_some_and(|existing| !existing.is_file()) {
+        return std::fs::write(path, bytes).with_context(cannot);
+    }
+    if existing.as_ref().is_some_and(|existing| existing.permissions().readonly()) {
+        bail!("cannot write {}: the file is there and may only be read", path.display());
+    }
+    let place = if path.is_symlink() { path.canonicalize().with_context(cannot)? } else { path.to_path_buf() };
+    let folder = folder_of(&place);
     let mut builder = tempfile::Builder::new();
     #[cfg(unix)]
     {
@@ -44,8 +53,11 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     }
     let mut file = builder.prefix(".homolog-").tempfile_in(folder).with_context(cannot)?;
     file.write_all(bytes).with_context(cannot)?;
+    if let Some(existing) = existing {
+        file.as_file().set_permissions(existing.permissions()).with_context(cannot)?;
+    }
     file.as_file().sync_all().with_context(cannot)?;
-    file.persist(path).with_context(cannot)?;
+    file.persist(&place).with_context(cannot)?;
     Ok(())
 }
 
@@ -61,6 +73,33 @@ pub(crate) fn check_folder(path: &Path) -> Result<()> {
     }
     if !folder.is_dir() {
         bail!("cannot write {}: there is no folder {}", path.display(), folder.display());
+    }
+    Ok(())
+}
+
+/// Refuses outputs that are inputs or one another: nothing that was there is lost.
+pub(crate) fn check_outputs(inputs: &[&Path], outputs: &[&Path]) -> Result<()> {
+    let place = |path: &Path| {
+        path.canonicalize().unwrap_or_else(|_| {
+            folder_of(path).canonicalize().unwrap_or_default().join(path.file_name().unwrap_or_default())
+        })
+    };
+    for (number, output) in outputs.iter().enumerate() {
+        check_folder(output)?;
+        if inputs.iter().any(|input| input.exists() && place(input) == place(output)) {
+            bail!("{} would be overwritten: it is what is read", output.display());
+        }
+        if outputs[..number].iter().any(|other| place(other) == place(output)) {
+            bail!("{} would be written twice", output.display());
+        }
+    }
+    Ok(())
+}
+
+/// Refuses a place for a folder that is taken by something else.
+pub(crate) fn check_new_folder(path: &Path) -> Result<()> {
+    if path.exists() && !path.is_dir() {
+        bail!("cannot make the folder {}: there is a file of that name", path.display());
     }
     Ok(())
 }

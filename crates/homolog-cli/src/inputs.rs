@@ -44,9 +44,9 @@ impl Input {
             "jsonl" | "ndjson" => DataSet::from_json_lines(&files::read_text(path)?),
             "csv" => {
                 let id = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-                LandmarkTable::default()
-                    .read(&files::read_text(path)?, &id)
-                    .and_then(|graphs| DataSet::new(graphs, vec![]))
+                let graphs = LandmarkTable::default().read(&files::read_text(path)?, &id);
+                let data = graphs.and_then(|graphs| DataSet::new(graphs, vec![]));
+                Ok(with_pictures(&data.with_context(|| path.display().to_string())?, &folder)?)
             }
             _ if !path.exists() => bail!("there is no file or folder {}", path.display()),
             other => bail!(
@@ -76,9 +76,7 @@ impl Input {
     fn folder(path: &Path) -> Result<Self> {
         let table = path.join("landmarks.csv");
         if table.is_file() {
-            let mut input = Self::load(&table)?;
-            input.data = with_numbered_pictures(&input.data, path)?;
-            return Ok(input);
+            return Self::load(&table);
         }
         if !path.join("label").is_dir() {
             bail!("{} has neither landmarks.csv nor label/house1, label/house2, ...", path.display());
@@ -136,11 +134,14 @@ impl Input {
                 }
                 if pairs.len() > MOST_PAIRS {
                     bail!(
-                        "{} graphs whose nodes share names make more than {MOST_PAIRS} pairs; write the pairs that matter into a data set",
+                        "{} graphs whose nodes share names make more than {MOST_PAIRS} pairs; choose with `homolog convert DATA --pairs N -o data.json`",
                         graphs.len()
                     );
                 }
             }
+        }
+        if graphs.len() < 2 {
+            bail!("a pair takes two graphs, and here is {}", graphs.len());
         }
         if pairs.is_empty() {
             bail!("there are no pairs of graphs, and no two graphs have a node of the same name");
@@ -150,12 +151,16 @@ impl Input {
     }
 }
 
-/// A table has no pictures; where the folder has `images/house.seq(N-1).png` for the frames N of the table, they belong to them.
-fn with_numbered_pictures(data: &DataSet, folder: &Path) -> Result<DataSet> {
+/// A table has no pictures; a file `images/ID.png` (or .jpg, .jpeg) beside it belongs to the graph ID, and in the authors' folder
+/// `images/house.seq(N-1).png` to frame N.
+fn with_pictures(data: &DataSet, folder: &Path) -> Result<DataSet> {
     let picture = |named: &NamedGraph| {
-        let number: usize = named.id.parse().ok().filter(|&number| number > 0)?;
-        let image = format!("images/house.seq{}.png", number - 1);
-        folder.join(&image).is_file().then_some(image)
+        let mut names: Vec<String> = ["png", "jpg", "jpeg"].map(|end| format!("images/{}.{end}", named.id)).to_vec();
+        let number: Option<usize> = named.id.parse().ok().filter(|&number| number > 0);
+        names.extend(number.map(|number| format!("images/house.seq{}.png", number - 1)));
+        // An id is a name, not a way to other folders.
+        let plain = !named.id.contains(['/', '\\']);
+        names.into_iter().find(|name| plain && folder.join(name).is_file())
     };
     let graphs = data.graphs().iter().map(|named| NamedGraph { image: picture(named), ..named.clone() }).collect();
     Ok(DataSet::new(graphs, data.pairs().to_vec())?)

@@ -40,6 +40,7 @@ enum Command {
     Evaluate(commands::evaluate::Arguments),
     Explain(commands::explain::Arguments),
     Experiment(commands::experiment::Arguments),
+    Detect(commands::detect::Arguments),
     Completions(commands::completions::Arguments),
 }
 
@@ -60,6 +61,7 @@ fn main() -> ExitCode {
         Command::Evaluate(arguments) => commands::evaluate::run(&arguments),
         Command::Explain(arguments) => commands::explain::run(&arguments),
         Command::Experiment(arguments) => commands::experiment::run(&arguments),
+        Command::Detect(arguments) => commands::detect::run(&arguments),
         Command::Completions(arguments) => commands::completions::run(&arguments),
     };
     match result {

@@ -140,16 +140,24 @@ impl Plan {
         for count in 1..=self.lambdas.len() {
             fits = self.path(0, &self.lambdas[..count], training, "", watch, keeper)?;
             let Some(fit) = fits.get(count - 1) else { break };
+            if watch.is_over() {
+                break;
+            }
             watch.say(format!("λ {:e}: validation", fit.lambda));
             let evaluation = evaluate(validation, self.matcher.matcher(), &fit.weights)?;
             // A smaller λ could only tie.
             let is_last = evaluation.mean() == 0.0 || fit.stop == StopReason::Interrupted;
             evaluations.push(evaluation);
-            if is_last || watch.is_over() {
+            if is_last {
                 break;
             }
         }
-        let chosen = choose(&fits, &evaluations)?;
+        // Stopped before anything was validated: the last λ begun.
+        let chosen = if evaluations.is_empty() {
+            fits.len().saturating_sub(1)
+        } else {
+            choose(&fits[..evaluations.len()], &evaluations)?
+        };
         Ok(Trained { fits, validation: evaluations, chosen })
     }
 

@@ -125,6 +125,47 @@ fn the_demo_tells_its_story() {
 }
 
 #[test]
+fn points_are_found_in_scenes_and_learning_helps() {
+    let folder = tempfile::tempdir().unwrap();
+    let scene = ["experiment", "scene", "--baselines", "100", "--at-most", "60", "--json", "r.json", "--out", "out", "-q"];
+    let output = homolog(folder.path(), &scene);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let value: Value = serde_json::from_str(&std::fs::read_to_string(folder.path().join("r.json")).unwrap()).unwrap();
+    let rows = value["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 2);
+    for row in rows {
+        let loss = |weights: &str| row[weights]["test"]["loss"].as_f64().unwrap();
+        assert!((0.0..1.0).contains(&loss("learned")) && loss("learned") < loss("unlearned"), "{row}");
+        assert_eq!(row["certified"], Value::Bool(true));
+    }
+    let names: Vec<String> = ["shape-context", "with-image-descriptors"]
+        .iter()
+        .flat_map(|features| ["best", "median", "worst"].map(|which| format!("{features}-baseline-100-{which}")))
+        .collect();
+    assert_figures(&folder.path().join("out"), &names.iter().map(String::as_str).collect::<Vec<_>>());
+}
+
+#[test]
+fn output_goes_through_links_and_into_pipes_and_nothing_read_is_overwritten() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    std::fs::write(path("c.csv"), "1,2\n3,4\n").unwrap();
+    std::fs::write(path("target.csv"), "old").unwrap();
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink(path("target.csv"), path("link.csv")).unwrap();
+        let output = homolog(folder.path(), &["solve", "c.csv", "-o", "link.csv"]);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        assert!(path("link.csv").is_symlink());
+        assert_ne!(std::fs::read_to_string(path("target.csv")).unwrap(), "old");
+        assert!(homolog(folder.path(), &["solve", "c.csv", "-o", "/dev/null"]).status.success());
+    }
+    let refused = homolog(folder.path(), &["solve", "c.csv", "-o", "c.csv"]);
+    assert_eq!(refused.status.code(), Some(1));
+    assert_eq!(std::fs::read_to_string(path("c.csv")).unwrap(), "1,2\n3,4\n");
+}
+
+#[test]
 fn frames_that_are_no_sequence_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("f.csv"), "frame,landmark,x,y\n1,a,0,0\n1,b,1,1\n2,a,0,0\n2,c,1,1\n").unwrap();

@@ -11,6 +11,7 @@
 //! | [`BoundsChart`] | bounds closing over iterations or time, and their gap |
 //! | [`MatchPicture`] | two pictures with their graphs and the match between them |
 //! | [`ScenePicture`] | a template's points found in a scene |
+//! | [`PointPicture`] | points in one picture |
 //!
 //! Values that are not finite are left out of a figure, an empty figure says so, and any text is shown as it is: no input gives a broken
 //! document or a panic. Axes hold every error bar in full.
@@ -32,6 +33,7 @@ mod match_picture;
 mod palette;
 mod panel;
 mod png;
+mod point_picture;
 mod report;
 mod scene_picture;
 mod svg;
@@ -43,6 +45,7 @@ pub use bounds_chart::{Bounds, BoundsChart};
 pub use loss_chart::{LossChart, Measurement, Series};
 pub use match_picture::{MatchPicture, MatchRow};
 pub use png::{Error, GreyPicture, svg_to_png};
+pub use point_picture::PointPicture;
 pub use report::{Block, Report, Section};
 pub use scene_picture::{ScenePicture, SceneRow};
 pub use trade_off::{TimedMethod, TradeOffChart};

@@ -93,6 +93,9 @@ const MOST_PAIRS: usize = 2000;
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     let format = arguments.output_format();
+    let inputs: Vec<&Path> = arguments.inputs.iter().map(PathBuf::as_path).collect();
+    let outputs: Vec<&Path> = arguments.output.iter().map(PathBuf::as_path).collect();
+    files::check_outputs(&inputs, &outputs)?;
     let data = arguments.read()?;
     let text = match format {
         Output::Json => data.to_json()?,
@@ -149,6 +152,9 @@ impl Arguments {
             if let Some(twice) = more.iter().find(|named| ids.contains(&named.id)) {
                 bail!("{}: an earlier input has a graph {:?} already", path.display(), twice.id);
             }
+            if more.is_empty() {
+                eprintln!("{}: there are no graphs in it", path.display());
+            }
             ids.extend(more.iter().map(|named| named.id.clone()));
             graphs.extend(more);
         }
@@ -160,6 +166,11 @@ impl Arguments {
             pairing => {
                 let all = graphs.len() * graphs.len().saturating_sub(1) / 2;
                 let default = if all <= MOST_PAIRS { Pairing::All } else { Pairing::None };
+                if pairing.is_none() && all > MOST_PAIRS {
+                    eprintln!(
+                        "No pairs were made: all would be {all}. Say --pairs all, or --pairs N for each graph with the N-th after it."
+                    );
+                }
                 DataSet::paired(graphs, pairing.unwrap_or(default), self.split).context("the inputs together")
             }
         }

@@ -2,7 +2,7 @@
 
 use super::experiment::{columns, label_study};
 use crate::inputs::Input;
-use crate::progress::Watch;
+use crate::progress::{Watch, stop_is_wanted};
 use crate::report::{self, Results};
 use crate::study::{Approach, Frames, Options, run_baseline};
 use crate::{Ending, files};
@@ -30,11 +30,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     let watch = Watch::new(None, arguments.quiet);
     let options = Options::default();
     let approaches = [Approach::Linear, Approach::LinearLearned, Approach::Quadratic, Approach::QuadraticLearned];
+    files::check_new_folder(&arguments.out)?;
     let mut baselines = Vec::new();
     for baseline in BASELINES {
         // Learning with edges takes a second or two from few pairs and longer from many: the largest baseline has fewest.
         let count = if baseline == BASELINES[3] { approaches.len() } else { approaches.len() - 1 };
-        baselines.push(run_baseline(&frames, baseline, &approaches[..count], &options, &watch)?);
+        match run_baseline(&frames, baseline, &approaches[..count], &options, &watch) {
+            Err(_) if stop_is_wanted() => return Ok(Ending::Stopped),
+            result => baselines.push(result?),
+        }
     }
     let by_pairs = label_study(&frames, BASELINES[3], &[Approach::LinearLearned], &options, &watch)?;
     watch.end();
@@ -62,7 +66,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     let results = Results {
         title: "Homolog demo".to_string(),
         introduction: format!(
-            "A toy building turns before a camera over {} frames, with {} landmarks labelled by hand. The further apart two frames are, \
+            "A toy building turns before a camera over {} frames, with {} landmarks whose labels are off by a pixel or so, as a hand's are. The further apart two frames are, \
              the less alike they look. Homolog learns from a few labelled pairs how to match them.",
             frames.linear.frame_count(),
             input.data.graphs()[0].graph.node_count()

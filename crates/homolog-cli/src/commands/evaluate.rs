@@ -39,7 +39,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     super::use_threads(arguments.threads)?;
     let model = super::read_model(&arguments.model)?;
     if let Some(path) = &arguments.json {
-        files::check_folder(path)?;
+        files::check_outputs(&[&arguments.model, &arguments.data], &[path])?;
     }
     let input = Input::load(&arguments.data)?.with_pairs()?;
     let trained_for = model.training.as_ref().map(|record| record.loss).unwrap_or_default();

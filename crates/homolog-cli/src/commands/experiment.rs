@@ -5,8 +5,8 @@ use crate::progress::{Watch, stop_is_wanted};
 use crate::report::{self, ByPairs, Results, loss_cells};
 use crate::study::{Approach, BaselineResult, Frames, Options, run_baseline, run_method};
 use crate::{Ending, files};
-use anyhow::Result;
-use std::path::PathBuf;
+use anyhow::{Result, bail};
+use std::path::{Path, PathBuf};
 
 /// Runs an experiment of the paper on a data set
 #[derive(clap::Args)]
@@ -18,6 +18,7 @@ pub(crate) struct Arguments {
 #[derive(clap::Subcommand)]
 enum Experiment {
     Sequence(SequenceArguments),
+    Scene(super::scene::Arguments),
 }
 
 /// Matches the landmarks of frames that lie further and further apart
@@ -67,13 +68,15 @@ struct SequenceArguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     match &arguments.experiment {
         Experiment::Sequence(arguments) => sequence(arguments),
+        Experiment::Scene(arguments) => super::scene::run(arguments),
     }
 }
 
 fn sequence(arguments: &SequenceArguments) -> Result<Ending> {
     super::use_threads(arguments.threads)?;
-    if let Some(path) = &arguments.json {
-        files::check_folder(path)?;
+    check_places(&arguments.data, arguments.json.as_deref(), arguments.out.as_deref())?;
+    if arguments.train_pairs == Some(0) {
+        bail!("--train-pairs 0: there is nothing to learn from; it must be 1 or more");
     }
     let input = Input::load(&arguments.data)?;
     let frames = Frames::new(&input)?;
@@ -100,6 +103,10 @@ fn sequence(arguments: &SequenceArguments) -> Result<Ending> {
         _ => Vec::new(),
     };
     watch.end();
+    if baselines.is_empty() {
+        eprintln!("Stopped before the first baseline was done; nothing is written.");
+        return Ok(Ending::Stopped);
+    }
     files::print(text(&arguments.methods, &baselines).as_bytes())?;
     if let Some(path) = &arguments.json {
         let value = serde_json::json!({ "baselines": baselines });
@@ -124,6 +131,14 @@ fn sequence(arguments: &SequenceArguments) -> Result<Ending> {
         files::print(format!("Wrote {}.\n", folder.join("report.html").display()).as_bytes())?;
     }
     Ok(if stop_is_wanted() { Ending::Stopped } else { Ending::Done })
+}
+
+/// Refuses places for results that cannot be, before long work.
+pub(super) fn check_places(data: &Path, json: Option<&Path>, out: Option<&Path>) -> Result<()> {
+    if let Some(json) = json {
+        files::check_outputs(&[data], &[json])?;
+    }
+    out.map_or(Ok(()), files::check_new_folder)
 }
 
 /// The learned methods from 1, 2, 3, 5 and all training pairs.

@@ -7,13 +7,14 @@ use anyhow::Result;
 use homolog::explain::Reasons;
 use serde_json::json;
 use std::fmt::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Says why each node is matched as it is, the least certain first
 #[derive(clap::Args)]
 #[command(after_help = "\
 The margin of a match is how much the total score falls if that pair is forbidden; the runner-up is what the node does then; the
-features listed are those that make most of the margin (all of them add up to it).
+features listed are those that make most of the margin (all of them add up to it). Of a shape context, r2 a5 is the number of points in
+ring 2 from the inside (0 to 4) and in direction 5 of 12, counted clockwise from the left.
 
 Examples:
   homolog explain model.json left.csv right.csv
@@ -40,7 +41,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     let model = super::read_model(&arguments.model)?;
     if let Some(path) = &arguments.json {
-        files::check_folder(path)?;
+        files::check_outputs(&[&arguments.model, Path::new(&arguments.left), Path::new(&arguments.right)], &[path])?;
     }
     let input = PairInput::load(arguments.data.as_ref(), &arguments.left, &arguments.right)?;
     let pair = input.pair();

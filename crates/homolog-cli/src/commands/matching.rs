@@ -3,6 +3,7 @@
 use super::node_name;
 use crate::inputs::{Input, extension};
 use crate::pair_input::PairInput;
+use crate::progress::{catch_ctrl_c, stop_is_wanted};
 use crate::{Ending, figures, files};
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
@@ -13,6 +14,7 @@ use homolog_viz::svg_to_png;
 use serde_json::json;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// Matches two graphs, or all pairs of a data set, with a model
 #[derive(clap::Args)]
@@ -37,6 +39,9 @@ pub(crate) struct Arguments {
     /// Write to a file instead of standard output
     #[arg(short, long)]
     output: Option<PathBuf>,
+    /// Seconds for each match; then the best so far, with its bound
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
+    time_limit: Option<f64>,
     /// Draw the match of two graphs into an .svg or .png file
     #[arg(long, value_name = "FILE", requires = "right")]
     picture: Option<PathBuf>,
@@ -63,14 +68,21 @@ struct Answer {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
+    let mut inputs = vec![arguments.model.as_path(), Path::new(&arguments.left)];
+    inputs.extend(arguments.right.as_deref().map(Path::new));
+    inputs.extend(arguments.data.as_deref());
+    let outputs: Vec<&Path> =
+        [&arguments.output, &arguments.picture].into_iter().flatten().map(PathBuf::as_path).collect();
+    files::check_outputs(&inputs, &outputs)?;
+    let limit = arguments.time_limit.map(super::seconds).transpose()?;
     let model = super::read_model(&arguments.model)?;
     let mut answers = Vec::new();
     if let Some(right) = &arguments.right {
-        answers.push(answer(&model, PairInput::load(arguments.data.as_ref(), &arguments.left, right)?)?);
+        answers.push(answer(&model, PairInput::load(arguments.data.as_ref(), &arguments.left, right)?, limit)?);
     } else {
         let input = Input::load(Path::new(&arguments.left))?.with_pairs()?;
         for pair in input.data.pairs() {
-            answers.push(answer(&model, PairInput::of(&input, pair.left, pair.right)?)?);
+            answers.push(answer(&model, PairInput::of(&input, pair.left, pair.right)?, limit)?);
         }
     }
     if let (Some(path), [only]) = (&arguments.picture, &answers[..]) {
@@ -89,14 +101,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
         Some(path) => files::write(path, text.as_bytes())?,
         None => files::print(text.as_bytes())?,
     }
-    Ok(Ending::Done)
+    Ok(if stop_is_wanted() { Ending::Stopped } else { Ending::Done })
 }
 
-fn answer(model: &Model, input: PairInput) -> Result<Answer> {
+fn answer(model: &Model, input: PairInput, limit: Option<Duration>) -> Result<Answer> {
     let pair = input.pair();
     let about = || format!("{:?} and {:?}", input.left.id, input.right.id);
     let (_, problem) = model.problem(&pair).with_context(about)?;
-    let solution = model.solve(&pair, &mut Workspace::new()).with_context(about)?;
+    let solution = model.solve(&pair, &mut interruptible(limit)).with_context(about)?;
     let shares = shares(&problem, &solution.matching)?;
     let row = |(i, k): (usize, usize)| Row {
         left: node_name(&pair.left, i),
@@ -105,6 +117,13 @@ fn answer(model: &Model, input: PairInput) -> Result<Answer> {
     };
     let rows = solution.matching.pairs().map(row).collect();
     Ok(Answer { input, solution, rows })
+}
+
+/// Solvers stop at Ctrl-C or when time is up.
+fn interruptible(limit: Option<Duration>) -> Workspace {
+    catch_ctrl_c();
+    let until = limit.and_then(|limit| Instant::now().checked_add(limit));
+    Workspace::with_interrupt(move || stop_is_wanted() || until.is_some_and(|until| Instant::now() >= until))
 }
 
 /// What the solver's status means.

@@ -3,10 +3,12 @@
 pub(crate) mod completions;
 pub(crate) mod convert;
 pub(crate) mod demo;
+pub(crate) mod detect;
 pub(crate) mod evaluate;
 pub(crate) mod experiment;
 pub(crate) mod explain;
 pub(crate) mod matching;
+mod scene;
 pub(crate) mod solve;
 pub(crate) mod train;
 

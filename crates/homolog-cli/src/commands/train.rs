@@ -12,7 +12,7 @@ use homolog::matching::LpRelaxation;
 use homolog::model::{Model, TrainingRecord};
 use homolog::optimize::Bundle;
 use std::fmt::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Learns from the labelled pairs of a data set how to match
 #[derive(clap::Args)]
@@ -57,10 +57,10 @@ pub(crate) struct Arguments {
     #[arg(long, default_value_t = 5)]
     folds: usize,
     /// End where objective and bound are this close, relative to the objective
-    #[arg(long, default_value_t = 1e-3)]
+    #[arg(long, default_value_t = 1e-3, allow_negative_numbers = true)]
     gap: f64,
     /// End after this many seconds with the best so far
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     time_limit: Option<f64>,
     /// Threads to use [default: all cores]
     #[arg(long)]
@@ -84,9 +84,9 @@ enum OracleName {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     super::use_threads(arguments.threads)?;
-    for path in [Some(&arguments.output), arguments.checkpoint.as_ref()].into_iter().flatten() {
-        files::check_folder(path)?;
-    }
+    let checkpoint = arguments.checkpoint.as_deref();
+    let outputs: Vec<&Path> = [Some(arguments.output.as_path()), checkpoint].into_iter().flatten().collect();
+    files::check_outputs(&[&arguments.data], &outputs)?;
     let limit = arguments.time_limit.map(super::seconds).transpose()?;
     let features = settings::features(&arguments.features)?;
     let loss = settings::loss(&arguments.loss)?;
@@ -121,7 +121,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     let watch = Watch::new(limit, arguments.quiet);
     let trained = plan.train(&training, &validation, &watch, &mut keeper)?;
     watch.say("loss on the training pairs".to_string());
-    let text = summary(&plan, &trained, &training, &validation)?;
+    let text = summary(&plan, &trained, &training, &validation, watch.is_over())?;
     watch.end();
     let record = TrainingRecord::new(trained.fit(), plan.loss, training.len());
     let model = Model::new(plan.features.clone(), plan.matcher.clone(), &trained.fit().weights, Some(record))?;
@@ -130,7 +130,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     Ok(if stop_is_wanted() { Ending::Stopped } else { Ending::Done })
 }
 
-fn summary(plan: &Plan, trained: &Trained, training: &[Example], validation: &[Example]) -> Result<String> {
+fn summary(
+    plan: &Plan,
+    trained: &Trained,
+    training: &[Example],
+    validation: &[Example],
+    hurry: bool,
+) -> Result<String> {
     let mut text = String::new();
     let folds = plan.folds.min(training.len());
     let by = match trained.validation.len() {
@@ -157,10 +163,21 @@ fn summary(plan: &Plan, trained: &Trained, training: &[Example], validation: &[E
         }
         writeln!(text)?;
     }
+    if hurry {
+        // Who asked to stop does not wait for an exact matcher.
+        writeln!(text, "{}", fit.note())?;
+        return Ok(text);
+    }
     let matcher = plan.matcher.matcher();
     let before = evaluate(training, matcher, &plan.features.unlearned_weights())?;
     let after = evaluate(training, matcher, &fit.weights)?;
     writeln!(text, "Loss on the training pairs: {:.4} before learning, {:.4} after.", before.mean(), after.mean())?;
+    if after.mean() > before.mean() {
+        writeln!(
+            text,
+            "Warning: that is worse than without learning. Are the matches right, and do the features tell the nodes apart?"
+        )?;
+    }
     writeln!(text, "{}", fit.note())?;
     Ok(text)
 }

@@ -1,0 +1,315 @@
+//! `homolog experiment scene`: a few known points of a template are to be found among all corners of other pictures.
+
+use super::experiment::{check_places, columns};
+use super::short;
+use crate::inputs::{BUILT_IN, Input};
+use crate::progress::{Watch, stop_is_wanted};
+use crate::{Ending, files};
+use anyhow::{Context, Result, bail};
+use homolog::experiment::{Candidates, Outcome, Scene, SceneSettings, Scenes, Split, learn_and_compare};
+use homolog::features::{Gradients, ImageDescriptor};
+use homolog::geometry::{GreyImage, Susan};
+use homolog::learn::{Evaluation, MaxMargin};
+use homolog::loss::Endpoint;
+use homolog::matching::{Linear, Matcher, RightOrder, Workspace};
+use homolog::optimize::Bundle;
+use homolog_viz::{Block, GreyPicture, Report, ScenePicture, SceneRow, Section, View, svg_to_png};
+use ndarray::{Array2, ArrayView2};
+use rayon::prelude::*;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+
+/// Finds the known points of a template among the corners of other pictures
+#[derive(clap::Args)]
+#[command(after_help = "\
+Every picture with its labelled points is a scene. The points of the template are matched to the corners of a target (SUSAN) by linear
+assignment; the loss is the distance from where they truly are, in widths of the picture. Every third scene is learned from, every third
+chooses λ, every third is tested on.
+
+Examples:
+  homolog experiment scene faces.json --template anna --out report
+  homolog experiment scene ../shared/data/faces --json faces-result.json
+  homolog experiment scene --baselines 30,60,90 --landmarks 'roof left,roof right,door'")]
+pub(super) struct Arguments {
+    /// A data set with pictures, a landmark table with pictures in images/ beside it, or the built-in sequence
+    #[arg(default_value = BUILT_IN)]
+    data: PathBuf,
+    /// The id of the template [default: the first picture]
+    #[arg(long, value_name = "ID", conflicts_with = "baselines")]
+    template: Option<String>,
+    /// Take the pictures as a sequence: each is the template for the one so many frames later
+    #[arg(long, value_delimiter = ',')]
+    baselines: Vec<usize>,
+    /// The landmarks to find, by name [default: all]
+    #[arg(long, value_delimiter = ',')]
+    landmarks: Vec<String>,
+    /// The most corners in a picture
+    #[arg(long, default_value_t = 200)]
+    at_most: usize,
+    /// Labelled points do not join the corners of a target: the nearest corner within so many pixels stands for one
+    #[arg(long, value_name = "PIXELS")]
+    corners_only: Option<f64>,
+    /// Write the results to a file as JSON
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Write report.html and its pictures into a folder
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Threads to use [default: all cores]
+    #[arg(long)]
+    threads: Option<usize>,
+    /// No line of progress
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+/// A picture with its labelled points and the corners found in it.
+struct Photo {
+    id: String,
+    picture: GreyPicture,
+    landmarks: Array2<f64>,
+    corners: Array2<f64>,
+}
+
+/// What one kind of features gives on one choice of pairs.
+struct Row {
+    features: &'static str,
+    baseline: Option<usize>,
+    outcome: Outcome,
+    figures: Vec<(String, String)>,
+}
+
+pub(super) fn run(arguments: &Arguments) -> Result<Ending> {
+    super::use_threads(arguments.threads)?;
+    check_places(&arguments.data, arguments.json.as_deref(), arguments.out.as_deref())?;
+    let input = Input::load(&arguments.data)?;
+    let watch = Watch::new(None, arguments.quiet);
+    watch.say("corners".to_string());
+    let photos = photos(&input, arguments)?;
+    let template = arguments.template.as_deref().map_or(Ok(0), |id| input.find(id))?;
+    let mut choices: Vec<Option<usize>> = arguments.baselines.iter().copied().map(Some).collect();
+    if choices.is_empty() {
+        choices.push(None);
+    }
+    let mut rows = Vec::new();
+    'all: for (name, image) in [("shape context", false), ("with image descriptors", true)] {
+        watch.say(format!("{name}: describing"));
+        let scenes = scenes(&photos, &settings(arguments, image))?;
+        for &baseline in &choices {
+            let row = compare(&photos, &scenes, name, baseline, template, arguments.out.is_some(), &watch)?;
+            rows.push(row);
+            if stop_is_wanted() {
+                break 'all;
+            }
+        }
+    }
+    watch.end();
+    files::print(format!("Endpoint loss ± standard error\n{}", columns(&cells(&rows))).as_bytes())?;
+    if let Some(path) = &arguments.json {
+        let value = json!({"template": template_name(arguments, &photos, template), "rows": rows.iter().map(value).collect::<Vec<_>>()});
+        files::write(path, (serde_json::to_string_pretty(&value)? + "\n").as_bytes())?;
+    }
+    if let Some(folder) = &arguments.out {
+        write_report(folder, &photos, &rows)?;
+        files::print(format!("Wrote {}.\n", folder.join("report.html").display()).as_bytes())?;
+    }
+    Ok(if stop_is_wanted() { Ending::Stopped } else { Ending::Done })
+}
+
+fn template_name(arguments: &Arguments, photos: &[Photo], template: usize) -> Option<String> {
+    arguments.baselines.is_empty().then(|| photos[template].id.clone())
+}
+
+fn settings(arguments: &Arguments, image: bool) -> SceneSettings {
+    // A wide and a narrow window: what measures best (docs/paper.md).
+    let narrow = Gradients { radius: 24.0, cells: 3, directions: 8 };
+    let gradients = [Gradients::default(), narrow].map(ImageDescriptor::Gradients);
+    SceneSettings {
+        at_most: arguments.at_most,
+        candidates: arguments.corners_only.map_or(Candidates::WithLabels, |radius| Candidates::CornersOnly { radius }),
+        image: if image { gradients.to_vec() } else { Vec::new() },
+        ..SceneSettings::default()
+    }
+}
+
+/// Reads the pictures and finds their corners; every picture must have the landmarks asked for.
+fn photos(input: &Input, arguments: &Arguments) -> Result<Vec<Photo>> {
+    let graphs = input.data.graphs();
+    if graphs.len() < 4 {
+        bail!(
+            "{}: a template and three pictures to find its points in are the least, here are {}",
+            arguments.data.display(),
+            graphs.len()
+        );
+    }
+    let read = |number: usize| -> Result<Photo> {
+        let named = &graphs[number];
+        let points = named.graph.points().with_context(|| format!("graph {:?} has no points", named.id))?;
+        let wanted: Vec<usize> = if arguments.landmarks.is_empty() {
+            (0..points.nrows()).collect()
+        } else {
+            let names = named.graph.names().unwrap_or_default();
+            let find = |name: &String| {
+                let found = names.iter().position(|other| other == name);
+                found.with_context(|| format!("graph {:?} has no landmark {name:?}", named.id))
+            };
+            arguments.landmarks.iter().map(find).collect::<Result<_>>()?
+        };
+        let picture = input.picture(number)?.with_context(|| format!("there is no picture of graph {:?}", named.id))?;
+        let grey = GreyImage::new(picture.width, picture.height, &picture.pixels)?;
+        let corners = Susan::default().at_most(arguments.at_most, grey)?.points;
+        let landmarks = points.select(ndarray::Axis(0), &wanted);
+        Ok(Photo { id: named.id.clone(), picture, landmarks, corners })
+    };
+    (0..graphs.len()).into_par_iter().map(read).collect()
+}
+
+fn scenes(photos: &[Photo], settings: &SceneSettings) -> Result<Scenes> {
+    let make = |photo: &Photo| -> Result<Scene> {
+        let grey = GreyImage::new(photo.picture.width, photo.picture.height, &photo.picture.pixels)?;
+        Ok(Scene::with_corners(grey, photo.landmarks.clone(), photo.corners.clone(), settings)?)
+    };
+    let scenes: Vec<Scene> = photos.par_iter().map(make).collect::<Result<_>>()?;
+    Ok(Scenes::new(settings.features(), scenes)?)
+}
+
+fn compare(
+    photos: &[Photo],
+    scenes: &Scenes,
+    features: &'static str,
+    baseline: Option<usize>,
+    template: usize,
+    draws: bool,
+    watch: &Watch,
+) -> Result<Row> {
+    let loss = Endpoint::default();
+    let splits = match baseline {
+        None => scenes.fixed_template(template, &loss)?,
+        Some(baseline) => scenes.at_baseline(baseline, &loss)?,
+    };
+    if splits.iter().any(Vec::is_empty) {
+        bail!("{} pictures do not give a pair each to learn from, to choose λ by and to test on", photos.len());
+    }
+    let about = baseline.map_or(format!("{features}: "), |baseline| format!("{features}, baseline {baseline}: "));
+    let learner = MaxMargin { bundle: Bundle { gap_tolerance: 1e-2, ..Bundle::default() }, ..MaxMargin::default() };
+    let outcome = learn_and_compare(&splits, &learner, &Linear::default(), &mut |step| watch.step(&about, step))?;
+    let mut figures = Vec::new();
+    if draws {
+        let pairs: Vec<(usize, usize)> = match baseline {
+            None => scenes.targets_of(template, Split::Test).map(|target| (template, target)).collect(),
+            Some(baseline) => {
+                (2..photos.len().saturating_sub(baseline)).step_by(3).map(|n| (n, n + baseline)).collect()
+            }
+        };
+        let mut order: Vec<usize> = (0..pairs.len()).collect();
+        order.sort_by(|&a, &b| outcome.learned[2].losses[a].total_cmp(&outcome.learned[2].losses[b]));
+        for (at, what) in [(0, "best"), (order.len() / 2, "median"), (order.len() - 1, "worst")] {
+            let ones = scenes.features().unlearned_weights();
+            let weights = [("before learning", &ones), ("after learning", &outcome.selection.fit.weights)];
+            let name = about.trim_end_matches(": ").replace(", ", "-").replace(' ', "-");
+            figures.push((format!("{name}-{what}"), draw(photos, scenes, pairs[order[at]], weights)?));
+        }
+    }
+    Ok(Row { features, baseline, outcome, figures })
+}
+
+fn draw(
+    photos: &[Photo],
+    scenes: &Scenes,
+    (template, target): (usize, usize),
+    rows: [(&str, &Vec<f64>); 2],
+) -> Result<String> {
+    let outline: Vec<(usize, usize)> = (1..photos[template].landmarks.nrows()).map(|k| (k - 1, k)).collect();
+    let view = |scene: usize, points: ArrayView2<'_, f64>| View {
+        caption: photos[scene].id.clone(),
+        points: list(points),
+        edges: outline.clone(),
+        picture: Some(photos[scene].picture.clone()),
+    };
+    let example = scenes.example(template, target, &Endpoint::default())?;
+    let candidates = list(scenes.target(target).and_then(|graph| graph.points()).context("a target without points")?);
+    // Landmarks that have no partner in the target are not in the example.
+    let truth: Vec<Option<[f64; 2]>> =
+        example.truth().left_to_right().iter().map(|at| at.map(|k| candidates[k])).collect();
+    let complete = truth.len() == photos[target].landmarks.nrows();
+    let mut drawn = Vec::new();
+    for (name, weights) in rows {
+        let problem = example.instance().compatibility(weights)?;
+        let order = RightOrder::random(problem.right_count(), 0);
+        let mut shuffled = problem.clone();
+        order.shuffle_into(&problem, &mut shuffled)?;
+        let solution = Linear::default().solve(&shuffled, &mut Workspace::new())?;
+        let matching = order.carry_back(&solution.matching)?;
+        let found = matching.left_to_right().iter().map(|at| at.map(|k| candidates[k])).collect();
+        drawn.push(SceneRow { caption: format!("{name}: loss {:.3}", example.loss(&matching)), found });
+    }
+    let mut template_view = view(template, photos[template].landmarks.view());
+    if !complete {
+        template_view.edges.clear();
+    }
+    let picture = ScenePicture {
+        title: format!("{} in {}", photos[template].id, photos[target].id),
+        template: template_view,
+        scene: view(target, photos[target].corners.view()),
+        truth,
+        rows: drawn,
+    };
+    Ok(picture.to_svg())
+}
+
+fn list(points: ArrayView2<'_, f64>) -> Vec<[f64; 2]> {
+    points.rows().into_iter().map(|point| [point[0], point[1]]).collect()
+}
+
+fn cells(rows: &[Row]) -> Vec<Vec<String>> {
+    let mut table =
+        vec![["features", "baseline", "λ", "weights", "train", "validation", "test"].map(String::from).to_vec()];
+    for row in rows {
+        let lambda = short(row.outcome.selection.fit.lambda);
+        for (name, lambda, three) in
+            [("unlearned", "-", &row.outcome.unlearned), ("learned", lambda.as_str(), &row.outcome.learned)]
+        {
+            let mut line = vec![row.features.to_string()];
+            line.push(row.baseline.map_or("-".to_string(), |baseline| baseline.to_string()));
+            line.extend([lambda.to_string(), name.to_string()]);
+            line.extend(three.iter().map(|part| format!("{:.3} ± {:.3}", part.mean(), part.standard_error())));
+            table.push(line);
+        }
+    }
+    table
+}
+
+fn value(row: &Row) -> Value {
+    let part =
+        |part: &Evaluation| json!({"loss": part.mean(), "stderr": part.standard_error(), "pairs": part.losses.len()});
+    let three = |[train, validation, test]: &[Evaluation; 3]| json!({"train": part(train), "validation": part(validation), "test": part(test)});
+    let fit = &row.outcome.selection.fit;
+    json!({
+        "features": row.features,
+        "baseline": row.baseline,
+        "lambda": fit.lambda,
+        "certified": fit.certified,
+        "gap": fit.gap,
+        "unlearned": three(&row.outcome.unlearned),
+        "learned": three(&row.outcome.learned),
+    })
+}
+
+fn write_report(folder: &Path, photos: &[Photo], rows: &[Row]) -> Result<()> {
+    files::make_folder(folder)?;
+    let mut table = cells(rows);
+    let header = table.remove(0);
+    let caption = "Distance from the true point in widths of the picture, ± standard error.".to_string();
+    let mut blocks = vec![Block::Table { header, rows: table, caption }];
+    for (name, svg) in rows.iter().flat_map(|row| &row.figures) {
+        files::write(&folder.join(name).with_extension("svg"), svg.as_bytes())?;
+        files::write(&folder.join(name).with_extension("png"), &svg_to_png(svg, 1.0)?)?;
+        blocks.push(Block::Figure { svg: svg.clone(), caption: name.replace('-', " ") });
+    }
+    let report = Report {
+        title: "Points in a scene".to_string(),
+        introduction: format!("{} pictures with {} labelled points each.", photos.len(), photos[0].landmarks.nrows()),
+        sections: vec![Section { heading: "With and without learning".to_string(), blocks }],
+    };
+    files::write(&folder.join("report.html"), report.to_html().as_bytes())
+}
