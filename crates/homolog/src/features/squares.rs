@@ -112,12 +112,27 @@ pub(super) fn write(left: &Block, right: &Block, weights: &[f64], scale: f64, sc
     let weights = ArrayView1::from(weights);
     let weighted = &*left * &weights;
     general_mat_mul(2.0, &weighted, &right.t(), 0.0, scores);
-    let right_norms: Array1<f64> =
-        right.rows().into_iter().map(|b| b.iter().zip(weights).map(|(b, w)| w * b * b).sum()).collect();
+    let right_norms: Array1<f64> = right.rows().into_iter().map(|b| weighted_square(b, weights)).collect();
     for ((scores, a), weighted) in scores.rows_mut().into_iter().zip(left.rows()).zip(weighted.rows()) {
         let left_norm = weighted.dot(&a);
         Zip::from(scores).and(&right_norms).for_each(|score, norm| *score = scale * (*score - left_norm - norm));
     }
+}
+
+/// Σ_r w_r b_r², as `LANES` sums side by side: a single one would wait for each addition in turn.
+fn weighted_square(b: ArrayView1<'_, f64>, weights: ArrayView1<'_, f64>) -> f64 {
+    let (Some(b), Some(weights)) = (b.to_slice(), weights.to_slice()) else {
+        return b.iter().zip(weights).map(|(b, w)| w * b * b).sum();
+    };
+    let (b_rest, weights_rest) = (b.chunks_exact(LANES).remainder(), weights.chunks_exact(LANES).remainder());
+    let rest: f64 = b_rest.iter().zip(weights_rest).map(|(b, w)| w * b * b).sum();
+    let mut sums = [0.0; LANES];
+    for (b, weights) in b.chunks_exact(LANES).zip(weights.chunks_exact(LANES)) {
+        for lane in 0..LANES {
+            sums[lane] += weights[lane] * b[lane] * b[lane];
+        }
+    }
+    sums.iter().sum::<f64>() + rest
 }
 
 /// The sparse product, compiled for the vectors that the processor has; sums and products are the same on all of them.
