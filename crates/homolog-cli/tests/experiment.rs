@@ -127,7 +127,8 @@ fn the_demo_tells_its_story() {
 #[test]
 fn points_are_found_in_scenes_and_learning_helps() {
     let folder = tempfile::tempdir().unwrap();
-    let scene = ["experiment", "scene", "--baselines", "100", "--at-most", "60", "--json", "r.json", "--out", "out", "-q"];
+    let scene =
+        ["experiment", "scene", "--baselines", "100", "--at-most", "60", "--json", "r.json", "--out", "out", "-q"];
     let output = homolog(folder.path(), &scene);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let value: Value = serde_json::from_str(&std::fs::read_to_string(folder.path().join("r.json")).unwrap()).unwrap();

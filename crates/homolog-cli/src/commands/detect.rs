@@ -47,7 +47,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
             Susan::default().at_most(arguments.at_most, GreyImage::new(grey.width, grey.height, &grey.pixels)?)?;
         let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
         for point in corners.points.rows() {
-            writer.write_record([&name, &point[0].to_string(), &point[1].to_string()])?;
+            writer.write_record([&name, &format!("{:.3}", point[0]), &format!("{:.3}", point[1])])?;
         }
         eprintln!("{}: {} corners at brightness threshold {}", path.display(), corners.count(), corners.brightness);
         if let Some(output) = &arguments.picture {

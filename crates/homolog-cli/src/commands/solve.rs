@@ -10,7 +10,7 @@ use homolog::data::cost_matrix::Sense;
 use homolog::matching::{Compatibility, Exact, Linear, Method, Shortage, Solution, Status, Workspace, verify};
 use serde::Serialize;
 use std::fmt::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// Solves a matching problem: a cost matrix, a graph matching problem or a quadratic assignment problem
@@ -90,6 +90,8 @@ struct Crowd {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
+    let outputs: Vec<&Path> = arguments.output.iter().map(PathBuf::as_path).collect();
+    files::check_outputs(&[&arguments.problem], &outputs)?;
     let Some(format) = arguments.format.or_else(|| ProblemFormat::of(&arguments.problem)) else {
         usage(format!("what is {}? Its name does not say; say --format", arguments.problem.display()))
     };

@@ -6,9 +6,12 @@ use crate::progress::{Watch, stop_is_wanted};
 use crate::training::{Keeper, Plan, Trained, examples};
 use crate::{Ending, files, settings};
 use anyhow::{Result, bail};
+use homolog::data::dataset::DataSet;
 use homolog::experiment::Split;
+use homolog::features::FeatureMap;
 use homolog::learn::{Example, MaxMargin, Oracle, evaluate, lambda_grid};
-use homolog::matching::LpRelaxation;
+use homolog::loss::LossKind;
+use homolog::matching::{LpRelaxation, Matching};
 use homolog::model::{Model, TrainingRecord};
 use homolog::optimize::Bundle;
 use std::fmt::Write;
@@ -35,6 +38,9 @@ pub(crate) struct Arguments {
     /// linear, quadratic, geometry; a feature map as JSON or a file with one
     #[arg(long, default_value = "linear")]
     features: String,
+    /// Left nodes may stay unmatched, at a price that is learned
+    #[arg(long)]
+    unmatched: bool,
     /// How the model matches: linear, exact, frank-wolfe, ...; or with settings as JSON [default: exact for its features]
     #[arg(long)]
     matcher: Option<String>,
@@ -88,8 +94,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     let outputs: Vec<&Path> = [Some(arguments.output.as_path()), checkpoint].into_iter().flatten().collect();
     files::check_outputs(&[&arguments.data], &outputs)?;
     let limit = arguments.time_limit.map(super::seconds).transpose()?;
-    let features = settings::features(&arguments.features)?;
-    let loss = settings::loss(&arguments.loss)?;
+    let mut features = settings::features(&arguments.features)?;
+    let mut loss = settings::loss(&arguments.loss)?;
+    if arguments.unmatched {
+        features.unmatched = true;
+        // Then it is a mistake to match a node that has no partner.
+        if let LossKind::Hamming(hamming) = &mut loss {
+            hamming.unmatched_is_label = true;
+        }
+    }
     let or_default = |text: &Option<String>, default| text.as_deref().map_or(Ok(default), settings::matcher);
     let matcher = or_default(&arguments.matcher, settings::default_matcher(&features))?;
     let search = or_default(&arguments.search, settings::default_search(&features))?;
@@ -104,6 +117,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     if training.is_empty() {
         bail!("{}: no pair with matches to learn from", arguments.data.display());
     }
+    note_partial_truths(&input.data, &features);
     let mut lambdas = match arguments.lambda {
         Some(lambda) => vec![lambda],
         None if arguments.lambdas.is_empty() => lambda_grid(&training, search.matcher())?,
@@ -128,6 +142,18 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     files::write(&arguments.output, model.to_json()?.as_bytes())?;
     files::print(format!("{text}Wrote {}.\n", arguments.output.display()).as_bytes())?;
     Ok(if stop_is_wanted() { Ending::Stopped } else { Ending::Done })
+}
+
+/// Says so where nodes without a partner have to be matched all the same.
+fn note_partial_truths(data: &DataSet, features: &FeatureMap) {
+    let lacks = |truth: &Matching| truth.matched_count() < truth.left_count().min(truth.right_count());
+    let count = data.pairs().iter().filter(|pair| pair.truth.as_ref().is_some_and(lacks)).count();
+    if count > 0 && !features.unmatched {
+        eprintln!(
+            "note: in {count} of {} pairs some nodes have no partner, but the model matches as many as it can; --unmatched lets it leave them out",
+            data.pairs().len()
+        );
+    }
 }
 
 fn summary(
