@@ -41,3 +41,42 @@ fn decode(bytes: &[u8]) -> Result<Grey> {
     let grey = reader.decode()?.into_luma8();
     Ok(Grey { width: grey.width() as usize, height: grey.height() as usize, pixels: grey.into_raw() })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use image::{DynamicImage, ImageFormat};
+
+    fn encoded(picture: &DynamicImage, format: ImageFormat) -> Vec<u8> {
+        let mut bytes = Cursor::new(Vec::new());
+        picture.write_to(&mut bytes, format).unwrap();
+        bytes.into_inner()
+    }
+
+    #[test]
+    fn every_depth_and_colour_becomes_grey() {
+        let pictures = [
+            DynamicImage::new_luma8(5, 3),
+            DynamicImage::new_luma16(5, 3),
+            DynamicImage::new_luma_a8(5, 3),
+            DynamicImage::new_rgb8(5, 3),
+            DynamicImage::new_rgb16(5, 3),
+            DynamicImage::new_rgba16(5, 3),
+        ];
+        for picture in &pictures {
+            let grey = decode(&encoded(picture, ImageFormat::Png)).unwrap();
+            assert_eq!((grey.width, grey.height, grey.pixels.len()), (5, 3, 15));
+        }
+        let grey = decode(&encoded(&pictures[3], ImageFormat::Jpeg)).unwrap();
+        assert_eq!((grey.width, grey.height), (5, 3));
+    }
+
+    #[test]
+    fn a_picture_cut_off_anywhere_is_an_error() {
+        let whole = encoded(&DynamicImage::new_rgb8(9, 9), ImageFormat::Png);
+        // The last twelve bytes only say that it ends.
+        for end in 0..whole.len() - 12 {
+            assert!(decode(&whole[..end]).is_err(), "cut off at {end}");
+        }
+    }
+}

@@ -6,18 +6,35 @@ use super::variants::Variant;
 use crate::clock::{Stopwatch, median};
 use anyhow::{Context, Result};
 use homolog::features::describe_points;
-use homolog::geometry::Susan;
+use homolog::geometry::{GreyImage, Susan};
 use homolog::loss::Endpoint;
 use homolog::matching::{Compatibility, Linear, Matcher, Workspace};
-use image::GrayImage;
 use std::hint::black_box;
+
+#[cfg(feature = "fast")]
+fn beside_fast(grey: GreyImage<'_>, rounds: usize) -> Result<()> {
+    let (width, height) = (u32::try_from(grey.width())?, u32::try_from(grey.height())?);
+    let buffer = image::GrayImage::from_raw(width, height, grey.pixels().to_vec()).context("a picture")?;
+    for threshold in [20, 60] {
+        let found = imageproc::corners::corners_fast9(&buffer, threshold).len();
+        let time = timed(rounds, || imageproc::corners::corners_fast9(&buffer, threshold).len());
+        line(&format!("imageproc FAST-9, threshold {threshold}"), time, &format!("{found} corners, not thinned"));
+    }
+    Ok(())
+}
+
+#[cfg(not(feature = "fast"))]
+#[expect(clippy::unnecessary_wraps, reason = "as with the feature")]
+fn beside_fast(_: GreyImage<'_>, _: usize) -> Result<()> {
+    eprintln!("without FAST; build with --features fast to see it beside");
+    Ok(())
+}
 
 /// Prints the table; processor time of one thread, the median of rounds.
 pub(super) fn run(house: &Set, rounds: usize) -> Result<()> {
     let photo = house.photos.first().context("a frame")?;
     let grey = photo.grey()?;
-    let (width, height) = (u32::try_from(grey.width())?, u32::try_from(grey.height())?);
-    let buffer = GrayImage::from_raw(width, height, grey.pixels().to_vec()).context("a picture")?;
+    let (width, height) = (grey.width(), grey.height());
     println!("\n| step | median | result |\n|---|---|---|");
     let susan = Susan::default();
     let found = susan.detect(grey)?.count();
@@ -26,11 +43,7 @@ pub(super) fn run(house: &Set, rounds: usize) -> Result<()> {
     let most = susan.at_most(200, grey)?;
     let time = timed(rounds, || susan.at_most(200, grey).map(|corners| corners.count()));
     line("SUSAN, at most 200", time, &format!("{} corners at t = {}", most.count(), most.brightness));
-    for threshold in [20, 60] {
-        let found = imageproc::corners::corners_fast9(&buffer, threshold).len();
-        let time = timed(rounds, || imageproc::corners::corners_fast9(&buffer, threshold).len());
-        line(&format!("imageproc FAST-9, threshold {threshold}"), time, &format!("{found} corners, not thinned"));
-    }
+    beside_fast(grey, rounds)?;
     let settings = Variant::Both.settings();
     let time =
         timed(rounds.min(11), || describe_points(grey, most.points.view(), &settings.image).map(|t| t.names().len()));
