@@ -40,10 +40,12 @@ mod points;
 mod simplex_qp;
 mod state;
 mod vector;
+mod weight_rule;
 
 pub use bundle::Bundle;
 pub use path::{Path, PathState};
-pub use state::{State, WeightRule};
+pub use state::State;
+pub use weight_rule::WeightRule;
 
 use crate::Result;
 use serde::{Deserialize, Serialize};

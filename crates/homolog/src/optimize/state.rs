@@ -6,32 +6,10 @@ use super::cut::Cut;
 use super::points::{self, Point};
 use super::simplex_qp::SimplexQp;
 use super::vector::add_scaled;
+use super::weight_rule::WeightRule;
 use super::{Minimum, Plane, Risk, Step, StopReason};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
-
-/// What a weight may be.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum WeightRule {
-    /// Anything.
-    #[default]
-    Free,
-    /// Zero or more.
-    NonNegative,
-    /// This value and no other.
-    Fixed(f64),
-}
-
-impl WeightRule {
-    fn apply(self, weight: f64) -> f64 {
-        match self {
-            Self::Free => weight,
-            Self::NonNegative => weight.max(0.0),
-            Self::Fixed(value) => value,
-        }
-    }
-}
 
 /// A run of the bundle method: planes, points, bounds and what the next step needs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
