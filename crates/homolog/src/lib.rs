@@ -49,5 +49,7 @@ pub mod matching;
 pub mod model;
 pub mod optimize;
 
+mod control;
 mod error;
+pub use control::{Control, Report};
 pub use error::{Error, Result};

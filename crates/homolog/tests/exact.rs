@@ -5,6 +5,7 @@
 mod common;
 
 use common::{Kind, close, data_folder, magnitude, placed, random_kind, random_problem, rng};
+use homolog::Control;
 use homolog::data::{dd, qaplib};
 use homolog::matching::{
     BruteForce, Compatibility, Constraint, EdgeList, EdgeTerm, Exact, Matcher, Progress, Solution, Status, Workspace,
@@ -103,7 +104,9 @@ fn stopped_at_any_moment_the_answer_is_valid() {
         let size = magnitude(&problem);
         let asked = AtomicUsize::new(0);
         let allowed = [0, 1, 5, 30][round % 4];
-        let mut work = Workspace::with_interrupt(move || asked.fetch_add(1, Ordering::Relaxed) >= allowed);
+        let mut work = Workspace::with_control(
+            &Control::new().interrupted_by(move || asked.fetch_add(1, Ordering::Relaxed) >= allowed),
+        );
         let limits = [(usize::MAX, usize::MAX), (0, 100), (20, 100), (1000, 1)][round / 4 % 4];
         let matcher = Exact { max_iterations: limits.0, max_branches: limits.1, ..Exact::default() };
         let answer = matcher.solve(&problem, &mut work).unwrap();

@@ -6,11 +6,11 @@
 mod common;
 
 use common::{Kind, Values, close, magnitude, placed, random_kind, random_problem, rng};
-use homolog::Error;
 use homolog::matching::{
     Bistochastic, BruteForce, Compatibility, Constraint, EdgeList, EdgeTerm, FrankWolfe, GraduatedAssignment, Linear,
     Matcher, Method, Rrwm, Solution, Spectral, Status, Workspace,
 };
+use homolog::{Control, Error};
 use ndarray::{Array1, Array2};
 use rand::RngExt;
 use rand::seq::SliceRandom;
@@ -292,7 +292,9 @@ fn an_interrupt_is_honoured_at_any_time() {
     for method in heuristics() {
         for after in [0, 1, 2, 5, 10] {
             let asked = AtomicUsize::new(0);
-            let mut work = Workspace::with_interrupt(move || asked.fetch_add(1, Ordering::Relaxed) >= after);
+            let mut work = Workspace::with_control(
+                &Control::new().interrupted_by(move || asked.fetch_add(1, Ordering::Relaxed) >= after),
+            );
             let answer = method.matcher().solve(&problem, &mut work).unwrap();
             assert_eq!(answer.score, problem.score(&answer.matching).unwrap());
             assert_eq!(answer.matching.matched_count(), 12);

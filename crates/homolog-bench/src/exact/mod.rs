@@ -10,6 +10,7 @@ use crate::clock::median;
 use crate::files::write_json;
 use anyhow::Result;
 use cpu_time::ProcessTime;
+use homolog::Control;
 use homolog::matching::{Compatibility, Exact, Status, Workspace};
 use serde::Serialize;
 use std::ops::ControlFlow;
@@ -120,7 +121,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 
 fn solve(problem: &Problem, limit: f64) -> Run {
     let start = ProcessTime::now();
-    let mut work = Workspace::with_interrupt(move || start.elapsed().as_secs_f64() > limit);
+    let mut work =
+        Workspace::with_control(&Control::new().interrupted_by(move || start.elapsed().as_secs_f64() > limit));
     let (mut trace, mut branches) = (Vec::new(), 0);
     let mut found = (f64::NEG_INFINITY, 0.0);
     let answer = Exact::default().solve_observed(&problem.problem, &mut work, &mut |now| {

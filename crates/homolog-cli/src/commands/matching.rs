@@ -7,6 +7,7 @@ use crate::progress::{catch_ctrl_c, stop_is_wanted};
 use crate::{Ending, figures, files};
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
+use homolog::Control;
 use homolog::explain::shares;
 use homolog::matching::{Solution, Status, Workspace};
 use homolog::model::Model;
@@ -123,7 +124,9 @@ fn answer(model: &Model, input: PairInput, limit: Option<Duration>) -> Result<An
 fn interruptible(limit: Option<Duration>) -> Workspace {
     catch_ctrl_c();
     let until = limit.and_then(|limit| Instant::now().checked_add(limit));
-    Workspace::with_interrupt(move || stop_is_wanted() || until.is_some_and(|until| Instant::now() >= until))
+    Workspace::with_control(
+        &Control::new().interrupted_by(move || stop_is_wanted() || until.is_some_and(|until| Instant::now() >= until)),
+    )
 }
 
 /// What the solver's status means.

@@ -6,6 +6,7 @@ use crate::inputs::extension;
 use crate::progress::{catch_ctrl_c, stop_is_wanted};
 use crate::{Ending, files};
 use anyhow::{Result, bail};
+use homolog::Control;
 use homolog::data::cost_matrix::Sense;
 use homolog::matching::{Compatibility, Exact, Linear, Method, Shortage, Solution, Status, Workspace, verify};
 use serde::Serialize;
@@ -107,7 +108,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     let start = Instant::now();
     let limit = arguments.time_limit;
     catch_ctrl_c();
-    let mut work = Workspace::with_interrupt(move || stop_is_wanted() || start.elapsed() >= limit);
+    let mut work =
+        Workspace::with_control(&Control::new().interrupted_by(move || stop_is_wanted() || start.elapsed() >= limit));
     let solution = method.matcher().solve(&problem, &mut work)?;
     let seconds = start.elapsed().as_secs_f64();
     check(&problem, &solution)?;

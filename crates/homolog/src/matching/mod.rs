@@ -46,7 +46,7 @@ pub use rrwm::Rrwm;
 pub use spectral::Spectral;
 pub use verify::verify;
 
-use crate::Result;
+use crate::{Control, Result};
 use serde::{Deserialize, Serialize};
 
 /// Something that solves matching problems. Its fields are its settings.
@@ -111,11 +111,11 @@ pub struct Shortage {
     pub right: Vec<usize>,
 }
 
-/// Buffers that solvers reuse from call to call, and the caller's wish to stop. One per thread.
+/// Buffers that solvers reuse from call to call, and the caller's [`Control`]. One per thread.
 #[derive(Default)]
 pub struct Workspace {
     pub(crate) linear: LinearBuffers,
-    interrupt: Option<Box<dyn Fn() -> bool + Send>>,
+    control: Control,
 }
 
 impl Workspace {
@@ -125,16 +125,22 @@ impl Workspace {
         Self::default()
     }
 
-    /// The solvers ask `interrupt` now and then and stop, with a valid answer, once it says yes: a time limit, Ctrl-C.
+    /// The solvers ask `control` now and then and stop, with a valid answer, once it says so: a time limit, Ctrl-C.
     #[must_use]
-    pub fn with_interrupt(interrupt: impl Fn() -> bool + Send + 'static) -> Self {
-        Self { interrupt: Some(Box::new(interrupt)), ..Self::default() }
+    pub fn with_control(control: &Control) -> Self {
+        Self { control: control.clone(), ..Self::default() }
+    }
+
+    /// The caller's control.
+    #[must_use]
+    pub fn control(&self) -> &Control {
+        &self.control
     }
 
     /// Whether the caller wants the solver to stop.
     #[must_use]
     pub fn interrupted(&self) -> bool {
-        self.interrupt.as_ref().is_some_and(|interrupt| interrupt())
+        self.control.interrupted()
     }
 }
 

@@ -1,0 +1,95 @@
+//! [`Control`]: the caller's hand on a long call. One door for time limits, Ctrl-C and progress.
+//!
+//! The library has no clock and prints nothing. Whoever calls it says through a `Control` when to stop and listens to how far it is;
+//! every long call takes one and hands it to every workspace, so that the innermost loop hears it.
+//!
+//! ```
+//! use homolog::Control;
+//! use std::time::{Duration, Instant};
+//!
+//! let until = Instant::now() + Duration::from_secs(2);
+//! let control = Control::new().interrupted_by(move || Instant::now() >= until);
+//! assert!(!control.interrupted());
+//! ```
+
+use std::fmt;
+use std::sync::Arc;
+
+/// When to stop, and whom to tell how far the work is. Cheap to clone; the default never stops and tells nobody.
+#[derive(Clone, Default)]
+pub struct Control {
+    interrupt: Option<Arc<dyn Fn() -> bool + Send + Sync>>,
+    observe: Option<Arc<dyn Fn(&Report<'_>) + Send + Sync>>,
+}
+
+/// How far a long call is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct Report<'a> {
+    /// What is being done, in words for a person.
+    pub stage: &'a str,
+    /// How much of it is done.
+    pub done: usize,
+    /// Of how much, where that is known.
+    pub total: Option<usize>,
+    /// The best value so far, where there is one: the objective of training, the score of a matching.
+    pub value: Option<f64>,
+    /// What is proven about that value: the bound that it is compared with.
+    pub bound: Option<f64>,
+}
+
+impl<'a> Report<'a> {
+    /// So much of so much is done.
+    #[must_use]
+    pub fn new(stage: &'a str, done: usize, total: Option<usize>) -> Self {
+        Self { stage, done, total, value: None, bound: None }
+    }
+
+    /// The same with the best value so far and the bound it is compared with.
+    #[must_use]
+    pub fn with_value(self, value: f64, bound: f64) -> Self {
+        Self { value: Some(value), bound: Some(bound), ..self }
+    }
+}
+
+impl Control {
+    /// Never stops, tells nobody.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The same, stopping also once `interrupt` says yes. It is asked often, from every thread: it should be cheap.
+    #[must_use]
+    pub fn interrupted_by(self, interrupt: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        let before = self.interrupt;
+        let both = move || before.as_ref().is_some_and(|before| before()) || interrupt();
+        Self { interrupt: Some(Arc::new(both)), ..self }
+    }
+
+    /// The same, telling `observe` how far the work is, now and then, from any thread.
+    #[must_use]
+    pub fn observed_by(self, observe: impl Fn(&Report<'_>) + Send + Sync + 'static) -> Self {
+        Self { observe: Some(Arc::new(observe)), ..self }
+    }
+
+    /// Whether the caller wants the work to stop, with the best so far.
+    #[must_use]
+    pub fn interrupted(&self) -> bool {
+        self.interrupt.as_ref().is_some_and(|interrupt| interrupt())
+    }
+
+    /// Tells the caller how far the work is.
+    pub fn report(&self, report: &Report<'_>) {
+        if let Some(observe) = &self.observe {
+            observe(report);
+        }
+    }
+}
+
+impl fmt::Debug for Control {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut parts = formatter.debug_struct("Control");
+        parts.field("interrupt", &self.interrupt.is_some()).field("observe", &self.observe.is_some()).finish()
+    }
+}
