@@ -1,4 +1,5 @@
-//! What can be computed from points alone: edges between them, and their scale; and the corners of an image. Knows no graph.
+//! What can be computed from points alone: edges between them, their scale, the similarity that carries some onto others; and the
+//! corners of an image. Knows no graph.
 //!
 //! [`EdgeRule`] lists every way to draw edges, by name, for settings and model files. All of them give undirected edges {i, j},
 //! i < j, each once and sorted; what depends on distances is settled by the points, so that renumbering the points renumbers the
@@ -6,12 +7,14 @@
 
 mod delaunay;
 mod grey_image;
+mod procrustes;
 mod proximity;
 mod scale;
 mod susan;
 
 pub use delaunay::delaunay;
 pub use grey_image::GreyImage;
+pub use procrustes::Similarity;
 pub use proximity::{complete, nearest, within};
 pub(crate) use scale::{any_distance, distance};
 pub use scale::{mean_distance, to_unit_range};
