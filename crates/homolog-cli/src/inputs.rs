@@ -130,7 +130,7 @@ impl Input {
         for left in 0..graphs.len() {
             for right in left + 1..graphs.len() {
                 if let Some(truth) = match_by_name(&graphs[left].graph, &graphs[right].graph) {
-                    pairs.push(LabelledPair { left, right, truth: Some(truth), split: None });
+                    pairs.push(LabelledPair::new(left, right, Some(truth)));
                 }
                 if pairs.len() > MOST_PAIRS {
                     bail!(

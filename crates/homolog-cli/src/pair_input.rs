@@ -4,7 +4,7 @@ use crate::inputs::Input;
 use anyhow::Result;
 use homolog::data::dataset::{NamedGraph, match_by_name};
 use homolog::graph::Pair;
-use homolog::matching::Matching;
+use homolog::matching::{Matching, Restrictions};
 use homolog_viz::GreyPicture;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,11 +15,12 @@ pub(crate) struct PairInput {
     pub(crate) right: NamedGraph,
     pub(crate) pictures: [Option<GreyPicture>; 2],
     pub(crate) truth: Option<Matching>,
+    pub(crate) given: Restrictions,
 }
 
 impl PairInput {
     pub(crate) fn pair(&self) -> Pair {
-        Pair { left: Arc::clone(&self.left.graph), right: Arc::clone(&self.right.graph) }
+        Pair { given: self.given.clone(), ..Pair::new(Arc::clone(&self.left.graph), Arc::clone(&self.right.graph)) }
     }
 
     /// Two files, or two graphs of `data` by their ids.
@@ -29,7 +30,8 @@ impl PairInput {
             let (left, left_picture) = single(Path::new(left))?;
             let (right, right_picture) = single(Path::new(right))?;
             let truth = match_by_name(&left.graph, &right.graph);
-            return Ok(Self { left, right, pictures: [left_picture, right_picture], truth });
+            let given = Restrictions::default();
+            return Ok(Self { left, right, pictures: [left_picture, right_picture], truth, given });
         };
         let input = Input::load(data)?;
         let (left, right) = (input.find(left)?, input.find(right)?);
@@ -43,6 +45,7 @@ impl PairInput {
         let by_name = || match_by_name(&graphs[left].graph, &graphs[right].graph);
         Ok(Self {
             pictures: [input.picture(left)?, input.picture(right)?],
+            given: labelled.map(|pair| pair.given.clone()).unwrap_or_default(),
             truth: labelled.map_or_else(by_name, |pair| pair.truth.clone()),
             left: graphs[left].clone(),
             right: graphs[right].clone(),

@@ -68,6 +68,20 @@ pub enum Error {
         /// The left node that has it again.
         second: usize,
     },
+    /// A left node is to have two partners at once.
+    #[error("left node {left} has two seeds")]
+    TwoSeeds {
+        /// The left node.
+        left: usize,
+    },
+    /// A matching lacks a pair that every matching must have.
+    #[error("left node {left} and right node {right} are given as a seed, but are not matched")]
+    MissingSeed {
+        /// The left node.
+        left: usize,
+        /// The right node.
+        right: usize,
+    },
     /// A matching uses a pair whose score is minus infinity.
     #[error("left node {left} and right node {right} are matched, but that pair is forbidden")]
     ForbiddenPair {
@@ -135,6 +149,20 @@ pub enum Error {
         what: &'static str,
         /// The first number that occurs again.
         index: usize,
+    },
+    /// A list that must be in increasing order is not.
+    #[error("{what}: {index} is not larger than the one before it")]
+    NotIncreasing {
+        /// Which list.
+        what: &'static str,
+        /// The first number out of order.
+        index: usize,
+    },
+    /// A left node has a partner that is said not to be known.
+    #[error("left node {left} has a match, but its partner is said to be unknown")]
+    KnownAndUnknown {
+        /// The left node.
+        left: usize,
     },
     /// A graph was described by another feature map than the one it is used with.
     #[error("the {side} graph was described by another feature map")]

@@ -59,7 +59,7 @@ impl Model {
     pub fn problem(&self, pair: &Pair) -> Result<(Instance, Compatibility)> {
         let left = Arc::new(self.features.describe(&pair.left)?);
         let right = Arc::new(self.features.describe(&pair.right)?);
-        let instance = self.features.instance(&left, &right)?;
+        let instance = self.features.instance(&left, &right)?.restricted(&pair.given)?;
         let problem = instance.compatibility(&self.weights())?;
         Ok((instance, problem))
     }

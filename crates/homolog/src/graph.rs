@@ -12,7 +12,7 @@ mod attributes;
 pub use attributes::Attributes;
 
 use crate::geometry::{EdgeRule, check_finite, to_unit_range};
-use crate::matching::EdgeList;
+use crate::matching::{EdgeList, Restrictions};
 use crate::{Error, Result};
 use ndarray::{Array2, ArrayView2, Axis};
 use std::sync::Arc;
@@ -293,4 +293,14 @@ pub struct Pair {
     pub left: Arc<Graph>,
     /// G', in which they find it.
     pub right: Arc<Graph>,
+    /// Pairs of nodes that every matching has, and pairs that none has.
+    pub given: Restrictions,
+}
+
+impl Pair {
+    /// Two graphs of which nothing is known before they are matched.
+    #[must_use]
+    pub fn new(left: Arc<Graph>, right: Arc<Graph>) -> Self {
+        Self { left, right, given: Restrictions::default() }
+    }
 }

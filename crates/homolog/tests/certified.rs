@@ -76,7 +76,7 @@ fn example(map: &FeatureMap, case: Case, number: usize, rng: &mut ChaCha8Rng) ->
     }
     right.mapv_inplace(|x| x + rng.random_range(-0.3..0.3));
     let graph = |points: Array2<f64>| Arc::new(Graph::from_points(points).unwrap());
-    let pair = Pair { left: graph(left), right: graph(right) };
+    let pair = Pair::new(graph(left), graph(right));
     let [left, right] = [&pair.left, &pair.right].map(|graph| Arc::new(map.describe(graph).unwrap()));
     let truth = Matching::new(truth, m, Constraint::OneToOne).unwrap();
     Example::new(map.instance(&left, &right).unwrap(), &pair, truth, case.loss, number as u64).unwrap()

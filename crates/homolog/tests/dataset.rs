@@ -234,7 +234,7 @@ fn lines_are_refused_by_their_number() {
 #[test]
 fn a_data_set_is_checked_when_it_is_put_together() {
     let graph = |id: &str| NamedGraph { id: id.into(), graph: Arc::new(Graph::new(2)), image: None };
-    let pair = |right, truth| LabelledPair { left: 0, right, truth, split: Some(Split::Test) };
+    let pair = |right, truth| LabelledPair { split: Some(Split::Test), ..LabelledPair::new(0, right, truth) };
     let twice = DataSet::new(vec![graph("a"), graph("a")], vec![]).unwrap_err();
     assert_eq!(twice.to_string(), "data set, graphs[1]: the id \"a\" is that of graphs[0] already");
     let outside = DataSet::new(vec![graph("a")], vec![pair(1, None)]).unwrap_err();
@@ -305,5 +305,35 @@ proptest! {
                 prop_assert_eq!(parse(&write(&read).unwrap()).unwrap(), read);
             }
         }
+    }
+}
+
+#[test]
+fn partners_may_be_unknown_and_pairs_given() {
+    let graphs = r#"{"id":"a","names":["nose","chin","ear"]},{"id":"b","names":["nose","chin","ear"]}"#;
+    let text = |pair: &str| {
+        file(graphs).replace("\"pairs\":[]", &format!("\"pairs\":[{{\"left\":\"a\",\"right\":\"b\",{pair}}}]"))
+    };
+    let read = |pair: &str| DataSet::from_json(&text(pair)).unwrap().pairs()[0].clone();
+    let by_name = read(r#""unknown":["ear",1]"#);
+    assert_eq!(by_name.unknown, [1, 2]);
+    assert_eq!(by_name.truth.unwrap().left_to_right(), [Some(0), None, None]);
+    let listed =
+        read(r#""matches":[["nose",1]],"unknown":["chin"],"seeds":[["nose","chin"]],"forbidden":[["chin","ear"]]"#);
+    assert_eq!((listed.unknown, listed.given.seeds, listed.given.forbidden), (vec![1], vec![[0, 1]], vec![[1, 2]]));
+    for (pair, reason) in [
+        (r#""unknown":["tail"]"#, "unknown[0] (\"a\" to \"b\"): there is no node with the name \"tail\""),
+        (
+            r#""matches":[["nose","nose"]],"unknown":[0]"#,
+            "matches[0] (\"a\" to \"b\"): the partner of this left node is said to be unknown",
+        ),
+        (r#""seeds":[[0,3]]"#, "seeds[0] (\"a\" to \"b\"): right: there is no node 3"),
+        (r#""seeds":[[0,0],[0,1]]"#, "left node 0 has two seeds"),
+        (r#""seeds":[[0,0],[1,0]]"#, "both matched to right node 0"),
+        (r#""seeds":[[0,0]],"forbidden":[[0,0]]"#, "that pair is forbidden"),
+        (r#""seeds":[[0,1]]"#, "given as a seed, but are not matched"),
+        (r#""forbidden":[["chin","chin"]]"#, "that pair is forbidden"),
+    ] {
+        refused(&text(pair), "pairs[0]", reason);
     }
 }

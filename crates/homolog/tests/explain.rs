@@ -19,7 +19,7 @@ fn pair(left: usize, right: usize, seed: u64) -> Pair {
         let points = Array2::from_shape_simple_fn((count, 2), || rng.random_range(0.0..100.0));
         Arc::new(Graph::from_points(points).unwrap())
     };
-    Pair { left: graph(left), right: graph(right) }
+    Pair::new(graph(left), graph(right))
 }
 
 fn models() -> Vec<Model> {

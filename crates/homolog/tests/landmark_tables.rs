@@ -132,9 +132,9 @@ fn matches_are_written_with_what_is_left_over() {
     let by_name = match_by_name(&graphs[0].graph, &graphs[1].graph);
     let listed = Matching::new(vec![Some(1), Some(0)], 2, Constraint::OneToOne).unwrap();
     let pairs = vec![
-        LabelledPair { left: 0, right: 1, truth: by_name, split: Some(Split::Train) },
-        LabelledPair { left: 0, right: 2, truth: Some(listed), split: None },
-        LabelledPair { left: 1, right: 2, truth: None, split: Some(Split::Test) },
+        LabelledPair { split: Some(Split::Train), ..LabelledPair::new(0, 1, by_name) },
+        LabelledPair::new(0, 2, Some(listed)),
+        LabelledPair { split: Some(Split::Test), ..LabelledPair::new(1, 2, None) },
     ];
     let text = matches::write(&DataSet::new(graphs, pairs).unwrap()).unwrap();
     let expected =

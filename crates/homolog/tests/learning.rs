@@ -42,7 +42,7 @@ fn examples(count: usize, nodes: usize, edges: bool, seed: u64) -> Vec<Example> 
                 let attributes = Attributes::new(names.clone(), values).unwrap();
                 Arc::new(Graph::from_points(points).unwrap().with_node_attributes(attributes).unwrap())
             };
-            let pair = Pair { left: graph(left), right: graph(right) };
+            let pair = Pair::new(graph(left), graph(right));
             let [left, right] = [&pair.left, &pair.right].map(|graph| Arc::new(map.describe(graph).unwrap()));
             let instance = map.instance(&left, &right).unwrap();
             Example::new(instance, &pair, Matching::identity(nodes), &Hamming::default(), number as u64).unwrap()

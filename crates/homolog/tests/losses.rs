@@ -20,7 +20,7 @@ fn pair(seed: u64, n: usize, m: usize) -> Pair {
         let graph = Graph::from_points(numbers(rng, count, 2, 50.0, 50.0)).unwrap();
         Arc::new(graph.with_image_size(100.0, 80.0).unwrap())
     };
-    Pair { left: make(n), right: make(m) }
+    Pair::new(make(n), make(m))
 }
 
 /// The loss of a matching by its definition, node by node.
@@ -114,7 +114,7 @@ fn hamming_counts_what_is_wrong() {
 fn endpoint_is_the_distance_in_the_right_image() {
     let right = Graph::from_points(array![[0.0, 0.0], [30.0, 40.0], [60.0, 80.0]]).unwrap();
     let right = Arc::new(right.with_image_size(200.0, 100.0).unwrap());
-    let pair = Pair { left: Arc::new(Graph::new(2)), right };
+    let pair = Pair::new(Arc::new(Graph::new(2)), right);
     let truth = Matching::new(vec![Some(0), Some(1)], 3, Constraint::OneToOne).unwrap();
     let found = Matching::new(vec![Some(1), Some(2)], 3, Constraint::OneToOne).unwrap();
     assert_eq!(Endpoint::default().terms(&pair, &truth).unwrap().loss(&found).unwrap(), 0.25);
@@ -161,7 +161,7 @@ fn mistakes_are_named() {
         let loss = Endpoint { sigma, unmatched };
         assert!(matches!(loss.terms(&pair, &truth), Err(Error::BadSetting { .. })), "{loss:?}");
     }
-    let bare = Pair { left: Arc::new(Graph::new(2)), right: Arc::new(Graph::new(3)) };
+    let bare = Pair::new(Arc::new(Graph::new(2)), Arc::new(Graph::new(3)));
     assert!(matches!(Endpoint::default().terms(&bare, &truth), Err(Error::Missing { what: "image size", .. })));
     let given = Endpoint { sigma: Some(1.0), unmatched: 1.0 };
     assert!(matches!(given.terms(&bare, &truth), Err(Error::Missing { what: "points", .. })));

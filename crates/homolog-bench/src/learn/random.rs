@@ -133,7 +133,7 @@ fn examples(pairs: usize, seed: u64) -> Result<Vec<Example>> {
             };
         }
         let graph = |values: Array2<f64>| Graph::new(NODES).with_node_attributes(Attributes::numbered(values)?);
-        let pair = Pair { left: Arc::new(graph(left)?), right: Arc::new(graph(right)?) };
+        let pair = Pair::new(Arc::new(graph(left)?), Arc::new(graph(right)?));
         let [left, right] = [&pair.left, &pair.right].map(|graph| map.describe(graph).map(Arc::new));
         let instance = map.instance(&left?, &right?)?;
         examples.push(Example::new(instance, &pair, Matching::identity(NODES), &Hamming::default(), number as u64)?);

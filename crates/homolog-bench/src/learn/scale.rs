@@ -109,7 +109,7 @@ fn examples(frames: &Frames, count: usize, copies: usize) -> Result<Vec<Example>
         let first = rng.random_range(0..length);
         let second = rng.random_range(first.saturating_sub(FARTHEST)..length.min(first + FARTHEST + 1));
         let [left, right] = [first, second].map(|frame| &graphs[rng.random_range(0..copies) * length + frame]);
-        let pair = Pair { left: Arc::clone(&left.0), right: Arc::clone(&right.0) };
+        let pair = Pair::new(Arc::clone(&left.0), Arc::clone(&right.0));
         let truth = Matching::identity(pair.left.node_count());
         let instance = map.instance(&left.1, &right.1)?;
         examples.push(Example::new(instance, &pair, truth, &Hamming::default(), number as u64)?);

@@ -95,7 +95,7 @@ impl Scenes {
         };
         let partners = partners.into_iter().map(Some).collect();
         let truth = Matching::new(partners, right.graph.node_count(), Constraint::OneToOne)?;
-        let pair = Pair { left: left.graph, right: Arc::clone(&right.graph) };
+        let pair = Pair::new(left.graph, Arc::clone(&right.graph));
         let instance = self.map.instance(&left.described, &right.described)?;
         let seed = ((template as u64) << 32) | target as u64;
         Example::new(instance, &pair, truth, loss, seed)

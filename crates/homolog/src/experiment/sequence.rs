@@ -99,7 +99,7 @@ impl Sequence {
         let (Some(left), Some(right)) = (self.described.get(frame), self.described.get(other)) else {
             return Err(Error::OutOfRange { what: "frames", index: other, count: self.frame_count() });
         };
-        let pair = Pair { left: Arc::clone(&self.graphs[frame]), right: Arc::clone(&self.graphs[other]) };
+        let pair = Pair::new(Arc::clone(&self.graphs[frame]), Arc::clone(&self.graphs[other]));
         let truth = Matching::identity(left.node_count());
         // A seed for each pair: the order in which its right nodes are solved.
         let seed = ((frame as u64) << 32) | baseline as u64;

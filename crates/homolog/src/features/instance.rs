@@ -1,11 +1,11 @@
-//! [`Instance`]: the problem of matching two described graphs, for any weights. Two shared references and nothing else.
+//! [`Instance`]: the problem of matching two described graphs, for any weights. Two shared references, and what is given beforehand.
 //!
 //! The law that ties the system together: <weights, joint_features(y)> = compatibility(weights).score(y), for every y that the
 //! problem allows. `compatibility` costs a matrix product n m D and the edges; `joint_features` only what the matching uses.
 
 use super::described::{Described, Plan};
 use super::{edge_scores, node_scores};
-use crate::matching::{Compatibility, Constraint, Matching, Relaxed};
+use crate::matching::{Compatibility, Constraint, Matching, Relaxed, Restrictions};
 use crate::{Error, Result};
 use ndarray::{Array1, Array2};
 use std::sync::Arc;
@@ -15,12 +15,23 @@ use std::sync::Arc;
 pub struct Instance {
     left: Arc<Described>,
     right: Arc<Described>,
+    given: Option<Arc<Restrictions>>,
 }
 
 impl Instance {
     /// Both are described by the same map.
     pub(super) fn new(left: Arc<Described>, right: Arc<Described>) -> Self {
-        Self { left, right }
+        Self { left, right, given: None }
+    }
+
+    /// The same problem, narrowed to the matchings that have the seeds and none of the forbidden pairs.
+    ///
+    /// # Errors
+    /// Restrictions that cannot hold.
+    pub fn restricted(mut self, given: &Restrictions) -> Result<Self> {
+        given.check(self.left.node_count, self.right.node_count, self.constraint())?;
+        self.given = (!given.is_empty()).then(|| Arc::new(given.clone()));
+        Ok(self)
     }
 
     fn plan(&self) -> &Plan {
@@ -94,7 +105,7 @@ impl Instance {
         };
         problem.unmatched = plan.map.unmatched.then(|| Array1::from_elem(left.node_count, -weights[plan.dim - 1]));
         problem.constraint = plan.map.constraint;
-        Ok(())
+        self.given.as_ref().map_or(Ok(()), |given| given.apply(problem))
     }
 
     /// Phi(y): the sum of the features of all pairs of nodes and edges that the matching uses, one number per weight.

@@ -26,6 +26,8 @@ impl Example {
     /// # Errors
     /// The truth does not fit the pair, or the loss cannot be computed for it.
     pub fn new(instance: Instance, pair: &Pair, truth: Matching, loss: &dyn Loss, seed: u64) -> Result<Self> {
+        let instance = instance.restricted(&pair.given)?;
+        pair.given.check_matching(&truth)?;
         let terms = loss.terms(pair, &truth)?;
         let truth_features = instance.joint_features(&truth)?;
         let order = RightOrder::random(truth.right_count(), seed);

@@ -5,7 +5,7 @@
 use homolog::data::dataset::{DataSet, LabelledPair, NamedGraph, match_by_name};
 use homolog::experiment::Split;
 use homolog::graph::{Attributes, Direction, Graph};
-use homolog::matching::{Constraint, Matching};
+use homolog::matching::{Constraint, Matching, Restrictions};
 use ndarray::Array2;
 use rand::{Rng, RngExt};
 use std::sync::Arc;
@@ -99,7 +99,21 @@ fn pair(rng: &mut impl Rng, graphs: &[NamedGraph]) -> LabelledPair {
         kind => Some(truth(rng, from.node_count(), to.node_count(), kind == 3)),
     };
     let split = [None, Some(Split::Train), Some(Split::Validation), Some(Split::Test)][rng.random_range(0..4)];
-    LabelledPair { left, right, truth, split }
+    let without_partner: Vec<usize> = match &truth {
+        Some(truth) => truth.unmatched_left().collect(),
+        None => (0..from.node_count()).collect(),
+    };
+    let unknown = without_partner.into_iter().filter(|_| rng.random_bool(0.3)).collect();
+    LabelledPair { unknown, given: given(rng, truth.as_ref()), split, ..LabelledPair::new(left, right, truth) }
+}
+
+/// Some matched pairs as seeds, some unmatched ones forbidden.
+fn given(rng: &mut impl Rng, truth: Option<&Matching>) -> Restrictions {
+    let Some(truth) = truth.filter(|_| rng.random_bool(0.4)) else { return Restrictions::default() };
+    let seeds = truth.pairs().map(|(i, k)| [i, k]).filter(|_| rng.random_bool(0.3)).collect();
+    let all = (0..truth.left_count()).flat_map(|i| (0..truth.right_count()).map(move |k| [i, k]));
+    let others = all.filter(|&[i, k]| truth.right_of(i) != Some(k));
+    Restrictions { seeds, forbidden: others.filter(|_| rng.random_bool(0.1)).collect() }
 }
 
 fn truth(rng: &mut impl Rng, left_count: usize, right_count: usize, many: bool) -> Matching {

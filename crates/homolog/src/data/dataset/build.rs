@@ -4,7 +4,7 @@ use super::record::{GraphRecord, Matches, NodeRef, PairRecord};
 use super::shape::{Capped, Columns, Number, Points};
 use super::{DataSet, LabelledPair, MAX_LABELLED_NODES, MAX_NODES, MAX_TOTAL_NODES, NamedGraph, by_name, positions};
 use crate::graph::{Attributes, Direction, Graph};
-use crate::matching::{Constraint, Matching};
+use crate::matching::{Constraint, Matching, Restrictions};
 use crate::{Error, Result};
 use ndarray::{Array2, ArrayView2};
 use std::collections::BTreeMap;
@@ -56,8 +56,20 @@ pub(super) fn build(graphs: Vec<Placed<GraphRecord>>, pairs: Vec<Placed<PairReco
             return Err(refuse((String::new(), reason)));
         }
         let side = |index: usize| Side { graph: &named[index].graph, names: &names[index] };
-        let truth = truth(record.matches, record.constraint.unwrap_or_default(), &side(left), &side(right));
-        labelled.push(LabelledPair { left, right, truth: truth.map_err(&refuse)?, split: record.split });
+        let (from, to) = (side(left), side(right));
+        let constraint = record.constraint.unwrap_or_default();
+        let unknown = unknown(&record.unknown, &from).map_err(&refuse)?;
+        let truth = truth(record.matches, &unknown, constraint, &from, &to).map_err(&refuse)?;
+        let given = Restrictions {
+            seeds: node_pairs("seeds", &record.seeds, &from, &to).map_err(&refuse)?,
+            forbidden: node_pairs("forbidden", &record.forbidden, &from, &to).map_err(&refuse)?,
+        };
+        given
+            .check(from.graph.node_count(), to.graph.node_count(), constraint)
+            .and_then(|()| truth.as_ref().map_or(Ok(()), |truth| given.check_matching(truth)))
+            .map_err(fault("seeds or forbidden"))
+            .map_err(&refuse)?;
+        labelled.push(LabelledPair { left, right, truth, unknown, given, split: record.split });
     }
     DataSet::new(named, labelled)
 }
@@ -190,8 +202,35 @@ impl Side<'_> {
     }
 }
 
+/// Left nodes whose partner is not known, in increasing order.
+fn unknown(nodes: &[NodeRef], left: &Side<'_>) -> std::result::Result<Vec<usize>, Fault> {
+    let mut unknown = Vec::with_capacity(nodes.len());
+    for (index, node) in nodes.iter().enumerate() {
+        unknown.push(left.find(node).map_err(|reason| (format!("unknown[{index}]"), reason))?);
+    }
+    unknown.sort_unstable();
+    unknown.dedup();
+    Ok(unknown)
+}
+
+fn node_pairs(
+    field: &str,
+    pairs: &[[NodeRef; 2]],
+    left: &Side<'_>,
+    right: &Side<'_>,
+) -> std::result::Result<Vec<[usize; 2]>, Fault> {
+    let find = |(index, [from, to]): (usize, &[NodeRef; 2])| {
+        let fault = |side: &str, reason: String| (format!("{field}[{index}]"), format!("{side}: {reason}"));
+        let i = left.find(from).map_err(|reason| fault("left", reason))?;
+        Ok([i, right.find(to).map_err(|reason| fault("right", reason))?])
+    };
+    pairs.iter().enumerate().map(find).collect()
+}
+
+/// The matching as listed, or by names but for the nodes whose partner is not known.
 fn truth(
     matches: Option<Matches>,
+    unknown: &[usize],
     constraint: Constraint,
     left: &Side<'_>,
     right: &Side<'_>,
@@ -199,7 +238,7 @@ fn truth(
     let right_count = right.graph.node_count();
     let list = match matches {
         Some(Matches::Unknown) => return Ok(None),
-        None => return Ok(by_name(left.graph, right.names, right_count, constraint)),
+        None => return Ok(by_name(left.graph, right.names, right_count, constraint, unknown)),
         Some(Matches::Listed(list)) => list,
     };
     let mut map = vec![None; left.graph.node_count()];
@@ -211,6 +250,9 @@ fn truth(
         let i = left.find(from).map_err(|reason| fault(format!("left: {reason}")))?;
         if let Some(first) = left_by[i].replace(index) {
             return Err(fault(format!("this left node is in matches[{first}] already")));
+        }
+        if unknown.binary_search(&i).is_ok() {
+            return Err(fault("the partner of this left node is said to be unknown".to_string()));
         }
         let Some(to) = to else { continue };
         let k = right.find(to).map_err(|reason| fault(format!("right: {reason}")))?;
@@ -282,7 +324,7 @@ pub(super) fn pair_records(data: &DataSet) -> impl Iterator<Item = PairRecord> +
         let side = |index: usize| Side { graph: &data.graphs[index].graph, names: &names[index] };
         let (left, right) = (side(pair.left), side(pair.right));
         let constraint = pair.truth.as_ref().map(Matching::constraint).unwrap_or_default();
-        let by_name = by_name(left.graph, right.names, right.graph.node_count(), constraint);
+        let by_name = by_name(left.graph, right.names, right.graph.node_count(), constraint, &pair.unknown);
         let matches = match &pair.truth {
             truth if *truth == by_name => None,
             None => Some(Matches::Unknown),
@@ -295,6 +337,9 @@ pub(super) fn pair_records(data: &DataSet) -> impl Iterator<Item = PairRecord> +
             right: data.graphs[pair.right].id.clone(),
             matches,
             constraint: (constraint != Constraint::default()).then_some(constraint),
+            unknown: pair.unknown.iter().map(|&i| left.write(i)).collect(),
+            seeds: pair.given.seeds.iter().map(|&[i, k]| [left.write(i), right.write(k)]).collect(),
+            forbidden: pair.given.forbidden.iter().map(|&[i, k]| [left.write(i), right.write(k)]).collect(),
             split: pair.split,
         }
     })

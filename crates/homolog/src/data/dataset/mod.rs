@@ -16,7 +16,7 @@ pub use pairing::Pairing;
 
 use crate::experiment::Split;
 use crate::graph::{Graph, Pair};
-use crate::matching::{Constraint, Matching};
+use crate::matching::{Constraint, Matching, Restrictions};
 use crate::{Error, Result};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -84,8 +84,42 @@ pub struct LabelledPair {
     pub right: usize,
     /// The true matching; `None` where it is not known.
     pub truth: Option<Matching>,
+    /// Left nodes whose partner nobody has noted, in increasing order: the truth leaves them unmatched, but that does not mean that
+    /// they have no partner. Empty where the truth says everything.
+    pub unknown: Vec<usize>,
+    /// What is given before the pair is matched.
+    pub given: Restrictions,
     /// What the pair is for; `None` where that is left open.
     pub split: Option<Split>,
+}
+
+impl LabelledPair {
+    /// Two graphs, by position, and what matches; nothing else is known of them.
+    #[must_use]
+    pub fn new(left: usize, right: usize, truth: Option<Matching>) -> Self {
+        Self { left, right, truth, unknown: Vec::new(), given: Restrictions::default(), split: None }
+    }
+
+    fn check_labels(&self, left_count: usize, right_count: usize) -> Result<()> {
+        let constraint = self.truth.as_ref().map(Matching::constraint).unwrap_or_default();
+        self.given.check(left_count, right_count, constraint)?;
+        if let Some(truth) = &self.truth {
+            self.given.check_matching(truth)?;
+        }
+        if let Some(pair) = self.unknown.windows(2).find(|pair| pair[0] >= pair[1]) {
+            return Err(Error::NotIncreasing { what: "left nodes with an unknown partner", index: pair[1] });
+        }
+        for &index in &self.unknown {
+            if index >= left_count {
+                let what = "left nodes with an unknown partner";
+                return Err(Error::OutOfRange { what, index, count: left_count });
+            }
+            if self.truth.as_ref().is_some_and(|truth| truth.left_to_right()[index].is_some()) {
+                return Err(Error::KnownAndUnknown { left: index });
+            }
+        }
+        Ok(())
+    }
 }
 
 impl DataSet {
@@ -133,7 +167,10 @@ impl DataSet {
                 None => Err(Error::OutOfRange { what: "graphs of a pair", index, count }),
             };
             let (left, right) = (node_count(pair.left)?, node_count(pair.right)?);
-            let Some(truth) = &pair.truth else { continue };
+            let Some(truth) = &pair.truth else {
+                pair.check_labels(left, right)?;
+                continue;
+            };
             let sides = [("left", left, truth.left_count()), ("right", right, truth.right_count())];
             for (side, expected, found) in sides {
                 if expected != found {
@@ -141,6 +178,7 @@ impl DataSet {
                     return Err(Error::Size { what, expected, found });
                 }
             }
+            pair.check_labels(left, right)?;
             labelled += left + right;
         }
         at_most("nodes of all labelled pairs", labelled, MAX_LABELLED_NODES)
@@ -164,7 +202,7 @@ impl DataSet {
         self.graphs.iter().position(|named| named.id == id)
     }
 
-    /// The two graphs of a pair.
+    /// The two graphs of a pair, with what is given.
     ///
     /// # Errors
     /// No such pair.
@@ -173,7 +211,7 @@ impl DataSet {
             return Err(Error::OutOfRange { what: "pairs of the data set", index, count: self.pairs.len() });
         };
         let graph = |index: usize| Arc::clone(&self.graphs[index].graph);
-        Ok(Pair { left: graph(pair.left), right: graph(pair.right) })
+        Ok(Pair { given: pair.given.clone(), ..Pair::new(graph(pair.left), graph(pair.right)) })
     }
 
     /// The positions of the pairs of a split.
@@ -195,7 +233,7 @@ impl DataSet {
 /// ```
 #[must_use]
 pub fn match_by_name(left: &Graph, right: &Graph) -> Option<Matching> {
-    by_name(left, &positions(right), right.node_count(), Constraint::OneToOne)
+    by_name(left, &positions(right), right.node_count(), Constraint::OneToOne, &[])
 }
 
 /// Where each name of a graph stands; empty for a graph without names.
@@ -203,13 +241,16 @@ fn positions(graph: &Graph) -> BTreeMap<&str, usize> {
     graph.names().unwrap_or_default().iter().enumerate().map(|(node, name)| (name.as_str(), node)).collect()
 }
 
+/// Nodes of the same name, but for the left nodes whose partner is not known (in increasing order).
 fn by_name(
     left: &Graph,
     right: &BTreeMap<&str, usize>,
     right_count: usize,
     constraint: Constraint,
+    unknown: &[usize],
 ) -> Option<Matching> {
-    let map: Vec<Option<usize>> = left.names()?.iter().map(|name| right.get(name.as_str()).copied()).collect();
+    let mut map: Vec<Option<usize>> = left.names()?.iter().map(|name| right.get(name.as_str()).copied()).collect();
+    unknown.iter().for_each(|&node| map[node] = None);
     // Names differ within a graph, so the map is one-to-one: `new` refuses nothing here.
     map.iter().any(Option::is_some).then(|| Matching::new(map, right_count, constraint).ok()).flatten()
 }

@@ -51,8 +51,9 @@ impl DataSet {
         for left in 0..count {
             for right in rights(left) {
                 let right_count = graphs[right].graph.node_count();
-                let truth = by_name(&graphs[left].graph, &names[right], right_count, Constraint::OneToOne);
-                pairs.push(LabelledPair { left, right, truth, split: split.then(|| Split::of_frame(left)) });
+                let truth = by_name(&graphs[left].graph, &names[right], right_count, Constraint::OneToOne, &[]);
+                let split = split.then(|| Split::of_frame(left));
+                pairs.push(LabelledPair { split, ..LabelledPair::new(left, right, truth) });
             }
         }
         drop(names);

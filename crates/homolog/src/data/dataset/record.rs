@@ -53,6 +53,12 @@ pub(super) struct PairRecord {
     pub(super) matches: Option<Matches>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) constraint: Option<Constraint>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) unknown: Vec<NodeRef>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) seeds: Vec<[NodeRef; 2]>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) forbidden: Vec<[NodeRef; 2]>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) split: Option<Split>,
 }
