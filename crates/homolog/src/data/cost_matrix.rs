@@ -6,45 +6,13 @@
 use super::table;
 use super::{MAX_CELLS, malformed, shorten};
 use crate::matching::Compatibility;
+pub use crate::matching::Sense;
 use crate::{Error, Result};
 use ndarray::Array2;
-use serde::{Deserialize, Serialize};
 
 const FORMAT: &str = "cost matrix";
 /// What is wrong with minus infinity among costs, and with plus infinity among scores.
 const AT_ANY_PRICE: &str = "would be taken at any price; are these costs or scores?";
-
-/// Whether small or large totals are wanted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Sense {
-    /// Costs.
-    #[default]
-    Minimize,
-    /// Scores.
-    Maximize,
-}
-
-impl Sense {
-    /// What stands for a forbidden pair.
-    #[must_use]
-    pub fn forbidden(self) -> f64 {
-        match self {
-            Self::Minimize => f64::INFINITY,
-            Self::Maximize => f64::NEG_INFINITY,
-        }
-    }
-
-    /// A value of the problem's own sense from a score, and the other way round.
-    #[must_use]
-    pub fn turn(self, value: f64) -> f64 {
-        match self {
-            // 0 - 0 is 0, where -0 would be minus zero.
-            Self::Minimize => 0.0 - value,
-            Self::Maximize => value,
-        }
-    }
-}
 
 /// Reads a matrix; forbidden pairs have [`Sense::forbidden`].
 ///

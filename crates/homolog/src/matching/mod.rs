@@ -25,6 +25,7 @@ mod relaxation;
 mod reorder;
 mod restrictions;
 mod rrwm;
+mod sense;
 mod sinkhorn;
 mod spectral;
 mod verify;
@@ -45,6 +46,7 @@ pub use mapping::{Constraint, Matching};
 pub use reorder::RightOrder;
 pub use restrictions::Restrictions;
 pub use rrwm::Rrwm;
+pub use sense::Sense;
 pub use spectral::Spectral;
 pub use verify::verify;
 

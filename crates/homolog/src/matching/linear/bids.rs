@@ -21,7 +21,8 @@ impl pulp::WithSimd for FirstBids<'_> {
     fn with_simd<S: pulp::Simd>(mut self, _: S) {
         for row in 0..self.problem.rows {
             let core = &mut *self.core;
-            let offer = best_offer(self.problem.row(row), &core.right, &core.row_of, self.facts.as_deref_mut());
+            let (row_values, sign) = (self.problem.row(row), self.problem.sign);
+            let offer = best_offer(row_values, sign, &core.right, &core.row_of, self.facts.as_deref_mut());
             core.bid(row, &offer, self.problem.floor(row));
         }
     }
@@ -48,7 +49,7 @@ impl pulp::WithSimd for MoreBids<'_> {
             while let Some(row) = bidder
                 && bids > 0
             {
-                let offer = best_offer(problem.row(row), &core.right, &core.row_of, None);
+                let offer = best_offer(problem.row(row), problem.sign, &core.right, &core.row_of, None);
                 bidder = core.bid(row, &offer, problem.floor(row));
                 bids -= 1;
             }

@@ -12,8 +12,10 @@ pub(super) const NONE: usize = usize::MAX;
 pub(super) struct Scores<'a> {
     pub(super) rows: usize,
     pub(super) columns: usize,
-    /// Row by row; minus infinity forbids. Neither NaN nor plus infinity.
+    /// Row by row; the score of a cell is `sign` times its value. Minus infinity forbids; neither NaN nor plus infinity.
     pub(super) values: &'a [f64],
+    /// 1 where the values are scores; -1 where they are costs, which are used as they stand in the caller's memory.
+    pub(super) sign: f64,
     /// Score for staying unmatched; minus infinity, or `None` for all: must be placed.
     pub(super) unmatched: Option<&'a [f64]>,
 }
@@ -21,6 +23,10 @@ pub(super) struct Scores<'a> {
 impl<'a> Scores<'a> {
     pub(super) fn row(&self, row: usize) -> &'a [f64] {
         &self.values[row * self.columns..][..self.columns]
+    }
+
+    pub(super) fn score(&self, row: usize, column: usize) -> f64 {
+        self.sign * self.row(row)[column]
     }
 
     /// The least that the dual value of a row may be.

@@ -28,9 +28,9 @@ enum End {
 }
 
 impl Dense {
-    /// Places every row that is not placed yet; `false` if some row has no place.
-    pub(super) fn solve(&mut self, problem: &Scores<'_>, core: &mut Core) -> bool {
-        (0..problem.rows).all(|row| core.is_placed(row) || self.place(problem, core, row))
+    /// Places every row that is not placed yet; `false` if some row has no place, or where `goes_on` says no.
+    pub(super) fn solve(&mut self, problem: &Scores<'_>, core: &mut Core, goes_on: &dyn Fn() -> bool) -> bool {
+        (0..problem.rows).all(|row| core.is_placed(row) || (goes_on() && self.place(problem, core, row)))
     }
 
     /// Places one row along a shortest augmenting path.
@@ -83,7 +83,7 @@ impl Dense {
     /// The first row of the tree, among those scanned before position `before`, that gave a column its distance: the same sum gives the
     /// same bits.
     fn reached_from(&self, problem: &Scores<'_>, core: &Core, column: usize, distance: f64, before: usize) -> usize {
-        let through = |&(row, base, _): &(usize, f64, f64)| base + (core.right[column] - problem.row(row)[column]);
+        let through = |&(row, base, _): &(usize, f64, f64)| base + (core.right[column] - problem.score(row, column));
         self.tree[..before].iter().position(|row| through(row) == distance).unwrap_or(0)
     }
 }
@@ -114,7 +114,7 @@ impl pulp::WithSimd for Search<'_> {
                 exit = (base - unmatched[row], scratch.tree.len());
             }
             scratch.tree.push((row, base, length));
-            let nearest = relax(base, problem.row(row), &scratch.open_right, &mut scratch.distance);
+            let nearest = relax(base, problem.row(row), problem.sign, &scratch.open_right, &mut scratch.distance);
             // Settled columns whose rows are still to be scanned stand at the present length.
             let is_next = scanned == scratch.settled.len() || nearest <= length;
             if exit.0 <= if is_next { nearest } else { length } {

@@ -58,8 +58,14 @@ struct Search {
 }
 
 impl Lazy {
-    /// Places every row; `false` if some row has no place.
-    pub(super) fn solve(&mut self, problem: &Scores<'_>, core: &mut Core, dense: &mut Dense) -> bool {
+    /// Places every row; `false` if some row has no place, or where `goes_on` says no.
+    pub(super) fn solve(
+        &mut self,
+        problem: &Scores<'_>,
+        core: &mut Core,
+        dense: &mut Dense,
+        goes_on: &dyn Fn() -> bool,
+    ) -> bool {
         let (n, m) = (problem.rows, problem.columns);
         if self.columns.len() < n * LIST_CAPACITY {
             super::reset(&mut self.columns, n * LIST_CAPACITY, 0);
@@ -75,9 +81,12 @@ impl Lazy {
         super::reset(&mut self.search.settled, m, false);
         self.whole_rows = 0;
         for row in 0..n {
+            if core.is_placed(row) {
+                continue;
+            }
             let worn_out = self.whole_rows > n / WHOLE_ROWS_SHARE;
-            let placed = core.is_placed(row)
-                || if worn_out { dense.place(problem, core, row) } else { self.place(problem, core, row) };
+            let placed =
+                goes_on() && if worn_out { dense.place(problem, core, row) } else { self.place(problem, core, row) };
             if !placed {
                 return false;
             }
@@ -88,7 +97,9 @@ impl Lazy {
     /// Makes the list of a row from its reduced scores of now.
     fn list_anew(&mut self, problem: &Scores<'_>, core: &Core, row: usize, target: usize) {
         let scores = problem.row(row);
-        let (mut count, cut) = pulp::Arch::new().dispatch(Gather { lists: self, scores, right: &core.right, target });
+        let sign = problem.sign;
+        let (mut count, cut) =
+            pulp::Arch::new().dispatch(Gather { lists: self, scores, sign, right: &core.right, target });
         self.threshold[row] = cut;
         if count > LIST_CAPACITY {
             let by_value = |a: &(u32, f64), b: &(u32, f64)| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0));
@@ -100,7 +111,7 @@ impl Lazy {
         let start = row * LIST_CAPACITY;
         for (place, &(column, _)) in self.gathered[..count].iter().enumerate() {
             self.columns[start + place] = column;
-            self.scores[start + place] = scores[column as usize];
+            self.scores[start + place] = sign * scores[column as usize];
         }
     }
 
@@ -187,8 +198,8 @@ impl Lazy {
         } else {
             self.whole_rows += 1;
             let base = length + core.left[row];
-            for (column, &score) in scores.iter().enumerate() {
-                self.search.relax(core, row, column, base + (core.right[column] - score));
+            for (column, &value) in scores.iter().enumerate() {
+                self.search.relax(core, row, column, base + (core.right[column] - problem.sign * value));
             }
         }
     }
@@ -248,6 +259,7 @@ fn narrow(index: usize) -> u32 {
 struct Gather<'a> {
     lists: &'a mut Lazy,
     scores: &'a [f64],
+    sign: f64,
     right: &'a [f64],
     target: usize,
 }
@@ -258,8 +270,8 @@ impl pulp::WithSimd for Gather<'_> {
     #[expect(clippy::inline_always, reason = "only what is inlined here is compiled for the wider instructions")]
     #[inline(always)]
     fn with_simd<S: pulp::Simd>(self, _: S) -> Self::Output {
-        let Self { lists, scores, right, target } = self;
-        reduce(scores, right, &mut lists.reduced);
+        let Self { lists, scores, sign, right, target } = self;
+        reduce(scores, sign, right, &mut lists.reduced);
         let m = scores.len();
         let stride = lists.maxima.len();
         strided_maxima(&lists.reduced, &mut lists.maxima);
@@ -292,11 +304,15 @@ mod tests {
         let (mut core, mut dense, mut lazy) = (Core::default(), Dense::default(), Lazy::default());
         core.clear(problem.rows, problem.columns);
         core.left.fill(1e3);
-        let placed = if is_lazy { lazy.solve(problem, &mut core, &mut dense) } else { dense.solve(problem, &mut core) };
+        let placed = if is_lazy {
+            lazy.solve(problem, &mut core, &mut dense, &|| true)
+        } else {
+            dense.solve(problem, &mut core, &|| true)
+        };
         placed.then(|| {
             let score = |row: usize| match core.column_of[row] {
                 NONE => problem.floor(row),
-                column => problem.row(row)[column],
+                column => problem.score(row, column),
             };
             (0..problem.rows).map(score).sum()
         })
@@ -318,7 +334,7 @@ mod tests {
                 }
             }
             for unmatched in [None, Some(&prices[..])] {
-                let problem = Scores { rows: n, columns: m, values: &values, unmatched };
+                let problem = Scores { rows: n, columns: m, values: &values, sign: 1.0, unmatched };
                 match (total(&problem, true), total(&problem, false)) {
                     (Some(a), Some(b)) => assert!((a - b).abs() < 1e-9, "{a} and {b}"),
                     (a, b) => assert_eq!(a, b),

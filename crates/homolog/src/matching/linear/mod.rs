@@ -24,8 +24,9 @@ mod scan;
 use self::bids::{FirstBids, MoreBids};
 use self::core::{Core, NONE, Scores};
 use self::scan::Facts;
-use super::{Certificate, Compatibility, Constraint, Matcher, Matching, Shortage, Solution, Status, Workspace};
-use crate::{Error, Result};
+use super::{Certificate, Compatibility, Constraint, Matcher, Matching, Sense, Shortage, Solution, Status, Workspace};
+use crate::{Control, Error, Result};
+use ndarray::{ArrayView1, ArrayView2};
 use serde::{Deserialize, Serialize};
 
 /// Exact linear assignment.
@@ -42,7 +43,7 @@ pub struct Linear {
 #[derive(Debug, Default)]
 pub struct LinearBuffers {
     cores: Cores,
-    /// Scores copied where the problem's own cannot be used as they stand: strided in memory, or in need of scaling.
+    /// Scores copied where the problem's own cannot be used as they stand: strided in memory, of short rows, or in need of scaling.
     scores: Vec<f64>,
     unmatched: Vec<f64>,
     /// Scores of a part of the problem, transposed or not.
@@ -52,6 +53,8 @@ pub struct LinearBuffers {
     right: Vec<f64>,
     /// Left nodes that compete for too few right nodes; empty where every node that must be matched can be.
     crowd: Shortage,
+    /// The caller stopped the last solve; there is no answer.
+    stopped: bool,
 }
 
 impl Linear {
@@ -72,11 +75,88 @@ impl Linear {
         if problem.edge.is_some() {
             return Err(Error::Unsupported { solver: "linear", what: "edge scores" });
         }
-        work.linear.assign(problem)?;
+        if problem.constraint == Constraint::ManyToOne {
+            work.linear.assign_many_to_one(problem)?;
+        } else {
+            problem.check_rest()?;
+            let prices = problem.unmatched.as_ref().map(|prices| prices.view());
+            let given = Given { node: problem.node.view(), sense: Sense::Maximize, prices, control: None };
+            work.linear.assign(&given)?;
+        }
         if self.require_full && is_short(problem, &work.linear.crowd) {
             return Err(Error::NoFullMatching { shortage: work.linear.crowd.clone() });
         }
         Ok(&work.linear.right_of)
+    }
+
+    /// Solves a matrix where it stands in the caller's memory, without unmatched prices: the right node of each left node. Costs are
+    /// minimised (plus infinity forbids), scores maximised (minus infinity forbids). Unlike the other calls this one stops when the
+    /// workspace's [`Control`] says so: then the answer is `None`.
+    ///
+    /// # Errors
+    /// NaN, or the infinity that would be taken at any price; as [`Self::assign`] where a full matching is required.
+    ///
+    /// ```
+    /// use homolog::matching::{Linear, Sense, Workspace};
+    /// let mut work = Workspace::new();
+    /// let costs = ndarray::array![[3.0, 1.0], [2.0, 5.0]];
+    /// let answer = Linear::default().assign_matrix(costs.view(), Sense::Minimize, &mut work)?;
+    /// assert_eq!(answer, Some(&[Some(1), Some(0)][..]));
+    /// # Ok::<(), homolog::Error>(())
+    /// ```
+    pub fn assign_matrix<'w>(
+        &self,
+        matrix: ArrayView2<'_, f64>,
+        sense: Sense,
+        work: &'w mut Workspace,
+    ) -> Result<Option<&'w [Option<usize>]>> {
+        let given = Given { node: matrix, sense, prices: None, control: Some(&work.control) };
+        work.linear.assign(&given)?;
+        if work.linear.stopped {
+            return Ok(None);
+        }
+        let (n, m) = matrix.dim();
+        let crowd = &work.linear.crowd;
+        if self.require_full && crowd.left.len() - crowd.right.len() > n.saturating_sub(m) {
+            return Err(Error::NoFullMatching { shortage: crowd.clone() });
+        }
+        Ok(Some(&work.linear.right_of))
+    }
+}
+
+/// A one-to-one problem where it stands in the caller's memory.
+struct Given<'a> {
+    node: ArrayView2<'a, f64>,
+    sense: Sense,
+    /// Scores for staying unmatched.
+    prices: Option<ArrayView1<'a, f64>>,
+    control: Option<&'a Control>,
+}
+
+impl Given<'_> {
+    fn sign(&self) -> f64 {
+        match self.sense {
+            Sense::Minimize => -1.0,
+            Sense::Maximize => 1.0,
+        }
+    }
+
+    fn goes_on(&self) -> bool {
+        !self.control.is_some_and(Control::interrupted)
+    }
+
+    /// Refuses NaN and the infinity that would be taken at any price, with their place.
+    fn check(&self) -> Result<()> {
+        let unwanted = 0.0 - self.sense.forbidden();
+        let bad = |value: f64| value.is_nan() || value == unwanted;
+        let what = match self.sense {
+            Sense::Minimize => "costs",
+            Sense::Maximize => "node scores",
+        };
+        match self.node.indexed_iter().find(|&(_, &value)| bad(value)) {
+            Some(((row, column), &value)) => Err(Error::BadCell { what, row, column, value }),
+            None => Ok(()),
+        }
     }
 }
 
@@ -110,21 +190,27 @@ fn is_short(problem: &Compatibility, crowd: &Shortage) -> bool {
 }
 
 impl LinearBuffers {
-    fn assign(&mut self, problem: &Compatibility) -> Result<()> {
-        problem.check_rest()?;
-        let (n, m) = problem.node.dim();
+    fn begin(&mut self, (n, m): (usize, usize)) {
         reset(&mut self.right_of, n, None);
         reset(&mut self.left, n, 0.0);
         reset(&mut self.right, m, 0.0);
         self.crowd.left.clear();
         self.crowd.right.clear();
-        if problem.constraint == Constraint::ManyToOne {
-            problem.check()?;
-            self.best_of_each_row(problem);
-            return Ok(());
-        }
+        self.stopped = false;
+    }
+
+    fn assign_many_to_one(&mut self, problem: &Compatibility) -> Result<()> {
+        problem.check()?;
+        self.begin(problem.node.dim());
+        self.best_of_each_row(problem);
+        Ok(())
+    }
+
+    fn assign(&mut self, problem: &Given<'_>) -> Result<()> {
+        let (n, m) = problem.node.dim();
+        self.begin((n, m));
         self.unmatched.clear();
-        self.unmatched.extend(problem.unmatched.iter().flatten());
+        self.unmatched.extend(problem.prices.iter().flatten());
         if self.unmatched.iter().all(|&price| price == f64::NEG_INFINITY) {
             self.unmatched.clear();
         }
@@ -132,7 +218,7 @@ impl LinearBuffers {
     }
 
     /// Every left node chooses.
-    fn assign_wide(&mut self, problem: &Compatibility) -> Result<()> {
+    fn assign_wide(&mut self, problem: &Given<'_>) -> Result<()> {
         let (n, m) = problem.node.dim();
         // Short rows are copied with forbidden columns up to a full set of lanes; long ones are used where they stand.
         let columns = if m < lazy::FEWEST_COLUMNS { m.next_multiple_of(scan::LANES) } else { m };
@@ -140,8 +226,9 @@ impl LinearBuffers {
         if own.is_none() {
             self.copy_scores(problem, 1.0, columns);
         }
-        let values = own.unwrap_or(&self.scores);
-        let given = Scores { rows: n, columns, values, unmatched: some_if_any(&self.unmatched) };
+        let (values, sign) = own.map_or((&self.scores[..], 1.0), |own| (own, problem.sign()));
+        let given = Scores { rows: n, columns, values, sign, unmatched: some_if_any(&self.unmatched) };
+        let goes_on = || problem.goes_on();
         let mut facts = Facts::default();
         if own.is_some() {
             self.cores.begin(&given, Some(&mut facts));
@@ -151,14 +238,14 @@ impl LinearBuffers {
         }
         let scale = safe_scale(checked_magnitude(problem, &facts)?);
         let placed = if scale == 1.0 {
-            self.cores.finish(&given)
+            self.cores.finish(&given, &goes_on)
         } else {
             self.copy_scores(problem, scale, columns);
             for price in &mut self.unmatched {
                 *price *= scale;
             }
             let unmatched = some_if_any(&self.unmatched);
-            self.cores.solve(&Scores { rows: n, columns, values: &self.scores, unmatched })
+            self.cores.solve(&Scores { rows: n, columns, values: &self.scores, sign: 1.0, unmatched }, &goes_on)
         };
         if placed {
             let core = &self.cores.core;
@@ -167,6 +254,8 @@ impl LinearBuffers {
             }
             self.left.copy_from_slice(&core.left);
             self.right.copy_from_slice(&core.right[..m]);
+        } else if !problem.goes_on() {
+            self.stopped = true;
         } else {
             self.copy_scores(problem, scale, m);
             self.solve_split(n, m);
@@ -177,16 +266,20 @@ impl LinearBuffers {
 
     /// More left than right nodes, all of which must be matched if possible: the right nodes choose. If they all find a place, the
     /// whole problem is one crowd.
-    fn assign_tall(&mut self, problem: &Compatibility) -> Result<()> {
+    fn assign_tall(&mut self, problem: &Given<'_>) -> Result<()> {
         let (n, m) = problem.node.dim();
         let facts = facts_of(problem);
         let scale = safe_scale(checked_magnitude(problem, &facts)?);
         self.part.clear();
-        self.part.extend(problem.node.t().iter().map(|&score| score * scale));
-        if self.cores.solve(&Scores { rows: m, columns: n, values: &self.part, unmatched: None }) {
+        let factor = problem.sign() * scale;
+        self.part.extend(problem.node.t().iter().map(|&value| value * factor));
+        let transposed = Scores { rows: m, columns: n, values: &self.part, sign: 1.0, unmatched: None };
+        if self.cores.solve(&transposed, &|| problem.goes_on()) {
             self.crowd.left.extend(0..n);
             self.crowd.right.extend(0..m);
             self.take_crowd();
+        } else if !problem.goes_on() {
+            self.stopped = true;
         } else {
             self.copy_scores(problem, scale, m);
             self.solve_split(n, m);
@@ -196,15 +289,17 @@ impl LinearBuffers {
     }
 
     /// Writes the scores, scaled, row by row, each row filled up with forbidden columns.
-    fn copy_scores(&mut self, problem: &Compatibility, scale: f64, columns: usize) {
-        reset(&mut self.scores, problem.left_count() * columns, f64::NEG_INFINITY);
+    fn copy_scores(&mut self, problem: &Given<'_>, scale: f64, columns: usize) {
+        let factor = problem.sign() * scale;
+        reset(&mut self.scores, problem.node.nrows() * columns, f64::NEG_INFINITY);
         if columns == 0 {
             return;
         }
         for (copy, row) in self.scores.chunks_exact_mut(columns).zip(problem.node.rows()) {
             match row.as_slice() {
-                Some(row) if scale == 1.0 => copy[..row.len()].copy_from_slice(row),
-                _ => copy.iter_mut().zip(row).for_each(|(copy, &score)| *copy = score * scale),
+                Some(row) if factor == 1.0 => copy[..row.len()].copy_from_slice(row),
+                Some(row) => copy.iter_mut().zip(row).for_each(|(copy, &value)| *copy = value * factor),
+                None => copy.iter_mut().zip(row).for_each(|(copy, &value)| *copy = value * factor),
             }
         }
     }
@@ -219,15 +314,16 @@ impl LinearBuffers {
 
     /// Finds the crowd and solves it (transposed: its right nodes choose) and the rest apart.
     fn solve_split(&mut self, n: usize, m: usize) {
-        let whole = Scores { rows: n, columns: m, values: &self.scores, unmatched: some_if_any(&self.unmatched) };
+        let unmatched = some_if_any(&self.unmatched);
+        let whole = Scores { rows: n, columns: m, values: &self.scores, sign: 1.0, unmatched };
         self.crowd = crowd::find(&whole);
         self.part.clear();
         for &k in &self.crowd.right {
             self.part.extend(self.crowd.left.iter().map(|&i| self.scores[i * m + k]));
         }
         let (rows, columns) = (self.crowd.right.len(), self.crowd.left.len());
-        let inside = Scores { rows, columns, values: &self.part, unmatched: None };
-        let placed = self.cores.solve(&inside);
+        let inside = Scores { rows, columns, values: &self.part, sign: 1.0, unmatched: None };
+        let placed = self.cores.solve(&inside, &|| true);
         debug_assert!(placed, "a crowd fills its right nodes");
         self.take_crowd();
 
@@ -240,8 +336,8 @@ impl LinearBuffers {
         let prices = self.unmatched.get(..n);
         let prices: Option<Vec<f64>> = prices.map(|prices| rest_left.iter().map(|&i| prices[i]).collect());
         let (rows, columns) = (rest_left.len(), rest_right.len());
-        let outside = Scores { rows, columns, values: &self.part, unmatched: prices.as_deref() };
-        let placed = self.cores.solve(&outside);
+        let outside = Scores { rows, columns, values: &self.part, sign: 1.0, unmatched: prices.as_deref() };
+        let placed = self.cores.solve(&outside, &|| true);
         debug_assert!(placed, "outside the crowd everybody has a place");
         let core = &self.cores.core;
         for (row, &i) in rest_left.iter().enumerate() {
@@ -299,10 +395,10 @@ struct Cores {
 }
 
 impl Cores {
-    /// Places every row; `false` if some row has no place.
-    fn solve(&mut self, problem: &Scores<'_>) -> bool {
+    /// Places every row; `false` if some row has no place, or where `goes_on` says no.
+    fn solve(&mut self, problem: &Scores<'_>, goes_on: &dyn Fn() -> bool) -> bool {
         self.begin(problem, None);
-        self.finish(problem)
+        self.finish(problem, goes_on)
     }
 
     /// The first bids; the facts are collected on the way, if asked for.
@@ -312,21 +408,21 @@ impl Cores {
     }
 
     /// All that comes after the first bids.
-    fn finish(&mut self, problem: &Scores<'_>) -> bool {
+    fn finish(&mut self, problem: &Scores<'_>, goes_on: &dyn Fn() -> bool) -> bool {
         // Short lists pay where rows are long, but not where many scores are equal. Their column numbers have 31 bits.
         let is_lazy = (lazy::FEWEST_COLUMNS..1 << 31).contains(&problem.columns)
             && problem.rows < 1 << 31
             && self.core.ties < problem.rows / 4;
         pulp::Arch::new().dispatch(MoreBids { problem, core: &mut self.core });
         if is_lazy {
-            self.lazy.solve(problem, &mut self.core, &mut self.dense)
+            self.lazy.solve(problem, &mut self.core, &mut self.dense, goes_on)
         } else {
-            self.dense.solve(problem, &mut self.core)
+            self.dense.solve(problem, &mut self.core, goes_on)
         }
     }
 }
 
-fn facts_of(problem: &Compatibility) -> Facts {
+fn facts_of(problem: &Given<'_>) -> Facts {
     let mut facts = Facts::default();
     match problem.node.as_slice_memory_order() {
         Some(scores) => facts.add(scores),
@@ -336,11 +432,11 @@ fn facts_of(problem: &Compatibility) -> Facts {
 }
 
 /// The largest magnitude of all scores, prices included; an error if there is a NaN or plus infinity.
-fn checked_magnitude(problem: &Compatibility, facts: &Facts) -> Result<f64> {
+fn checked_magnitude(problem: &Given<'_>, facts: &Facts) -> Result<f64> {
     let finite = |scores: &mut dyn Iterator<Item = &f64>| {
         scores.filter(|score| score.is_finite()).fold(0.0, |largest: f64, score| largest.max(score.abs()))
     };
-    let prices = finite(&mut problem.unmatched.iter().flatten());
+    let prices = finite(&mut problem.prices.iter().flatten());
     if facts.is_odd() {
         problem.check()?;
         return Ok(finite(&mut problem.node.iter()).max(prices));

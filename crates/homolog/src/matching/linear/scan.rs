@@ -55,10 +55,16 @@ impl Facts {
     }
 }
 
-/// The best column of a row by score - right, the first free one on ties, or else the first; and the second best value. Adds the
-/// facts of the row on the way, if asked: a long row is read from memory only once.
+/// The best column of a row by score - right, the first free one on ties, or else the first; and the second best value. The scores are
+/// `sign` times the values. Adds the facts of the row on the way, if asked: a long row is read from memory only once.
 #[inline(always)]
-pub(super) fn best_offer(scores: &[f64], right: &[f64], row_of: &[usize], mut facts: Option<&mut Facts>) -> Offer {
+pub(super) fn best_offer(
+    scores: &[f64],
+    sign: f64,
+    right: &[f64],
+    row_of: &[usize],
+    mut facts: Option<&mut Facts>,
+) -> Offer {
     let ((chunks, rest), (right_chunks, right_rest)) = (scores.as_chunks::<LANES>(), right.as_chunks::<LANES>());
     let mut top = TopTwo::default();
     let mut place = 0;
@@ -68,12 +74,12 @@ pub(super) fn best_offer(scores: &[f64], right: &[f64], row_of: &[usize], mut fa
             let mut own = **facts;
             for (scores, right) in scores.iter().zip(right) {
                 own.add_lanes(scores);
-                lanes.add(scores, right);
+                lanes.add(scores, sign, right);
             }
             **facts = own;
         } else {
             for (scores, right) in scores.iter().zip(right) {
-                lanes.add(scores, right);
+                lanes.add(scores, sign, right);
             }
         }
         if top.merge(lanes) {
@@ -85,7 +91,7 @@ pub(super) fn best_offer(scores: &[f64], right: &[f64], row_of: &[usize], mut fa
             facts.add(rest);
         }
         let mut lanes = TopTwo::default();
-        lanes.add(&padded(rest, f64::NEG_INFINITY), &padded(right_rest, 0.0));
+        lanes.add(&padded(rest, sign * f64::NEG_INFINITY), sign, &padded(right_rest, 0.0));
         if top.merge(lanes) {
             place = chunks.len() / BLOCK;
         }
@@ -95,10 +101,10 @@ pub(super) fn best_offer(scores: &[f64], right: &[f64], row_of: &[usize], mut fa
     if best > f64::NEG_INFINITY {
         // A single best one stands in the block where it was met; among several, any may be free.
         let start = if best > second { place * BLOCK * LANES } else { 0 };
-        let is_hit = |column: usize| scores[column] - right[column] == best;
+        let is_hit = |column: usize| sign * scores[column] - right[column] == best;
         let has_hit = |at: usize| {
             let both = chunks[at].iter().zip(&right_chunks[at]);
-            both.fold(false, |hit, (score, right)| hit | (score - right == best))
+            both.fold(false, |hit, (score, right)| hit | (sign * score - right == best))
         };
         let is_wanted = |column: usize| best > second || row_of[column] == NONE;
         column = first_wanted(start, chunks.len(), scores.len(), has_hit, is_hit, is_wanted);
@@ -124,9 +130,9 @@ impl Default for TopTwo {
 
 impl TopTwo {
     #[inline(always)]
-    fn add(&mut self, scores: &Lanes, right: &Lanes) {
+    fn add(&mut self, scores: &Lanes, sign: f64, right: &Lanes) {
         for lane in 0..LANES {
-            let value = scores[lane] - right[lane];
+            let value = sign * scores[lane] - right[lane];
             self.second[lane] = larger(smaller(value, self.best[lane]), self.second[lane]);
             self.best[lane] = larger(value, self.best[lane]);
         }
@@ -151,21 +157,22 @@ impl TopTwo {
     }
 }
 
-/// Lowers each distance to `base + (right - score)` where that is less; the smallest distance of all.
+/// Lowers each distance to `base + (right - score)` where that is less; the smallest distance of all. The scores are `sign` times the
+/// values.
 #[inline(always)]
-pub(super) fn relax(base: f64, scores: &[f64], right: &[f64], distance: &mut [f64]) -> f64 {
+pub(super) fn relax(base: f64, scores: &[f64], sign: f64, right: &[f64], distance: &mut [f64]) -> f64 {
     let mut least = [f64::INFINITY; LANES];
     let ((s, s_rest), (r, r_rest)) = (scores.as_chunks::<LANES>(), right.as_chunks::<LANES>());
     let (d, d_rest) = distance.as_chunks_mut::<LANES>();
     for ((scores, right), distance) in s.iter().zip(r).zip(d) {
         // In steps of whole lanes, which is what makes them vectors.
-        let through: Lanes = from_fn(|lane| base + (right[lane] - scores[lane]));
+        let through: Lanes = from_fn(|lane| base + (right[lane] - sign * scores[lane]));
         *distance = from_fn(|lane| smaller(through[lane], distance[lane]));
         least = from_fn(|lane| smaller(distance[lane], least[lane]));
     }
     let mut nearest = fold(least, smaller);
     for ((score, right), distance) in s_rest.iter().zip(r_rest).zip(d_rest) {
-        *distance = smaller(base + (right - score), *distance);
+        *distance = smaller(base + (right - sign * score), *distance);
         nearest = smaller(*distance, nearest);
     }
     nearest
@@ -227,11 +234,11 @@ fn first_wanted(
     first
 }
 
-/// Writes score - right for a whole row.
+/// Writes score - right for a whole row, the scores being `sign` times the values.
 #[inline(always)]
-pub(super) fn reduce(scores: &[f64], right: &[f64], reduced: &mut [f64]) {
+pub(super) fn reduce(scores: &[f64], sign: f64, right: &[f64], reduced: &mut [f64]) {
     for ((value, score), price) in reduced.iter_mut().zip(scores).zip(right) {
-        *value = score - price;
+        *value = sign * score - price;
     }
 }
 
