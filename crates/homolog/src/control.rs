@@ -19,8 +19,10 @@ use std::sync::Arc;
 #[derive(Clone, Default)]
 pub struct Control {
     interrupt: Option<Arc<dyn Fn() -> bool + Send + Sync>>,
-    observe: Option<Arc<dyn Fn(&Report<'_>) + Send + Sync>>,
+    observe: Option<Arc<Observe>>,
 }
+
+type Observe = dyn Fn(&Report<'_>) + Send + Sync;
 
 /// How far a long call is.
 #[derive(Debug, Clone, Copy, PartialEq)]

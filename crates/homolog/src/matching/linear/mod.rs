@@ -18,15 +18,17 @@ mod bids;
 mod core;
 mod crowd;
 mod dense;
+mod given;
 mod lazy;
 mod scan;
 
 use self::bids::{FirstBids, MoreBids};
 use self::core::{Core, NONE, Scores};
+use self::given::Given;
 use self::scan::Facts;
 use super::{Certificate, Compatibility, Constraint, Matcher, Matching, Sense, Shortage, Solution, Status, Workspace};
-use crate::{Control, Error, Result};
-use ndarray::{ArrayView1, ArrayView2};
+use crate::{Error, Result};
+use ndarray::ArrayView2;
 use serde::{Deserialize, Serialize};
 
 /// Exact linear assignment.
@@ -124,42 +126,6 @@ impl Linear {
     }
 }
 
-/// A one-to-one problem where it stands in the caller's memory.
-struct Given<'a> {
-    node: ArrayView2<'a, f64>,
-    sense: Sense,
-    /// Scores for staying unmatched.
-    prices: Option<ArrayView1<'a, f64>>,
-    control: Option<&'a Control>,
-}
-
-impl Given<'_> {
-    fn sign(&self) -> f64 {
-        match self.sense {
-            Sense::Minimize => -1.0,
-            Sense::Maximize => 1.0,
-        }
-    }
-
-    fn goes_on(&self) -> bool {
-        !self.control.is_some_and(Control::interrupted)
-    }
-
-    /// Refuses NaN and the infinity that would be taken at any price, with their place.
-    fn check(&self) -> Result<()> {
-        let unwanted = 0.0 - self.sense.forbidden();
-        let bad = |value: f64| value.is_nan() || value == unwanted;
-        let what = match self.sense {
-            Sense::Minimize => "costs",
-            Sense::Maximize => "node scores",
-        };
-        match self.node.indexed_iter().find(|&(_, &value)| bad(value)) {
-            Some(((row, column), &value)) => Err(Error::BadCell { what, row, column, value }),
-            None => Ok(()),
-        }
-    }
-}
-
 impl Matcher for Linear {
     fn solve(&self, problem: &Compatibility, work: &mut Workspace) -> Result<Solution> {
         let right_of = self.assign(problem, work)?.to_vec();
@@ -234,9 +200,9 @@ impl LinearBuffers {
             self.cores.begin(&given, Some(&mut facts));
         } else {
             self.cores.begin(&given, None);
-            facts = facts_of(problem);
+            facts = problem.facts();
         }
-        let scale = safe_scale(checked_magnitude(problem, &facts)?);
+        let scale = problem.checked_scale(&facts)?;
         let placed = if scale == 1.0 {
             self.cores.finish(&given, &goes_on)
         } else {
@@ -268,8 +234,8 @@ impl LinearBuffers {
     /// whole problem is one crowd.
     fn assign_tall(&mut self, problem: &Given<'_>) -> Result<()> {
         let (n, m) = problem.node.dim();
-        let facts = facts_of(problem);
-        let scale = safe_scale(checked_magnitude(problem, &facts)?);
+        let facts = problem.facts();
+        let scale = problem.checked_scale(&facts)?;
         self.part.clear();
         let factor = problem.sign() * scale;
         self.part.extend(problem.node.t().iter().map(|&value| value * factor));
@@ -422,28 +388,6 @@ impl Cores {
     }
 }
 
-fn facts_of(problem: &Given<'_>) -> Facts {
-    let mut facts = Facts::default();
-    match problem.node.as_slice_memory_order() {
-        Some(scores) => facts.add(scores),
-        None => problem.node.iter().for_each(|&score| facts.add(&[score])),
-    }
-    facts
-}
-
-/// The largest magnitude of all scores, prices included; an error if there is a NaN or plus infinity.
-fn checked_magnitude(problem: &Given<'_>, facts: &Facts) -> Result<f64> {
-    let finite = |scores: &mut dyn Iterator<Item = &f64>| {
-        scores.filter(|score| score.is_finite()).fold(0.0, |largest: f64, score| largest.max(score.abs()))
-    };
-    let prices = finite(&mut problem.prices.iter().flatten());
-    if facts.is_odd() {
-        problem.check()?;
-        return Ok(finite(&mut problem.node.iter()).max(prices));
-    }
-    Ok(facts.largest().max(prices))
-}
-
 fn some_if_any(prices: &[f64]) -> Option<&[f64]> {
     (!prices.is_empty()).then_some(prices)
 }
@@ -451,17 +395,4 @@ fn some_if_any(prices: &[f64]) -> Option<&[f64]> {
 fn reset<T: Clone>(buffer: &mut Vec<T>, len: usize, value: T) {
     buffer.clear();
     buffer.resize(len, value);
-}
-
-/// A power of two that brings scores of this largest magnitude to where sums neither overflow nor lose bits to denormals; 1 for
-/// all ordinary scores.
-fn safe_scale(largest: f64) -> f64 {
-    // Room at the top for sums of 2^60 terms; below 2^-900 differences may fall under the smallest normal number, 2^-1022.
-    if largest > 2.0_f64.powi(960) {
-        2.0_f64.powi(-128)
-    } else if largest > 0.0 && largest < 2.0_f64.powi(-900) {
-        2.0_f64.powi(512)
-    } else {
-        1.0
-    }
 }
