@@ -1,5 +1,4 @@
 //! Costs that are solved where they stand in memory: the same answers as negated scores, and stopped when the caller says so.
-#![expect(clippy::unwrap_used, reason = "a panic is a test's report")]
 
 mod common;
 

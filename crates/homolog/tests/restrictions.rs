@@ -1,6 +1,5 @@
 //! Seeds and forbidden pairs: every matcher honours them, and what is best under them is what brute force finds among the matchings
 //! that have all seeds and no forbidden pair.
-#![expect(clippy::unwrap_used, reason = "a panic is a test's report")]
 
 mod common;
 

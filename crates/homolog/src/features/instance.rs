@@ -83,22 +83,8 @@ impl Instance {
     /// # Errors
     /// As [`Self::compatibility`]; the problem is then undefined.
     pub fn compatibility_into(&self, weights: &[f64], problem: &mut Compatibility) -> Result<()> {
-        self.check_weights(weights)?;
         let (plan, left, right) = (self.plan(), &*self.left, &*self.right);
-        let size = (left.node_count, right.node_count);
-        if problem.node.dim() != size || !problem.node.is_standard_layout() || plan.node.is_empty() {
-            problem.node = Array2::zeros(size);
-        }
-        for (at, (comparison, range)) in plan.node.iter().enumerate() {
-            let (a, b, weights) = (&left.blocks[at], &right.blocks[at], &weights[range.clone()]);
-            if at == 0 {
-                node_scores::write(*comparison, a, b, weights, &mut problem.node);
-            } else {
-                let mut scores = Array2::zeros(size);
-                node_scores::write(*comparison, a, b, weights, &mut scores);
-                problem.node += &scores;
-            }
-        }
+        self.node_scores_into(weights, &mut problem.node)?;
         problem.edge = match &plan.edge[..] {
             [] => None,
             features => Some(edge_scores::edge_term(features, left, right, weights)?),
@@ -106,6 +92,32 @@ impl Instance {
         problem.unmatched = plan.map.unmatched.then(|| Array1::from_elem(left.node_count, -weights[plan.dim - 1]));
         problem.constraint = plan.map.constraint;
         self.given.as_ref().map_or(Ok(()), |given| given.apply(problem))
+    }
+
+    /// c = <phi_1, w_1> alone, in place of another table.
+    pub(crate) fn node_scores_into(&self, weights: &[f64], node: &mut Array2<f64>) -> Result<()> {
+        self.check_weights(weights)?;
+        let (plan, left, right) = (self.plan(), &*self.left, &*self.right);
+        let size = (left.node_count, right.node_count);
+        if node.dim() != size || !node.is_standard_layout() || plan.node.is_empty() {
+            *node = Array2::zeros(size);
+        }
+        for (at, (comparison, range)) in plan.node.iter().enumerate() {
+            let (a, b, weights) = (&left.blocks[at], &right.blocks[at], &weights[range.clone()]);
+            if at == 0 {
+                node_scores::write(*comparison, a, b, weights, node);
+            } else {
+                let mut scores = Array2::zeros(size);
+                node_scores::write(*comparison, a, b, weights, &mut scores);
+                *node += &scores;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether pairs of edges are scored, so that the problem is quadratic.
+    pub(crate) fn has_edge_features(&self) -> bool {
+        !self.plan().edge.is_empty()
     }
 
     /// Phi(y): the sum of the features of all pairs of nodes and edges that the matching uses, one number per weight.

@@ -50,6 +50,12 @@ impl Example {
         Ok(self)
     }
 
+    /// How many times it counts.
+    #[must_use]
+    pub fn importance(&self) -> f64 {
+        self.importance
+    }
+
     /// The problem.
     #[must_use]
     pub fn instance(&self) -> &Instance {

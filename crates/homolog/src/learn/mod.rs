@@ -6,11 +6,12 @@
 //!
 //! by the bundle method of [`optimize`](crate::optimize); the second term is an upper bound on the mean loss of the predictions
 //! (the paper's lemma). With edges the search for the maximum is hard; an [`Oracle`] of the linear relaxation in its place makes every
-//! step of training, and what comes out, provable. The result is a [`Fit`], which says what is proven of it. [`evaluate`] measures weights on other examples,
+//! step of training, and what comes out, provable. [`Likelihood`] is a second learner, which needs no search. The result is a [`Fit`], which says what is proven of it. [`evaluate`] measures weights on other examples,
 //! [`Selection`] picks λ by validation.
 
 mod evaluate;
 mod example;
+mod likelihood;
 mod max_margin;
 mod oracle;
 mod relaxed_risk;
@@ -19,6 +20,7 @@ mod select;
 
 pub use evaluate::{Evaluation, evaluate};
 pub use example::Example;
+pub use likelihood::Likelihood;
 pub use max_margin::{Fit, MaxMargin, Training};
 pub use oracle::{Oracle, RelaxedProof};
 pub use select::{Selection, choose, lambda_grid};

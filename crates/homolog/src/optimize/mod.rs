@@ -5,6 +5,7 @@
 //! where R is known only through an oracle that is dear to ask ([`Risk`]): at a w it gives the value and, for each part, a plane that
 //! lies below that part everywhere. Nothing here knows of graphs. [`Bundle`] holds the settings and the method; [`State`] is a run that
 //! can be written down, read back and continued, at the same lambda or another; [`Path`] goes through many lambdas.
+//! A risk that is smooth and cheap is minimised by [`Lbfgs`] instead.
 //!
 //! Everything is **minimised**, and what comes back is proven: `bound` <= min J <= `objective`.
 //!
@@ -35,6 +36,7 @@
 mod bundle;
 mod cut;
 mod factor;
+mod lbfgs;
 mod path;
 mod points;
 mod simplex_qp;
@@ -43,6 +45,7 @@ mod vector;
 mod weight_rule;
 
 pub use bundle::Bundle;
+pub use lbfgs::{Lbfgs, Regularization, Smooth};
 pub use path::{Path, PathState};
 pub use state::State;
 pub use weight_rule::WeightRule;
