@@ -148,7 +148,7 @@ fn tensors_afresh(house: &House, weights: &[f64]) -> Result<f64> {
 }
 
 fn shape_contexts(house: &House) -> Result<Vec<Array2<f64>>> {
-    let describe = |points: &Array2<f64>| ShapeContext::default().describe(&Graph::from_points(points.clone())?);
+    let describe = |points: &Array2<f64>| ShapeContext::paper().describe(&Graph::from_points(points.clone())?);
     Ok(house.frames.iter().map(describe).collect::<homolog::Result<Vec<_>>>()?)
 }
 

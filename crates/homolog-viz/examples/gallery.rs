@@ -238,5 +238,5 @@ fn nearest(left: &Array2<f64>, right: &Array2<f64>) -> Result<Vec<Option<usize>>
 }
 
 fn shape_contexts(points: &Array2<f64>) -> homolog::Result<Array2<f64>> {
-    ShapeContext::default().describe(&Graph::from_points(points.clone())?)
+    ShapeContext::paper().describe(&Graph::from_points(points.clone())?)
 }

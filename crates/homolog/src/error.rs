@@ -126,6 +126,16 @@ pub enum Error {
         /// The name that was asked for.
         name: String,
     },
+    /// Something is asked for by a name that nothing has.
+    #[error("there is no {what} called {name:?}; there are {known}")]
+    UnknownName {
+        /// Of which kind.
+        what: &'static str,
+        /// The name that was asked for.
+        name: String,
+        /// The names there are.
+        known: String,
+    },
     /// Two things have the same name.
     #[error("{what}: {name:?} occurs twice")]
     Repeated {

@@ -103,13 +103,14 @@ impl Graph {
         Ok(Self { node_attributes: Some(attributes), ..self })
     }
 
-    /// Names of the nodes, each a different one.
+    /// Names of the nodes, each a different one. An empty name is a node that nobody named: there may be any number of them, and they
+    /// are the same as nothing.
     ///
     /// # Errors
     /// A name too many or too few, or one that occurs twice.
     pub fn with_names(self, names: Vec<String>) -> Result<Self> {
         self.expect_count("names of nodes", names.len())?;
-        if let Some(name) = attributes::repeated(&names) {
+        if let Some(name) = attributes::repeated(names.iter().filter(|name| !name.is_empty())) {
             return Err(Error::Repeated { what: "names of nodes", name });
         }
         Ok(Self { names: Some(names), ..self })
@@ -253,10 +254,17 @@ impl Graph {
         self.edge_attributes.as_ref()
     }
 
-    /// One name per node.
+    /// One name per node; empty where nobody named it.
     #[must_use]
     pub fn names(&self) -> Option<&[String]> {
         self.names.as_deref()
+    }
+
+    /// What to call a node: its name, or its number (from 0) where it has none.
+    #[must_use]
+    pub fn name_or_number(&self, node: usize) -> String {
+        let name = self.names().and_then(|names| names.get(node)).filter(|name| !name.is_empty());
+        name.map_or_else(|| node.to_string(), Clone::clone)
     }
 
     /// Width and height of the image that the points were found in.

@@ -59,7 +59,7 @@ fn examples(case: Case, count: usize, seed: u64) -> Vec<Example> {
         edge_rule: Some(EdgeRule::Delaunay(Delaunay {})),
         edge: vec![EdgeKind::Adjacency(Adjacency {}), EdgeKind::Lengths(lengths)],
         unmatched: case.unmatched,
-        constraint: Constraint::OneToOne,
+        ..FeatureMap::paper_linear()
     };
     (0..count).map(|number| example(&map, case, number, &mut rng)).collect()
 }

@@ -3,7 +3,7 @@
 mod made;
 
 use homolog::Error;
-use homolog::features::{Descriptor, EdgeKind, FeatureMap};
+use homolog::features::{Descriptor, EdgeKind, FeatureMap, Scale};
 use homolog::graph::Graph;
 use homolog::matching::{Constraint, Matching};
 use made::{feature_map, graph, instance, rng};
@@ -18,7 +18,10 @@ fn feature_maps_survive_a_settings_file() {
         assert_eq!(serde_json::from_str::<FeatureMap>(&text).unwrap(), map, "{text}");
         let names = map.names();
         assert_eq!(names.len(), map.dim());
-        assert_eq!(map.unlearned_weights(), vec![1.0; map.dim()]);
+        assert_eq!(map.unlearned_weights().len(), map.dim());
+        if map.scale == Scale::AsIs {
+            assert_eq!(map.unlearned_weights(), vec![1.0; map.dim()]);
+        }
         let mut sorted = names.clone();
         sorted.sort();
         sorted.dedup();
@@ -31,7 +34,7 @@ fn feature_maps_survive_a_settings_file() {
         assert_eq!(kind["name"], name);
     }
     // What a person writes: only what differs from the defaults.
-    let short = r#"{"node":[{"descriptor":{"name":"shape-context"}}],"edge_rule":{"name":"delaunay"},"edge":[{"name":"adjacency"}]}"#;
+    let short = r#"{"node":[{"descriptor":{"name":"shape-context","softness":0}}],"edge_rule":{"name":"delaunay"},"edge":[{"name":"adjacency"}],"scale":"as-is"}"#;
     assert_eq!(serde_json::from_str::<FeatureMap>(short).unwrap(), FeatureMap::paper_quadratic());
     for wrong in [
         r#"{"nodes":[]}"#,
@@ -93,6 +96,9 @@ fn mistakes_are_named() {
         r#"{"node":[{"descriptor":{"name":"shape-context","angular_bins":99999999999}}]}"#,
         r#"{"node":[{"descriptor":{"name":"shape-context","radii":[]}}]}"#,
         r#"{"node":[{"descriptor":{"name":"shape-context","radii":[1,1]}}]}"#,
+        r#"{"node":[{"descriptor":{"name":"shape-context","softness":-1}}]}"#,
+        r#"{"node":[{"descriptor":{"name":"shape-context","softness":1e9}}]}"#,
+        r#"{"node":[{"descriptor":{"name":"shape-context","dimension":4}}]}"#,
         r#"{"node":[{"descriptor":{"name":"position","dimension":4}}]}"#,
         r#"{"node":[{"descriptor":{"name":"attributes"}}]}"#,
         r#"{"node":[{"descriptor":{"name":"position"},"comparison":{"name":"decay","width":0}}]}"#,

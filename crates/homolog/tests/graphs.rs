@@ -112,3 +112,29 @@ fn renumbering_there_and_back_changes_nothing() {
         assert_eq!(moved.renumbered(&back).unwrap(), graph);
     }
 }
+
+#[test]
+fn a_node_that_nobody_named_is_the_same_as_nothing() {
+    use homolog::data::dataset::{DataSet, match_by_name};
+    use homolog::data::landmarks::{self, LandmarkTable};
+    let named = |names: [&str; 4]| square().with_names(names.map(String::from).to_vec());
+    let (left, right) = (named(["", "tip", "", "base"]).unwrap(), named(["base", "", "", "tip"]).unwrap());
+    assert_eq!(match_by_name(&left, &right).unwrap().left_to_right(), [None, Some(3), None, Some(0)]);
+    assert_eq!(match_by_name(&named([""; 4]).unwrap(), &named([""; 4]).unwrap()), None);
+    assert_eq!((left.name_or_number(0), left.name_or_number(1)), ("0".to_string(), "tip".to_string()));
+    let twice = named(["", "tip", "", "tip"]).unwrap_err();
+    assert_eq!(twice, Error::Repeated { what: "names of nodes", name: "tip".to_string() });
+    // In tables and data sets, there and back.
+    let table = "frame,landmark,x,y\n1,,0.0,0.0\n1,tip,2.0,0.0\n1,,2.0,1.0\n1,base,0.0,1.0\n";
+    let graphs = LandmarkTable::default().read(table, "wings").unwrap();
+    assert_eq!(*graphs[0].graph, left);
+    assert_eq!(landmarks::write(&graphs).unwrap(), table);
+    let text = r#"{"format":{"kind":"homolog-data","version":1},"graphs":[
+        {"id":"a","nodes":3,"names":["","tip",""]},{"id":"b","nodes":2,"names":["","tip"]}],
+        "pairs":[{"left":"a","right":"b"},{"left":"a","right":"b","matches":[[0,0],["tip",null]]}]}"#;
+    let data = DataSet::from_json(text).unwrap();
+    let truths: Vec<_> = data.pairs().iter().map(|pair| pair.truth.clone().unwrap()).collect();
+    assert_eq!(truths[0].left_to_right(), [None, Some(1), None]);
+    assert_eq!(truths[1].left_to_right(), [Some(0), None, None]);
+    assert_eq!(DataSet::from_json(&data.to_json().unwrap()).unwrap(), data);
+}

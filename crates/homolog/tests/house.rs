@@ -15,7 +15,7 @@ fn shape_contexts_of_all_frames_integer_for_integer() {
     let frames = house_data::frames(&directory);
     assert_eq!(frames.len(), 111);
     for (at, points) in frames.into_iter().enumerate() {
-        let counts = ShapeContext::default().describe(&Graph::from_points(points).unwrap()).unwrap();
+        let counts = ShapeContext::paper().describe(&Graph::from_points(points).unwrap()).unwrap();
         let theirs = house_data::table(&directory.join(format!("house{:03}.scf", at + 1)));
         assert_eq!(theirs.len(), 30);
         for (i, row) in theirs.into_iter().enumerate() {

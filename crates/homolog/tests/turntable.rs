@@ -101,5 +101,5 @@ fn loss(left: &Array2<f64>, right: &Array2<f64>, random: &mut ChaCha8Rng, work: 
 
 fn shape_contexts(points: &Array2<f64>) -> Array2<f64> {
     let graph = Graph::from_points(points.clone()).expect("finite points");
-    ShapeContext::default().describe(&graph).expect("a graph with points")
+    ShapeContext::paper().describe(&graph).expect("a graph with points")
 }

@@ -30,7 +30,7 @@ impl Variant {
 
     pub(super) fn settings(self) -> SceneSettings {
         let paper = SceneSettings::default();
-        let wide = ShapeContext { radii: vec![0.0625, 0.125, 0.25, 0.5, 1.0, 2.0, 4.0], ..ShapeContext::default() };
+        let wide = ShapeContext { radii: vec![0.0625, 0.125, 0.25, 0.5, 1.0, 2.0, 4.0], ..ShapeContext::paper() };
         let image = vec![
             ImageDescriptor::Gradients(Gradients::default()),
             ImageDescriptor::Gradients(Gradients { radius: 24.0, cells: 3, directions: 8 }),

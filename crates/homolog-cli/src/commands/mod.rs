@@ -43,7 +43,7 @@ pub(crate) fn short(lambda: f64) -> String {
 
 /// What a node is called: its name, or its number from 0.
 fn node_name(graph: &Graph, node: usize) -> String {
-    graph.names().map_or_else(|| node.to_string(), |names| names[node].clone())
+    graph.name_or_number(node)
 }
 
 /// A model from its file.

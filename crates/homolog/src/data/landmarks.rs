@@ -6,7 +6,8 @@
 //! ```
 //!
 //! The columns may stand in any order. `frame` or `image` says which graph a landmark belongs to; without it the whole table is one
-//! graph. `landmark` is the name of the node; without it the nodes have no names. `z` makes the points spatial. Other columns are
+//! graph. `landmark` is the name of the node; without it the nodes have no names, and where it is empty nobody named that
+//! node. `z` makes the points spatial. Other columns are
 //! refused, unless the settings make them node attributes or ignore them: a slip in a header should not lose data. A landmark whose
 //! coordinates are all empty was not seen: it is not a node of that graph.
 //!
@@ -147,14 +148,11 @@ impl LandmarkTable {
         let (line, fields) = (row.line, &row.fields);
         if let Some(at) = places.landmark {
             let name = &fields[at];
-            if name.is_empty() {
-                return malformed(FORMAT, line, "the landmark has no name");
-            }
-            if !graph.seen.insert(name.to_string()) {
+            if !name.is_empty() && !graph.seen.insert(name.to_string()) {
                 let reason = format!("the landmark {:?} is in graph {:?} twice", shorten(name), graph.id);
                 return malformed(FORMAT, line, reason);
             }
-            if places.coordinates.iter().all(|&at| fields[at].is_empty()) {
+            if !name.is_empty() && places.coordinates.iter().all(|&at| fields[at].is_empty()) {
                 return Ok(());
             }
             graph.names.push(name.to_string());
@@ -240,7 +238,9 @@ pub fn write(graphs: &[NamedGraph]) -> Result<String> {
             let mut row = vec![id.clone()];
             if named {
                 let name = graph.names().map_or_else(|| node.to_string(), |names| names[node].clone());
-                row.push(table::writable(FORMAT, "the landmark", &name)?);
+                // An empty name comes back as one: a node that nobody named.
+                let empty = name.is_empty();
+                row.push(if empty { name } else { table::writable(FORMAT, "the landmark", &name)? });
             }
             row.extend(points.row(node).iter().map(|value| format!("{value:?}")));
             let values = graph.node_attributes().map(|table| table.values().row(node).to_vec());

@@ -7,7 +7,7 @@
 //! frame 1,frame 9,,left ear,train
 //! ```
 //!
-//! Nodes stand there by name, or by number (from 0) where their graph has no names. Pairs whose matching is not known have no rows.
+//! Nodes stand there by name, or by number (from 0) where they have none. Pairs whose matching is not known have no rows.
 
 use super::dataset::{DataSet, LabelledPair};
 use super::table;
@@ -38,7 +38,7 @@ fn add(rows: &mut Vec<Vec<String>>, data: &DataSet, pair: &LabelledPair) -> Resu
     let name = |graph: &Graph, node: Option<usize>| match node {
         None => Ok(String::new()),
         Some(node) => {
-            let name = graph.names().map_or_else(|| node.to_string(), |names| names[node].clone());
+            let name = graph.name_or_number(node);
             table::writable(FORMAT, "the node", &name)
         }
     };

@@ -53,7 +53,7 @@ impl Default for SceneSettings {
             susan: Susan::default(),
             at_most: 200,
             candidates: Candidates::WithLabels,
-            shape_context: Some(ShapeContext::default()),
+            shape_context: Some(ShapeContext::paper()),
             image: Vec::new(),
         }
     }

@@ -7,6 +7,7 @@ use crate::Result;
 use crate::geometry::check_finite;
 use crate::graph::Graph;
 use crate::matching::EdgeList;
+use ndarray::Array2;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -52,24 +53,22 @@ impl Plan {
 impl Described {
     pub(super) fn new(map: &FeatureMap, graph: &Graph) -> Result<Self> {
         map.check()?;
-        let drawn = match &map.edge_rule {
-            Some(rule) if !map.edge.is_empty() => Some(graph.clone().with_edges_by(rule)?),
-            _ => None,
-        };
-        let graph = drawn.as_ref().unwrap_or(graph);
-        let mut blocks = Vec::with_capacity(map.node.len());
-        for feature in &map.node {
-            let values = feature.descriptor.descriptor().describe(graph)?;
+        let graph = map.drawn(graph)?;
+        let nodes = map.node.iter().map(|feature| feature.descriptor.descriptor().describe(&graph));
+        let edges = map.edge.iter().map(|kind| kind.feature().measure(&graph));
+        let mut nodes: Vec<Array2<f64>> = nodes.collect::<Result<_>>()?;
+        let mut measured: Vec<Array2<f64>> = edges.collect::<Result<_>>()?;
+        map.to_units(&mut nodes, &mut measured);
+        for values in &nodes {
             check_finite("node descriptors", values.view())?;
-            let squares = matches!(feature.comparison, Comparison::NegativeSquare(_));
-            blocks.push(Block::new(&values, squares));
         }
-        let mut measured = Vec::with_capacity(map.edge.len());
-        for kind in &map.edge {
-            let columns = kind.feature().measure(graph)?;
+        for columns in &measured {
             check_finite("measures of edges", columns.view())?;
-            measured.push(Measured::new(&columns));
         }
+        let squares = |comparison| matches!(comparison, Comparison::NegativeSquare(_));
+        let both = nodes.iter().zip(&map.node);
+        let blocks = both.map(|(values, feature)| Block::new(values, squares(feature.comparison))).collect();
+        let measured = measured.iter().map(Measured::new).collect();
         let edges = Arc::clone(graph.edges());
         Ok(Self { plan: Arc::new(Plan::new(map)), node_count: graph.node_count(), blocks, edges, measured })
     }

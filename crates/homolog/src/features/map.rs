@@ -3,14 +3,18 @@
 //!
 //! The weights: coordinates of the node features in order, then the edge features in order, then the price of staying unmatched.
 
-use super::{Adjacency, Comparison, Described, Descriptor, EdgeKind, Instance, ShapeContext};
+use super::{Adjacency, Comparison, Described, Descriptor, EdgeKind, Instance, Scale, ShapeContext};
 use crate::geometry::{Delaunay, EdgeRule};
 use crate::graph::Graph;
 use crate::matching::Constraint;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
+
+/// The start of an edge feature's weight beside features of nodes.
+const EDGE_START: f64 = 0.2;
 
 /// The features of a model, as settings.
 ///
@@ -45,6 +49,8 @@ pub struct FeatureMap {
     pub unmatched: bool,
     /// How often a right node may be used.
     pub constraint: Constraint,
+    /// The unit of each number.
+    pub scale: Scale,
 }
 
 /// A descriptor of nodes and how two of them are compared.
@@ -76,9 +82,11 @@ impl NodeFeature {
 }
 
 impl Default for FeatureMap {
-    /// [`Self::paper_linear`].
+    /// The paper's 60 shape context features with soft bins, scaled by their spread.
     fn default() -> Self {
-        Self::paper_linear()
+        let descriptor = Descriptor::ShapeContext(ShapeContext::default());
+        let node = vec![NodeFeature { descriptor, comparison: Comparison::default() }];
+        Self { node, scale: Scale::BySpread, ..Self::paper_linear() }
     }
 }
 
@@ -86,13 +94,14 @@ impl FeatureMap {
     /// The paper's 60 shape context features; no edges.
     #[must_use]
     pub fn paper_linear() -> Self {
-        let descriptor = Descriptor::ShapeContext(ShapeContext::default());
+        let descriptor = Descriptor::ShapeContext(ShapeContext::paper());
         Self {
             node: vec![NodeFeature { descriptor, comparison: Comparison::default() }],
             edge_rule: None,
             edge: Vec::new(),
             unmatched: false,
             constraint: Constraint::OneToOne,
+            scale: Scale::AsIs,
         }
     }
 
@@ -118,7 +127,16 @@ impl FeatureMap {
         for kind in &self.edge {
             kind.feature().check()?;
         }
+        self.check_scale()?;
         self.edge_rule.as_ref().map_or(Ok(()), EdgeRule::check)
+    }
+
+    /// The graph with the edges that edge features are about.
+    pub(super) fn drawn<'a>(&self, graph: &'a Graph) -> Result<Cow<'a, Graph>> {
+        match &self.edge_rule {
+            Some(rule) if !self.edge.is_empty() => Ok(Cow::Owned(graph.clone().with_edges_by(rule)?)),
+            _ => Ok(Cow::Borrowed(graph)),
+        }
     }
 
     /// How many weights there are.
@@ -148,10 +166,30 @@ impl FeatureMap {
         names
     }
 
-    /// The weights of matching without learning: all ones, as the authors run it.
+    /// The weights of matching without learning. Numbers as they are: all ones, as the authors run it. Scaled by their spread: one for
+    /// each feature of nodes; less for edges, of which every node has several, so that both have about the same say; and for staying
+    /// unmatched half of what a wrong partner costs.
     #[must_use]
     pub fn unlearned_weights(&self) -> Vec<f64> {
-        vec![1.0; self.dim()]
+        let mut weights = vec![1.0; self.dim()];
+        if self.scale == Scale::AsIs {
+            return weights;
+        }
+        let nodes: usize = self.node.iter().map(NodeFeature::feature_count).sum();
+        if nodes > 0 {
+            weights[nodes..].fill(EDGE_START);
+        }
+        if let (true, Some(last)) = (self.unmatched, weights.last_mut()) {
+            let of = |feature: &NodeFeature| match (&feature.descriptor, feature.comparison) {
+                // A wrong partner's scaled numbers are one apart, each attribute or the whole of another descriptor.
+                (Descriptor::Attributes(own), Comparison::NegativeSquare(_)) => 0.5 * own.columns.len() as f64,
+                (_, Comparison::NegativeSquare(_)) => 0.5,
+                // A decay is a gain of 1 where the numbers agree, and 1/e where they are one apart.
+                _ => -0.5 * feature.feature_count() as f64,
+            };
+            *last = self.node.iter().map(of).sum();
+        }
+        weights
     }
 
     /// Computes the descriptors of a graph, once for all the pairs it will be in.

@@ -26,7 +26,10 @@ mod map;
 mod node_scores;
 mod patch;
 mod position;
+mod scale;
+mod sets;
 mod shape_context;
+mod soft_bins;
 mod squares;
 
 pub use adjacency::Adjacency;
@@ -43,6 +46,8 @@ pub use length::{LengthUnit, Lengths};
 pub use map::{FeatureMap, NodeFeature};
 pub use patch::Patch;
 pub use position::Position;
+pub use scale::{Scale, Spread};
+pub use sets::FeatureSet;
 pub use shape_context::ShapeContext;
 
 use crate::Result;
@@ -149,6 +154,15 @@ impl Descriptor {
             Self::ShapeContext(_) => "shape-context",
             Self::Position(_) => "position",
             Self::Attributes(_) => "attributes",
+        }
+    }
+
+    /// The node attributes of the graph that it looks at.
+    #[must_use]
+    pub fn attribute_columns(&self) -> Vec<String> {
+        match self {
+            Self::Attributes(attributes) => attributes.columns.clone(),
+            Self::ShapeContext(_) | Self::Position(_) => Vec::new(),
         }
     }
 

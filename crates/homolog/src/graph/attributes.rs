@@ -62,8 +62,8 @@ impl Attributes {
 }
 
 /// The first name that has occurred before.
-pub(super) fn repeated(names: &[String]) -> Option<String> {
-    let mut sorted: Vec<&String> = names.iter().collect();
+pub(super) fn repeated<'a>(names: impl IntoIterator<Item = &'a String>) -> Option<String> {
+    let mut sorted: Vec<&String> = names.into_iter().collect();
     sorted.sort_unstable();
     sorted.windows(2).find(|pair| pair[0] == pair[1]).map(|pair| pair[0].clone())
 }

@@ -4,8 +4,8 @@
 
 use homolog::features::{
     Adjacency, Comparison, Decay, Descriptor, Difference, DirectionForm, Directions, EdgeAttributes, EdgeKind,
-    FeatureMap, Instance, LengthUnit, Lengths, NegativeSquare, NodeAttributes, NodeFeature, Position, ShapeContext,
-    WholeDecay,
+    FeatureMap, Instance, LengthUnit, Lengths, NegativeSquare, NodeAttributes, NodeFeature, Position, Scale,
+    ShapeContext, WholeDecay,
 };
 use homolog::geometry::{Complete, Delaunay, EdgeRule, Nearest, Within};
 use homolog::graph::{Attributes, Direction, Graph};
@@ -62,7 +62,8 @@ pub(crate) fn all_descriptors() -> Vec<Descriptor> {
     let columns = vec!["far".to_string(), "0".to_string()];
     vec![
         Descriptor::ShapeContext(ShapeContext::default()),
-        Descriptor::ShapeContext(ShapeContext { angular_bins: 7, radii: vec![0.4, 3.0] }),
+        Descriptor::ShapeContext(ShapeContext { angular_bins: 7, radii: vec![0.4, 3.0], ..ShapeContext::paper() }),
+        Descriptor::ShapeContext(ShapeContext::paper()),
         Descriptor::Position(Position::default()),
         Descriptor::Attributes(NodeAttributes { columns }),
     ]
@@ -110,7 +111,9 @@ pub(crate) fn feature_map(rng: &mut ChaCha8Rng) -> FeatureMap {
     ];
     let edge_rule = (!own_edges && rng.random_bool(0.5)).then(|| rules[rng.random_range(0..rules.len())]);
     let constraint = if rng.random_bool(0.5) { Constraint::OneToOne } else { Constraint::ManyToOne };
-    FeatureMap { node, edge_rule, edge, unmatched: rng.random_bool(0.5), constraint }
+    let scales = [Scale::AsIs, Scale::BySpread];
+    let scale = scales[rng.random_range(0..scales.len())].clone();
+    FeatureMap { node, edge_rule, edge, unmatched: rng.random_bool(0.5), constraint, scale }
 }
 
 /// A matching of the kind the constraint allows, partial now and then.

@@ -198,7 +198,8 @@ impl Side<'_> {
 
     /// A node as it is written: by name where there is one.
     fn write(&self, index: usize) -> NodeRef {
-        self.graph.names().map_or(NodeRef::Index(index), |names| NodeRef::Name(names[index].clone()))
+        let name = self.graph.names().map(|names| &names[index]).filter(|name| !name.is_empty());
+        name.map_or(NodeRef::Index(index), |name| NodeRef::Name(name.clone()))
     }
 }
 

@@ -236,9 +236,10 @@ pub fn match_by_name(left: &Graph, right: &Graph) -> Option<Matching> {
     by_name(left, &positions(right), right.node_count(), Constraint::OneToOne, &[])
 }
 
-/// Where each name of a graph stands; empty for a graph without names.
+/// Where each name of a graph stands; empty for a graph without names. Nodes that nobody named are not there.
 fn positions(graph: &Graph) -> BTreeMap<&str, usize> {
-    graph.names().unwrap_or_default().iter().enumerate().map(|(node, name)| (name.as_str(), node)).collect()
+    let names = graph.names().unwrap_or_default().iter().enumerate();
+    names.filter(|(_, name)| !name.is_empty()).map(|(node, name)| (name.as_str(), node)).collect()
 }
 
 /// Nodes of the same name, but for the left nodes whose partner is not known (in increasing order).

@@ -1,0 +1,216 @@
+//! [`Scale`]: the unit in which the numbers of nodes and edges are compared. With spreads s measured in pairs of graphs,
+//!
+//!   phi(a, b) becomes phi(a / s, b / s),   s = mean over all left nodes i and right nodes k of |a_i - b_k|
+//!
+//! so that a typical difference is 1 whatever the unit of the data: metres or millimetres give the same matching, and weights of 1 give every
+//! feature a say. One spread for each attribute; one for a whole shape context, position or image descriptor, whose numbers share a unit.
+//! Directions and adjacency have no unit, and a decay of lengths has its own width. A spread of 0 is a number that never differed: nothing is
+//! known about its unit, so it has no say.
+
+use super::{Descriptor, Difference, EdgeKind, FeatureMap};
+use crate::graph::{Graph, Pair};
+use crate::{Error, Result};
+use ndarray::{Array2, ArrayView2, Axis, Slice};
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+
+/// What one unit of each number is.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scale {
+    /// The numbers as they are: the paper's.
+    AsIs,
+    /// The spread in the training pairs, not measured yet; until then the numbers as they are.
+    #[default]
+    BySpread,
+    /// The spreads that were measured.
+    Measured(Vec<Spread>),
+}
+
+/// The typical difference of a number, or of several that share a unit.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Spread {
+    /// What it is the spread of.
+    pub name: String,
+    /// One unit; 0: it never differed and is not compared.
+    pub spread: f64,
+}
+
+/// Numbers that share a unit: columns of what describes nodes, or edges.
+pub(super) struct Unit {
+    name: String,
+    of: Side,
+    feature: usize,
+    columns: Range<usize>,
+    difference: Difference,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Side {
+    Nodes,
+    Edges,
+}
+
+/// More pairs than this are not looked at: a hundred settle a mean.
+const MOST_PAIRS: usize = 100;
+/// More nodes or edges of a graph than this are not looked at.
+const MOST_ROWS: usize = 300;
+
+impl FeatureMap {
+    /// The same features in units of their spreads in these pairs, whatever the matchings are. Features that are compared as they are
+    /// ([`Scale::AsIs`]) stay so.
+    ///
+    /// # Errors
+    /// A graph without a part that a feature needs.
+    ///
+    /// ```
+    /// use homolog::features::{FeatureMap, Scale};
+    /// use homolog::graph::{Attributes, Graph, Pair};
+    /// use ndarray::array;
+    /// use std::sync::Arc;
+    ///
+    /// let graph = |sizes| Ok::<_, homolog::Error>(Arc::new(Graph::new(2).with_node_attributes(Attributes::numbered(sizes)?)?));
+    /// let pair = Pair::new(graph(array![[1.0], [3.0]])?, graph(array![[2.0], [4.0]])?);
+    /// let map = FeatureMap::named("attributes", [&*pair.left])?.with_spread_of(&[pair])?;
+    /// let Scale::Measured(spreads) = &map.scale else { panic!("they are measured") };
+    /// assert_eq!((spreads[0].name.as_str(), spreads[0].spread), ("attributes 0", 1.5));
+    /// # Ok::<(), homolog::Error>(())
+    /// ```
+    pub fn with_spread_of(&self, pairs: &[Pair]) -> Result<Self> {
+        if self.scale == Scale::AsIs {
+            return Ok(self.clone());
+        }
+        let plain = Self { scale: Scale::AsIs, ..self.clone() };
+        let units = plain.units();
+        let mut sums = vec![(0.0, 0.0); units.len()];
+        let step = pairs.len().div_ceil(MOST_PAIRS).max(1);
+        for pair in pairs.iter().step_by(step) {
+            let [left, right] = [plain.numbers(&pair.left)?, plain.numbers(&pair.right)?];
+            for (unit, (sum, count)) in units.iter().zip(&mut sums) {
+                unit.add_differences(unit.rows(&left), unit.rows(&right), sum, count);
+            }
+        }
+        let mean = |(unit, (sum, count)): (Unit, (f64, f64))| {
+            let mean = if count > 0.0 { (sum / count).min(f64::MAX) } else { 1.0 };
+            // Nothing to measure, or nothing that differed: a shape has no unit to be lost, an attribute has.
+            let has_unit = unit.columns.len() == 1;
+            Spread { name: unit.name, spread: if mean == 0.0 && !has_unit { 1.0 } else { mean } }
+        };
+        let spreads = units.into_iter().zip(sums).map(mean).collect();
+        Ok(Self { scale: Scale::Measured(spreads), ..plain })
+    }
+
+    /// What describes the nodes and the edges, each feature by itself and unscaled.
+    fn numbers(&self, graph: &Graph) -> Result<[Vec<Array2<f64>>; 2]> {
+        let drawn = self.drawn(graph)?;
+        let nodes = self.node.iter().map(|feature| feature.descriptor.descriptor().describe(&drawn));
+        let edges = self.edge.iter().map(|kind| kind.feature().measure(&drawn));
+        Ok([nodes.collect::<Result<_>>()?, edges.collect::<Result<_>>()?])
+    }
+
+    /// The numbers that share a unit, in the order of the features.
+    pub(super) fn units(&self) -> Vec<Unit> {
+        let mut units = Vec::new();
+        let mut add = |name: String, of: Side, feature: usize, columns: Range<usize>, difference: Difference| {
+            let again =
+                units.iter().filter(|unit: &&Unit| unit.name == name || unit.name.starts_with(&format!("{name} #")));
+            let number = again.count() + 1;
+            let name = if number == 1 { name } else { format!("{name} #{number}") };
+            units.push(Unit { name, of, feature, columns, difference });
+        };
+        for (at, feature) in self.node.iter().enumerate() {
+            let descriptor = &feature.descriptor;
+            let compared = Difference::NegativeAbsolute;
+            match descriptor {
+                Descriptor::Attributes(attributes) => {
+                    for (column, name) in attributes.columns.iter().enumerate() {
+                        add(format!("{} {name}", descriptor.name()), Side::Nodes, at, column..column + 1, compared);
+                    }
+                }
+                _ => add(descriptor.name().to_string(), Side::Nodes, at, 0..descriptor.descriptor().dim(), compared),
+            }
+        }
+        for (at, kind) in self.edge.iter().enumerate() {
+            let difference = match kind {
+                EdgeKind::Adjacency(_) | EdgeKind::Directions(_) => continue,
+                EdgeKind::Lengths(lengths) if matches!(lengths.difference, Difference::Decay { .. }) => continue,
+                EdgeKind::Lengths(lengths) => lengths.difference,
+                EdgeKind::Attributes(attributes) => attributes.difference,
+            };
+            for (number, name) in kind.feature().names().into_iter().enumerate() {
+                let column = difference.columns() * number;
+                add(name, Side::Edges, at, column..column + 1, difference);
+            }
+        }
+        units
+    }
+
+    /// Whether the scale belongs to the features.
+    pub(super) fn check_scale(&self) -> Result<()> {
+        let Scale::Measured(spreads) = &self.scale else { return Ok(()) };
+        let units = self.units();
+        if units.len() != spreads.len() {
+            return Err(Error::Size { what: "spreads of the features", expected: units.len(), found: spreads.len() });
+        }
+        for (index, (unit, spread)) in units.iter().zip(spreads).enumerate() {
+            if unit.name != spread.name {
+                let (found, expected) = (&spread.name, &unit.name);
+                let reason = format!("spread {index} is called {found:?} but the features call it {expected:?}");
+                return Err(Error::ModelFile { reason });
+            }
+            if !(spread.spread.is_finite() && spread.spread >= 0.0) {
+                return Err(Error::BadEntry { what: "spreads of the features", index, value: spread.spread });
+            }
+        }
+        Ok(())
+    }
+
+    /// Brings the numbers of one graph to the units of the map: those of its nodes and of its edges, feature by feature.
+    pub(super) fn to_units(&self, nodes: &mut [Array2<f64>], edges: &mut [Array2<f64>]) {
+        let Scale::Measured(spreads) = &self.scale else { return };
+        for (unit, spread) in self.units().iter().zip(spreads) {
+            let factor = if spread.spread == 0.0 { 0.0 } else { 1.0 / spread.spread };
+            let table = if unit.of == Side::Nodes { &mut nodes[unit.feature] } else { &mut edges[unit.feature] };
+            // A square of an edge's number stands beside it.
+            let squares = unit.of == Side::Edges && unit.difference.columns() == 2;
+            table.slice_axis_mut(Axis(1), Slice::from(unit.columns.clone())).mapv_inplace(|x| x * factor);
+            if squares {
+                table.column_mut(unit.columns.end).mapv_inplace(|x| x * factor * factor);
+            }
+        }
+    }
+}
+
+impl Unit {
+    fn rows<'a>(&self, [nodes, edges]: &'a [Vec<Array2<f64>>; 2]) -> ArrayView2<'a, f64> {
+        let table = if self.of == Side::Nodes { &nodes[self.feature] } else { &edges[self.feature] };
+        table.slice_axis(Axis(1), Slice::from(self.columns.clone()))
+    }
+
+    /// Adds up |a - b| over pairs of rows, and how many there were; for products |a| and |b|, which have a unit but no difference.
+    fn add_differences(&self, left: ArrayView2<'_, f64>, right: ArrayView2<'_, f64>, sum: &mut f64, count: &mut f64) {
+        let (left, right) = (thinned(&left), thinned(&right));
+        if self.difference == Difference::Product {
+            *sum += left.iter().chain(&right).map(|a| a.abs()).sum::<f64>();
+            *count += (left.len() + right.len()) as f64;
+            return;
+        }
+        for a in left.rows() {
+            for b in right.rows() {
+                // One number at a time: nothing is squared that could over- or underflow.
+                *sum += match a.len() {
+                    1 => (a[0] - b[0]).abs(),
+                    _ => a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt(),
+                };
+            }
+        }
+        *count += (left.nrows() * right.nrows()) as f64;
+    }
+}
+
+/// Evenly spaced rows, no more than enough.
+fn thinned<'a>(rows: &'a ArrayView2<'_, f64>) -> ArrayView2<'a, f64> {
+    let step = rows.nrows().div_ceil(MOST_ROWS).max(1);
+    rows.slice_axis(Axis(0), Slice::new(0, None, step.cast_signed()))
+}

@@ -1,0 +1,235 @@
+//! [`FeatureSet`]: features that go well together, by name. A set is made for given graphs: it takes the attributes they all have, and knows
+//! whether their points are in the plane or in space.
+
+use super::{
+    Adjacency, Comparison, Decay, Descriptor, Difference, DirectionForm, Directions, EdgeAttributes, EdgeKind,
+    FeatureMap, Lengths, NegativeSquare, NodeAttributes, NodeFeature, Scale, ShapeContext,
+};
+use crate::geometry::{Delaunay, EdgeRule, Nearest};
+use crate::graph::{Attributes, Graph};
+use crate::matching::Constraint;
+use crate::{Error, Result};
+
+/// A named set of features.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum FeatureSet {
+    /// Soft shape contexts.
+    Linear,
+    /// Soft shape contexts, and edges of the Delaunay triangulation.
+    Quadratic,
+    /// Edges to the nearest, compared in ways that outliers do not hurt.
+    Robust,
+    /// The nodes' own attributes.
+    Attributes,
+    /// The graphs' own edges.
+    Graph,
+    /// The paper's 60 features of nodes.
+    PaperLinear,
+    /// The paper's 60 + 1.
+    PaperQuadratic,
+}
+
+/// What all of some graphs have.
+struct Common {
+    /// Of the points; `None`: not all have points.
+    dimension: Option<usize>,
+    node_attributes: Vec<String>,
+    edges: bool,
+    edge_attributes: Vec<String>,
+}
+
+impl FeatureSet {
+    /// All sets.
+    pub const ALL: [Self; 7] = [
+        Self::Linear,
+        Self::Quadratic,
+        Self::Robust,
+        Self::Attributes,
+        Self::Graph,
+        Self::PaperLinear,
+        Self::PaperQuadratic,
+    ];
+
+    /// Its name in settings.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Linear => "linear",
+            Self::Quadratic => "quadratic",
+            Self::Robust => "robust",
+            Self::Attributes => "attributes",
+            Self::Graph => "graph",
+            Self::PaperLinear => "paper-linear",
+            Self::PaperQuadratic => "paper-quadratic",
+        }
+    }
+
+    /// When to take it, in a line.
+    #[must_use]
+    pub fn help(self) -> &'static str {
+        match self {
+            Self::Linear => "points in the plane or in space: how each sees the others; microseconds a match",
+            Self::Quadratic => "the same, and neighbours stay neighbours: more sure where points are few or alike",
+            Self::Robust => "points with many strangers among them: only edges to the nearest count",
+            Self::Attributes => "no geometry at all: records and tracks, compared by their numbers",
+            Self::Graph => "networks: the graphs' own edges, no points",
+            Self::PaperLinear => "the paper's 60 shape context features, with hard bins",
+            Self::PaperQuadratic => "the paper's 60 features, and whether Delaunay edges are kept",
+        }
+    }
+
+    /// The set of this name.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn of_name(name: &str) -> Result<Self> {
+        let known = || Self::ALL.map(Self::name).join(", ");
+        let unknown = || Error::UnknownName { what: "set of features", name: name.to_string(), known: known() };
+        Self::ALL.into_iter().find(|set| set.name() == name).ok_or_else(unknown)
+    }
+
+    /// The features, for graphs like these: the attributes that all of them have are used (not by the paper's sets).
+    ///
+    /// # Errors
+    /// The graphs lack what the set is about, or have points of different dimensions.
+    pub fn features<'a>(self, graphs: impl IntoIterator<Item = &'a Graph>) -> Result<FeatureMap> {
+        let common = Common::of(graphs)?;
+        let dimension = || common.dimension.ok_or(Error::Missing { what: "points", needed_by: self.name() });
+        let square = Comparison::NegativeSquare(NegativeSquare { per_node: false });
+        let columns = &common.node_attributes;
+        let attributes = |comparison| {
+            let descriptor = Descriptor::Attributes(NodeAttributes { columns: columns.clone() });
+            (!columns.is_empty()).then_some(NodeFeature { descriptor, comparison })
+        };
+        let map = FeatureMap {
+            node: attributes(square).into_iter().collect(),
+            edge_rule: None,
+            edge: Vec::new(),
+            unmatched: false,
+            constraint: Constraint::OneToOne,
+            scale: Scale::BySpread,
+        };
+        match self {
+            Self::Linear => Ok(map.with_shape_context(dimension()?)),
+            Self::Quadratic => {
+                let dimension = dimension()?;
+                let plane = EdgeRule::Delaunay(Delaunay {});
+                let space = EdgeRule::Nearest(Nearest::default());
+                let lengths = Lengths { difference: Difference::NegativeSquare, ..Lengths::default() };
+                let edge = vec![
+                    EdgeKind::Adjacency(Adjacency {}),
+                    EdgeKind::Lengths(lengths),
+                    EdgeKind::Directions(Directions { dimension, form: DirectionForm::Cosine }),
+                ];
+                let edge_rule = Some(if dimension == 2 { plane } else { space });
+                Ok(FeatureMap { edge_rule, edge, ..map.with_shape_context(dimension) })
+            }
+            Self::Robust => {
+                let dimension = dimension()?;
+                let lengths = Lengths { difference: Difference::Decay { width: ROBUST_WIDTH }, ..Lengths::default() };
+                let edge = vec![
+                    EdgeKind::Lengths(lengths),
+                    EdgeKind::Adjacency(Adjacency {}),
+                    EdgeKind::Directions(Directions { dimension, form: DirectionForm::NegativeAngle }),
+                ];
+                let node = attributes(Comparison::Decay(Decay::default())).into_iter().collect();
+                Ok(FeatureMap { node, edge_rule: Some(EdgeRule::Nearest(Nearest { count: 8 })), edge, ..map })
+            }
+            Self::Attributes if columns.is_empty() => {
+                Err(Error::Missing { what: "node attributes that all graphs share", needed_by: self.name() })
+            }
+            Self::Attributes => Ok(map),
+            Self::Graph if !common.edges => Err(Error::Missing { what: "edges", needed_by: self.name() }),
+            Self::Graph => {
+                let columns = common.edge_attributes;
+                let own =
+                    EdgeKind::Attributes(EdgeAttributes { columns: columns.clone(), ..EdgeAttributes::default() });
+                let own = (!columns.is_empty()).then_some(own);
+                Ok(FeatureMap { edge: [EdgeKind::Adjacency(Adjacency {})].into_iter().chain(own).collect(), ..map })
+            }
+            Self::PaperLinear | Self::PaperQuadratic => {
+                let mut map =
+                    if self == Self::PaperLinear { FeatureMap::paper_linear() } else { FeatureMap::paper_quadratic() };
+                let dimension = dimension()?;
+                let context = ShapeContext { dimension, ..ShapeContext::paper() };
+                map.node[0].descriptor = Descriptor::ShapeContext(context);
+                if dimension == 3 && map.edge_rule.is_some() {
+                    map.edge_rule = Some(EdgeRule::Nearest(Nearest::default()));
+                }
+                Ok(map)
+            }
+        }
+    }
+}
+
+/// The difference of lengths, in mean distances, at which `robust` gives 1/e: measured with ten strangers among the points.
+const ROBUST_WIDTH: f64 = 0.15;
+
+impl FeatureMap {
+    /// A set of features by name, for graphs like these ([`FeatureSet`] lists them).
+    ///
+    /// # Errors
+    /// No such name; graphs that lack what the set is about, or whose points have different dimensions.
+    pub fn named<'a>(name: &str, graphs: impl IntoIterator<Item = &'a Graph>) -> Result<Self> {
+        FeatureSet::of_name(name)?.features(graphs)
+    }
+
+    /// Node and edge attributes that are in all of these graphs and that no feature looks at.
+    #[must_use]
+    pub fn unused_attributes<'a>(&self, graphs: impl IntoIterator<Item = &'a Graph>) -> Vec<String> {
+        let Ok(common) = Common::of(graphs) else { return Vec::new() };
+        let nodes: Vec<String> = self.node.iter().flat_map(|feature| feature.descriptor.attribute_columns()).collect();
+        let edges = self.edge.iter().filter_map(|kind| match kind {
+            EdgeKind::Attributes(attributes) => Some(attributes.columns.clone()),
+            _ => None,
+        });
+        let edges: Vec<String> = edges.flatten().collect();
+        let unused = |own: Vec<String>, used: &[String]| own.into_iter().filter(|name| !used.contains(name)).collect();
+        let [nodes, edges]: [Vec<String>; 2] =
+            [unused(common.node_attributes, &nodes), unused(common.edge_attributes, &edges)];
+        nodes.into_iter().chain(edges).collect()
+    }
+
+    /// A soft shape context before the other features.
+    fn with_shape_context(mut self, dimension: usize) -> Self {
+        let descriptor = Descriptor::ShapeContext(ShapeContext { dimension, ..ShapeContext::default() });
+        let comparison = Comparison::NegativeSquare(NegativeSquare { per_node: false });
+        self.node.insert(0, NodeFeature { descriptor, comparison });
+        self
+    }
+}
+
+impl Common {
+    fn of<'a>(graphs: impl IntoIterator<Item = &'a Graph>) -> Result<Self> {
+        let mut graphs = graphs.into_iter();
+        let none = || Self { dimension: None, node_attributes: Vec::new(), edges: false, edge_attributes: Vec::new() };
+        let Some(first) = graphs.next() else { return Ok(none()) };
+        let names = |table: Option<&Attributes>| table.map_or(Vec::new(), |table| table.names().to_vec());
+        let mut common = Self {
+            dimension: first.points().map(|points| points.ncols()),
+            node_attributes: names(first.node_attributes()),
+            edges: !first.edges().is_empty(),
+            edge_attributes: names(first.edge_attributes()),
+        };
+        for graph in graphs {
+            match (common.dimension, graph.points().map(|points| points.ncols())) {
+                (Some(expected), Some(found)) if expected != found => {
+                    return Err(Error::Size { what: "coordinates of the points of all graphs", expected, found });
+                }
+                (Some(_), Some(_)) => {}
+                _ => common.dimension = None,
+            }
+            let keep = |common: &mut Vec<String>, own: Option<&Attributes>| {
+                common.retain(|name| own.is_some_and(|own| own.names().contains(name)));
+            };
+            keep(&mut common.node_attributes, graph.node_attributes());
+            // A graph that happens to have no edge at all has no edge attributes to lack.
+            if !graph.edges().is_empty() {
+                keep(&mut common.edge_attributes, graph.edge_attributes());
+            }
+            common.edges |= !graph.edges().is_empty();
+        }
+        Ok(common)
+    }
+}

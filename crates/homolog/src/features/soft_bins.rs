@@ -1,0 +1,139 @@
+//! Bins without hard borders: a neighbour is not counted in the one bin it falls in but spread by a Gaussian around its place, and each bin
+//! gets the share that falls on it. A point that moves a little then changes every number a little, where a hard bin jumps by one.
+//!
+//!   ring k from radius R_(k-1) to R_k:   Phi((ln R_k - ln r) / σ_r) - Phi((ln R_(k-1) - ln r) / σ_r),  R_0 = 0
+//!   sector a, angles in sectors:         Phi((a + 1 - theta) / σ_a) - Phi((a - theta) / σ_a), added up over full turns
+//!   in space, direction d of many:       exp(-(angle to d)² / (2 σ_d²)), over the sum for all directions
+//!
+//! with Phi the normal distribution function. As the widths go to zero these become hard bins. What lies beyond the last radius is lost, as
+//! there.
+
+use std::f64::consts::{PI, SQRT_2};
+
+/// Beyond this many widths nothing is left of a Gaussian: 2e-9.
+const REACH: f64 = 6.0;
+
+/// The normal distribution function.
+fn normal(x: f64) -> f64 {
+    match x {
+        x if x > REACH => 1.0,
+        x if x < -REACH => 0.0,
+        x => 0.5 * (1.0 + libm::erf(x / SQRT_2)),
+    }
+}
+
+/// Writes the share of each ring for a point at a distance whose logarithm this is; minus infinity is at the centre.
+pub(super) fn ring_shares(log_r: f64, log_radii: &[f64], width: f64, shares: &mut [f64]) {
+    let mut inside = 0.0;
+    for (share, log_radius) in shares.iter_mut().zip(log_radii) {
+        let here = normal((log_radius - log_r) / width);
+        *share = here - inside;
+        inside = here;
+    }
+}
+
+/// Writes the share of each sector for a direction, both counted in sectors from 0.
+#[expect(clippy::cast_possible_truncation, reason = "a few full turns of the sectors")]
+pub(super) fn sector_shares(theta: f64, width: f64, shares: &mut [f64]) {
+    shares.fill(0.0);
+    let bins = shares.len().cast_signed();
+    let reach = REACH * width;
+    let (first, last) = ((theta - reach).floor() as isize, (theta + reach).ceil() as isize);
+    let mut before = 0.0;
+    let mut at = first.rem_euclid(bins).cast_unsigned();
+    for sector in first..last {
+        let here = normal((sector as f64 + 1.0 - theta) / width);
+        shares[at] += here - before;
+        before = here;
+        at = if at + 1 == shares.len() { 0 } else { at + 1 };
+    }
+}
+
+/// Writes the share of each direction of the sphere for a unit vector; with width 0 the nearest has it all.
+pub(super) fn direction_shares(unit: [f64; 3], directions: &[[f64; 3]], width: f64, shares: &mut [f64]) {
+    let cosine = |other: &[f64; 3]| unit[0] * other[0] + unit[1] * other[1] + unit[2] * other[2];
+    if width == 0.0 {
+        shares.fill(0.0);
+        let mut best = 0;
+        for (at, direction) in directions.iter().enumerate() {
+            if cosine(direction) > cosine(&directions[best]) {
+                best = at;
+            }
+        }
+        shares[best] = 1.0;
+        return;
+    }
+    // Relative to the nearest direction, so that the sum is never zero.
+    let nearest = directions.iter().map(cosine).fold(-1.0, f64::max).min(1.0).acos();
+    let mut sum = 0.0;
+    for (share, direction) in shares.iter_mut().zip(directions) {
+        let angle = cosine(direction).clamp(-1.0, 1.0).acos();
+        *share = ((nearest * nearest - angle * angle) / (2.0 * width * width)).exp();
+        sum += *share;
+    }
+    shares.iter_mut().for_each(|share| *share /= sum);
+}
+
+/// So many directions, spread over the sphere about evenly: a Fibonacci spiral from pole to pole.
+pub(super) fn directions(count: usize) -> Vec<[f64; 3]> {
+    let golden_angle = PI * (1.0 + 5.0_f64.sqrt());
+    let direction = |number: usize| {
+        let place = number as f64 + 0.5;
+        let z = 1.0 - 2.0 * place / count as f64;
+        let (sine, cosine) = (golden_angle * place).sin_cos();
+        let radius = (1.0 - z * z).sqrt();
+        [radius * cosine, radius * sine, z]
+    };
+    (0..count).map(direction).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_add_up_and_become_hard_bins() {
+        let log_radii = [0.5_f64.ln(), 0.0, 1e30_f64.ln()];
+        for step in 0..200 {
+            let (theta, log_r) = (0.06 * f64::from(step), 0.02 * f64::from(step) - 3.003);
+            for width in [1e-9, 0.3, 0.8, 3.0, 40.0] {
+                let (mut rings, mut sectors) = ([f64::NAN; 3], [f64::NAN; 12]);
+                ring_shares(log_r, &log_radii, width, &mut rings);
+                sector_shares(theta + 0.001, width, &mut sectors);
+                assert!((sectors.iter().sum::<f64>() - 1.0).abs() < 1e-8, "{theta} {width}");
+                assert!(width > 10.0 || (rings.iter().sum::<f64>() - 1.0).abs() < 1e-8, "{log_r} {width}");
+                if width == 1e-9 {
+                    assert_eq!(
+                        rings,
+                        [log_r < log_radii[0], log_r >= log_radii[0] && log_r < 0.0, log_r >= 0.0].map(f64::from)
+                    );
+                    assert_eq!(
+                        sectors.iter().position(|&share| share == 1.0),
+                        (0..12).rposition(|sector| f64::from(sector) <= theta + 0.001)
+                    );
+                }
+            }
+        }
+        let mut sectors = [0.0; 7];
+        sector_shares(3.2, 1000.0, &mut sectors);
+        assert!(sectors.iter().all(|share| (share - 1.0 / 7.0).abs() < 1e-4), "{sectors:?}");
+    }
+
+    #[test]
+    fn directions_are_spread_evenly_and_share_what_is_near() {
+        for count in [1, 2, 12, 60] {
+            let all = directions(count);
+            for (number, &one) in all.iter().enumerate() {
+                let mut shares = vec![f64::NAN; count];
+                for width in [0.0, 1e-3, 0.8] {
+                    direction_shares(one, &all, width, &mut shares);
+                    assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+                    assert!(shares.iter().all(|&share| share <= shares[number]), "{count} {number} {width}");
+                }
+            }
+            // The mean of all directions is near the middle of the sphere.
+            let mean = |axis: usize| all.iter().map(|direction| direction[axis]).sum::<f64>() / count as f64;
+            assert!(count < 12 || (0..3).all(|axis| mean(axis).abs() < 0.1));
+        }
+    }
+}
