@@ -4,14 +4,14 @@
 use crate::clock::{Stopwatch, median};
 use crate::house;
 use anyhow::{Context, Result};
+use homolog::Control;
 use homolog::experiment::{Sequence, Split};
 use homolog::features::FeatureMap;
 use homolog::graph::Graph;
-use homolog::learn::{Evaluation, Example, MaxMargin, evaluate};
+use homolog::learn::{Evaluation, Example, Trainer, TrainingSet, evaluate};
 use homolog::loss::Hamming;
 use homolog::matching::{Exact, GraduatedAssignment, Linear, Matcher, Method, Status, Workspace};
 use homolog::optimize::Bundle;
-use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -57,7 +57,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
             report_linear(&linear, baseline, arguments)?;
             let graduated = GraduatedAssignment::default();
             let [.., test] = splits(&edges, baseline, None)?;
-            let unlearned = evaluate(&test, &graduated, &[1.0; 61])?;
+            let unlearned = evaluate(&test, &graduated, &[1.0; 61], &Control::new())?;
             println!("{baseline:3} edges, graduated assignment, unlearned: {}", summary(&unlearned));
         }
         report_edges(&edges, baseline, arguments)?;
@@ -68,14 +68,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 fn report_linear(sequence: &Sequence, baseline: usize, arguments: &Arguments) -> Result<()> {
     let [train, validation, test] = splits(sequence, baseline, arguments.train_pairs)?;
     let matcher = Linear::default();
-    let learner = MaxMargin { bundle: Bundle { gap_tolerance: 1e-4, ..Bundle::default() }, ..MaxMargin::default() };
-    let chosen =
-        learner.fit_validated(&LINEAR_LAMBDAS, &train, &validation, &matcher, &mut |_| ControlFlow::Continue(()))?;
-    println!("{baseline:3} linear, unlearned: {}", summary(&evaluate(&test, &matcher, &[1.0; 60])?));
+    let bundle = Bundle { gap_tolerance: 1e-4, ..Bundle::default() };
+    let trainer = Trainer { bundle, lambdas: LINEAR_LAMBDAS.to_vec(), ..Trainer::paper() };
+    let set = TrainingSet::of_examples(sequence.features().clone(), train, validation);
+    let chosen = trainer.train(&set, &Control::new())?;
+    println!("{baseline:3} linear, unlearned: {}", summary(&evaluate(&test, &matcher, &[1.0; 60], &Control::new())?));
     println!(
         "{baseline:3} linear, learned:   {}  λ {}",
-        summary(&evaluate(&test, &matcher, &chosen.fit.weights)?),
-        chosen.fit.lambda
+        summary(&evaluate(&test, &matcher, chosen.weights(), &Control::new())?),
+        chosen.best().lambda().unwrap_or(f64::NAN)
     );
     Ok(())
 }
@@ -85,30 +86,30 @@ fn report_edges(sequence: &Sequence, baseline: usize, arguments: &Arguments) -> 
     let oracle: Method = serde_json::from_str(&arguments.oracle).context("--oracle")?;
     let matcher: Method = serde_json::from_str(&arguments.matcher).context("--matcher")?;
     let bundle = Bundle { max_iterations: 100, second_looks: arguments.second_looks, ..Bundle::default() };
-    let learner = MaxMargin { bundle, ..MaxMargin::default() };
+    let trainer = Trainer {
+        bundle,
+        lambdas: arguments.lambdas.clone(),
+        search: Some(oracle),
+        matcher: Some(matcher.clone()),
+        ..Trainer::paper()
+    };
+    let set = TrainingSet::of_examples(sequence.features().clone(), train, validation);
     let start = Stopwatch::start();
-    let chosen = learner.fit_and_choose(
-        &arguments.lambdas,
-        &train,
-        oracle.matcher(),
-        &validation,
-        matcher.matcher(),
-        &mut |_| ControlFlow::Continue(()),
-    )?;
+    let chosen = trainer.train(&set, &Control::new())?;
     let seconds = start.stop().wall;
-    let fit = &chosen.fit;
-    let validated = chosen.validation.iter().map(Evaluation::mean);
+    let fit = chosen.fit().context("a fit")?;
+    let validated = chosen.candidates.iter().filter_map(|candidate| Some(candidate.validation.as_ref()?.mean()));
     let validated: Vec<String> = validated.map(|loss| format!("{loss:.4}")).collect();
     println!(
         "{baseline:3} edges, learned:    {}  λ {}  {} evaluations, {seconds:.1} s for all λ, {} of {} proven in training; validation {}",
-        summary(&evaluate(&test, matcher.matcher(), &fit.weights)?),
-        fit.lambda,
-        fit.history.len(),
+        summary(&evaluate(&test, matcher.matcher(), &fit.minimum.weights, &Control::new())?),
+        fit.minimum.lambda,
+        fit.minimum.history.len(),
         fit.proven,
         fit.solves,
         validated.join(" ")
     );
-    report_proofs(baseline, &test, &fit.weights)
+    report_proofs(baseline, &test, &fit.minimum.weights)
 }
 
 /// The test problems under the learned weights, by the exact solver.

@@ -66,6 +66,10 @@ pub(crate) fn weights(title: &str, features: &FeatureMap, weights: &[f64]) -> St
 pub(crate) fn bounds(title: &str, fit: &Fit) -> String {
     let step =
         |step: &homolog::optimize::Step| Bounds { x: step.iteration as f64, upper: step.objective, lower: step.bound };
-    BoundsChart { title: title.to_string(), steps: fit.history.iter().map(step).collect(), ..BoundsChart::default() }
-        .to_svg()
+    BoundsChart {
+        title: title.to_string(),
+        steps: fit.minimum.history.iter().map(step).collect(),
+        ..BoundsChart::default()
+    }
+    .to_svg()
 }

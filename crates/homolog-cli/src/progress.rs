@@ -1,9 +1,7 @@
-//! Watching a run: a line of progress on a terminal, a time limit, and Ctrl-C.
+//! Watching a run: a line of progress on a terminal, a time limit, and Ctrl-C, all through one [`Control`].
 
-use crate::commands::short;
-use homolog::optimize::Step;
+use homolog::{Control, Report};
 use indicatif::{ProgressBar, ProgressStyle};
-use std::ops::ControlFlow;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -29,7 +27,7 @@ pub(crate) fn stop_is_wanted() -> bool {
     STOP.load(Ordering::SeqCst)
 }
 
-/// Shows steps of training and says when to stop.
+/// Shows how far a run is and says when to stop.
 pub(crate) struct Watch {
     bar: ProgressBar,
     until: Option<Instant>,
@@ -48,7 +46,17 @@ impl Watch {
 
     /// Whether time is up or Ctrl-C was pressed.
     pub(crate) fn is_over(&self) -> bool {
-        stop_is_wanted() || self.until.is_some_and(|until| Instant::now() >= until)
+        is_over(self.until)
+    }
+
+    /// What the library is given: it hears the time limit and Ctrl-C, and tells how far it is.
+    pub(crate) fn control(&self, about: &str) -> Control {
+        let (bar, until, about) = (self.bar.clone(), self.until, about.to_string());
+        let observe = move |report: &Report<'_>| {
+            bar.set_message(format!("{about}{}", words(report)));
+            bar.tick();
+        };
+        Control::new().interrupted_by(move || is_over(until)).observed_by(observe)
     }
 
     pub(crate) fn say(&self, message: String) {
@@ -56,19 +64,18 @@ impl Watch {
         self.bar.tick();
     }
 
-    pub(crate) fn step(&self, about: &str, step: &Step) -> ControlFlow<()> {
-        self.say(format!(
-            "{about}λ {}, step {}: objective {:.5}, bound {:.5}, gap {:.2} %",
-            short(step.lambda),
-            step.iteration,
-            step.objective,
-            step.bound,
-            100.0 * step.gap
-        ));
-        if self.is_over() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    }
-
     pub(crate) fn end(&self) {
         self.bar.finish_and_clear();
     }
+}
+
+fn is_over(until: Option<Instant>) -> bool {
+    stop_is_wanted() || until.is_some_and(|until| Instant::now() >= until)
+}
+
+fn words(report: &Report<'_>) -> String {
+    let Report { stage, done, total, value, bound, .. } = report;
+    let total = total.map_or(String::new(), |total| format!(" of {total}"));
+    let numbers = value.zip(*bound).map(|(value, bound)| format!(": objective {value:.5}, bound {bound:.5}"));
+    format!("{stage}, step {done}{total}{}", numbers.unwrap_or_default())
 }

@@ -178,7 +178,7 @@ fn match_figures(results: &Results<'_>) -> Result<Vec<Figure>> {
         let solve =
             |model: Model| -> Result<Matching> { Ok(model.solve(&input.pair(), &mut Workspace::new())?.matching) };
         let before = solve(Model::unlearned(features.clone(), approach.unlearned().method())?)?;
-        let after = solve(Model::new(features.clone(), approach.method(), &fit.weights, None)?)?;
+        let after = solve(Model::new(features.clone(), approach.method(), &fit.minimum.weights, None)?)?;
         let title = format!("{}: {} and {}", approach.name(), input.left.id, input.right.id);
         let rows = [("before learning", &before), ("after learning", &after)];
         let identity = Matching::identity(input.left.graph.node_count());
@@ -194,8 +194,8 @@ fn weight_figures(results: &Results<'_>) -> Vec<Figure> {
     let figure = |(approach, method): (Approach, &MethodResult)| {
         let fit = method.fit.as_ref()?;
         let title = format!("Weights of {} at the largest baseline", approach.name());
-        let svg = figures::weights(&title, results.frames.sequence(approach).features(), &fit.weights);
-        let caption = format!("λ = {}. {}", short(fit.lambda), fit.note());
+        let svg = figures::weights(&title, results.frames.sequence(approach).features(), &fit.minimum.weights);
+        let caption = format!("λ = {}. {}", short(fit.minimum.lambda), fit.note());
         Some(Figure { name: format!("weights-{}", approach.name()), caption, svg })
     };
     learned(results).filter_map(figure).collect()
@@ -205,7 +205,8 @@ fn bound_figures(results: &Results<'_>) -> Vec<Figure> {
     let figure = |(approach, method): (Approach, &MethodResult)| {
         let fit = method.fit.as_ref().filter(|fit| fit.certified || fit.relaxed.is_some())?;
         let title = format!("Training of {}: objective and bound", approach.name());
-        let caption = format!("At λ = {}, after what was learned at larger λ. {}", short(fit.lambda), fit.note());
+        let caption =
+            format!("At λ = {}, after what was learned at larger λ. {}", short(fit.minimum.lambda), fit.note());
         Some(Figure { name: format!("bounds-{}", approach.name()), caption, svg: figures::bounds(&title, fit) })
     };
     learned(results).filter_map(figure).collect()

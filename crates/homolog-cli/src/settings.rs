@@ -4,7 +4,7 @@ use crate::files;
 use anyhow::{Context, Result, bail};
 use homolog::features::{Directions, EdgeKind, FeatureMap, Lengths};
 use homolog::loss::LossKind;
-use homolog::matching::{Exact, FrankWolfe, Linear, Method};
+use homolog::matching::Method;
 use serde::de::DeserializeOwned;
 use std::path::Path;
 
@@ -60,14 +60,4 @@ fn json<T: DeserializeOwned>(text: &str, what: &str, names: &[&str]) -> Result<T
         bail!("--{what} {text}: there is nothing of that name ({}), and no such file", names.join(", "));
     }
     serde_json::from_str(&files::read_text(path)?).with_context(|| path.display().to_string())
-}
-
-/// The matcher that a model uses unless told otherwise: exact for its kind of problem.
-pub(crate) fn default_matcher(features: &FeatureMap) -> Method {
-    if features.edge.is_empty() { Method::Linear(Linear::default()) } else { Method::Exact(Exact::default()) }
-}
-
-/// The search in training: what measures best as one (docs/benchmarks.md).
-pub(crate) fn default_search(features: &FeatureMap) -> Method {
-    if features.edge.is_empty() { Method::Linear(Linear::default()) } else { Method::FrankWolfe(FrankWolfe::default()) }
 }

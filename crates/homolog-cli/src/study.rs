@@ -5,11 +5,12 @@ use crate::inputs::Input;
 use crate::progress::Watch;
 use anyhow::{Result, bail};
 use clap::ValueEnum;
+use homolog::Control;
 use homolog::experiment::{Sequence, Split};
 use homolog::features::FeatureMap;
-use homolog::learn::{Evaluation, Example, Fit, MaxMargin, Oracle, evaluate};
+use homolog::learn::{Evaluation, Example, Fit, Oracle, Trainer, TrainingSet, evaluate};
 use homolog::loss::Hamming;
-use homolog::matching::{Bistochastic, Exact, FrankWolfe, GraduatedAssignment, Linear, LpRelaxation, Matcher, Method};
+use homolog::matching::{Bistochastic, Exact, GraduatedAssignment, Linear, LpRelaxation, Matcher, Method};
 use homolog::optimize::Bundle;
 use serde::Serialize;
 use std::sync::Arc;
@@ -207,27 +208,26 @@ pub(crate) fn run_method(
     watch.say(about.clone());
     let start = Instant::now();
     let (weights, fit, validation_loss) = if approach.is_learned() {
-        let defaults: &[f64] = if approach.has_edges() { &EDGE_LAMBDAS } else { &LINEAR_LAMBDAS };
-        let mut lambdas = if options.lambdas.is_empty() { defaults.to_vec() } else { options.lambdas.clone() };
-        lambdas.sort_by(|a, b| b.total_cmp(a));
-        let search: Box<dyn Matcher> =
-            if approach.has_edges() { Box::new(FrankWolfe::default()) } else { Box::new(Linear::default()) };
-        let observe = &mut |step: &homolog::optimize::Step| watch.step(&about, step);
-        let chosen = learner(approach).fit_and_choose(&lambdas, &train, &*search, &validation, matcher, observe)?;
-        let loss = chosen.validation[chosen.chosen].mean();
-        (chosen.fit.weights.clone(), Some(chosen.fit), loss)
+        let mut trainer = trainer(approach);
+        if !options.lambdas.is_empty() {
+            trainer.lambdas.clone_from(&options.lambdas);
+        }
+        let set = TrainingSet::of_examples(sequence.features().clone(), train, validation);
+        let trained = trainer.train(&set, &watch.control(&about))?;
+        let loss = trained.after().map_or(f64::NAN, Evaluation::mean);
+        (trained.weights().to_vec(), trained.fit().cloned(), loss)
     } else {
         let weights = sequence.features().unlearned_weights();
-        let loss = evaluate(&validation, matcher, &weights)?.mean();
+        let loss = evaluate(&validation, matcher, &weights, &watch.control(&about))?.mean();
         (weights, None, loss)
     };
     let train_seconds = if approach.is_learned() { start.elapsed().as_secs_f64() } else { 0.0 };
     watch.say(format!("{about}test"));
-    let (tested, seconds) = timed_evaluation(&test, matcher, &weights)?;
+    let (tested, seconds) = timed_evaluation(&test, matcher, &weights, &watch.control(&about))?;
     let proof = fit.as_ref().and_then(|fit| fit.relaxed.as_ref());
     Ok(MethodResult {
         name: approach.name(),
-        lambda: fit.as_ref().map(|fit| fit.lambda),
+        lambda: fit.as_ref().map(|fit| fit.minimum.lambda),
         test_loss: tested.mean(),
         test_stderr: tested.standard_error(),
         validation_loss,
@@ -236,35 +236,49 @@ pub(crate) fn run_method(
         // The standard error of a mean of n, times √n.
         match_seconds_spread: seconds.standard_error() * (seconds.losses.len() as f64).sqrt(),
         certified: fit.as_ref().map(|fit| fit.certified),
-        gap: fit.as_ref().map(|fit| fit.gap),
+        gap: fit.as_ref().map(|fit| fit.minimum.gap),
         proven: tested.proven,
         training_loss_bound: proof.and_then(|proof| proof.loss),
         fit,
     })
 }
 
-fn learner(approach: Approach) -> MaxMargin {
+/// The paper's learning, for each approach.
+fn trainer(approach: Approach) -> Trainer {
+    let paper = Trainer { matcher: Some(approach.method()), ..Trainer::paper() };
     match approach {
         // The looser default gap leaves the weights a node or two apart.
-        Approach::LinearLearned => {
-            MaxMargin { bundle: Bundle { gap_tolerance: 1e-4, ..Bundle::default() }, ..MaxMargin::default() }
-        }
-        Approach::QuadraticCertified => MaxMargin {
+        Approach::LinearLearned => Trainer {
+            bundle: Bundle { gap_tolerance: 1e-4, ..Bundle::default() },
+            lambdas: LINEAR_LAMBDAS.to_vec(),
+            ..paper
+        },
+        Approach::QuadraticCertified => Trainer {
             bundle: Bundle { gap_tolerance: 1e-2, ..Bundle::default() },
             oracle: Oracle::Relaxation(LpRelaxation::default()),
-            ..MaxMargin::default()
+            lambdas: EDGE_LAMBDAS.to_vec(),
+            ..paper
         },
-        _ => MaxMargin { bundle: Bundle { max_iterations: 100, ..Bundle::default() }, ..MaxMargin::default() },
+        _ => Trainer {
+            bundle: Bundle { max_iterations: 100, ..Bundle::default() },
+            lambdas: EDGE_LAMBDAS.to_vec(),
+            ..paper
+        },
     }
 }
 
 /// Losses and times of one pair after the other.
-fn timed_evaluation(examples: &[Example], matcher: &dyn Matcher, weights: &[f64]) -> Result<(Evaluation, Evaluation)> {
-    let mut all = Evaluation { losses: Vec::new(), proven: 0 };
-    let mut seconds = Evaluation { losses: Vec::new(), proven: 0 };
+fn timed_evaluation(
+    examples: &[Example],
+    matcher: &dyn Matcher,
+    weights: &[f64],
+    control: &Control,
+) -> Result<(Evaluation, Evaluation)> {
+    let mut all = Evaluation::default();
+    let mut seconds = Evaluation::default();
     for example in examples {
         let start = Instant::now();
-        let one = evaluate(std::slice::from_ref(example), matcher, weights)?;
+        let one = evaluate(std::slice::from_ref(example), matcher, weights, control)?;
         seconds.losses.push(start.elapsed().as_secs_f64());
         all.losses.extend(one.losses);
         all.proven += one.proven;

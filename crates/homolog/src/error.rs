@@ -180,6 +180,23 @@ pub enum Error {
         /// Left or right.
         side: &'static str,
     },
+    /// The caller's [`Control`](crate::Control) said stop before there was anything to answer with.
+    #[error("interrupted")]
+    Interrupted,
+    /// Something is wrong with one of many inputs.
+    #[error("{place}: {error}")]
+    At {
+        /// Which: a graph, a pair.
+        place: String,
+        /// What is wrong with it.
+        error: Box<Error>,
+    },
+    /// A weight was named that the features do not have.
+    #[error("no weight is called {name:?}")]
+    NoSuchWeight {
+        /// The name.
+        name: String,
+    },
     /// There is nothing to learn from, or nothing to choose between.
     #[error("there are no examples")]
     NoExamples,

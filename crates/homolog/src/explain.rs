@@ -8,25 +8,28 @@
 //! so that the contributions of the features add up to the margin. Where both are proven optimal the margin is exact; else it is what
 //! the solver's best gives, and says so. One problem is solved for each matched pair.
 
-use crate::features::Instance;
 use crate::graph::Pair;
-use crate::matching::{Compatibility, Matching, RightOrder, Solution, Status, Workspace};
+use crate::matching::{Compatibility, Matching, Solution, Status, Workspace};
 use crate::model::Model;
-use crate::{Error, Result};
+use crate::{Control, Error, Report, Result};
 use rayon::prelude::*;
-use std::sync::Arc;
+use serde::Serialize;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A match with its reasons.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Explanation {
     /// The match.
     pub solution: Solution,
     /// One for each matched pair, by left node.
     pub matches: Vec<Reasons>,
+    /// How many matched pairs are not in that list because it was interrupted.
+    pub missing: usize,
 }
 
 /// Why two nodes are matched.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Reasons {
     /// The left node.
     pub left: usize,
@@ -39,7 +42,7 @@ pub struct Reasons {
 }
 
 /// The best match without a pair.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Alternative {
     /// Where the left node goes instead; `None`: it stays unmatched.
     pub right: Option<usize>,
@@ -52,30 +55,24 @@ pub struct Alternative {
 }
 
 impl Model {
-    /// The problem of matching two graphs under this model.
-    ///
-    /// # Errors
-    /// A graph without the parts that the features need.
-    pub fn problem(&self, pair: &Pair) -> Result<(Instance, Compatibility)> {
-        let left = Arc::new(self.features.describe(&pair.left)?);
-        let right = Arc::new(self.features.describe(&pair.right)?);
-        let instance = self.features.instance(&left, &right)?.restricted(&pair.given)?;
-        let problem = instance.compatibility(&self.weights())?;
-        Ok((instance, problem))
-    }
-
-    /// Matches two graphs and says why.
+    /// Matches two graphs and says why. Where the control says stop, the match is the best so far and the reasons that were not yet
+    /// found are missing.
     ///
     /// # Errors
     /// As [`Self::solve`].
-    pub fn explain(&self, pair: &Pair) -> Result<Explanation> {
+    pub fn explain(&self, pair: &Pair, control: &Control) -> Result<Explanation> {
         let (instance, problem) = self.problem(pair)?;
-        let solution = self.solve_shuffled(&problem, &mut Workspace::new())?;
+        let solution = self.solve_shuffled(&problem, &mut Workspace::with_control(control))?;
         let features = instance.joint_features(&solution.matching)?;
         let shares = shares(&problem, &solution.matching)?;
         let weights = self.weights();
         let pairs: Vec<(usize, usize)> = solution.matching.pairs().collect();
-        let explain = |work: &mut Workspace, (left, right): (usize, usize)| -> Result<Reasons> {
+        let count = pairs.len();
+        let done = AtomicUsize::new(0);
+        let explain = |work: &mut Workspace, (left, right): (usize, usize)| -> Result<Option<Reasons>> {
+            if control.interrupted() {
+                return Ok(None);
+            }
             let mut without = problem.clone();
             without.node[[left, right]] = f64::NEG_INFINITY;
             let other = self.solve_shuffled(&without, work)?;
@@ -93,19 +90,18 @@ impl Model {
             } else {
                 None
             };
-            Ok(Reasons { left, right, share: shares[left], alternative })
+            // An alternative that a solver was interrupted at is not the best there is.
+            if control.interrupted() {
+                return Ok(None);
+            }
+            let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+            control.report(&Report::new("reasons", done, Some(count)));
+            Ok(Some(Reasons { left, right, share: shares[left], alternative }))
         };
-        let matches = pairs.into_par_iter().map_init(Workspace::new, explain).collect::<Result<_>>()?;
-        Ok(Explanation { solution, matches })
-    }
-
-    pub(crate) fn solve_shuffled(&self, problem: &Compatibility, work: &mut Workspace) -> Result<Solution> {
-        let order = RightOrder::random(problem.right_count(), 0);
-        let mut shuffled = problem.clone();
-        order.shuffle_into(problem, &mut shuffled)?;
-        let mut solution = self.matcher.matcher().solve(&shuffled, work)?;
-        order.carry_back_solution(&mut solution)?;
-        Ok(solution)
+        let found: Vec<Option<Reasons>> =
+            pairs.into_par_iter().map_init(|| Workspace::with_control(control), explain).collect::<Result<_>>()?;
+        let missing = found.iter().filter(|reasons| reasons.is_none()).count();
+        Ok(Explanation { solution, matches: found.into_iter().flatten().collect(), missing })
     }
 }
 

@@ -196,25 +196,35 @@ impl Graph {
     /// `order` is not a permutation of the nodes.
     pub fn renumbered(&self, order: &[usize]) -> Result<Self> {
         self.expect_count("order of nodes", order.len())?;
+        self.subgraph(order)
+    }
+
+    /// Some of the nodes, in this order, and the edges among them; context points stay.
+    ///
+    /// # Errors
+    /// A node that does not exist or occurs twice.
+    pub fn subgraph(&self, nodes: &[usize]) -> Result<Self> {
         let mut place = vec![None; self.node_count];
-        for (new, &old) in order.iter().enumerate() {
+        for (new, &old) in nodes.iter().enumerate() {
             match place.get_mut(old) {
                 None => return Err(Error::OutOfRange { what: "order of nodes", index: old, count: self.node_count }),
                 Some(slot @ None) => *slot = Some(new),
                 Some(Some(_)) => return Err(Error::NotAPermutation { what: "order of nodes", index: old }),
             }
         }
-        let place: Vec<usize> = place.into_iter().flatten().collect();
-        let moved: Vec<[usize; 2]> = self.edges.ends().iter().map(|&[i, j]| [place[i], place[j]]).collect();
-        let renumbered = Self {
-            points: self.points.as_ref().map(|points| points.select(Axis(0), order)),
-            node_attributes: self.node_attributes.as_ref().map(|attributes| attributes.reorder(order)),
-            names: self.names.as_ref().map(|names| order.iter().map(|&old| names[old].clone()).collect()),
+        let kept = self.edges.ends().iter().enumerate();
+        let kept = kept.filter_map(|(at, &[i, j])| Some(([place[i]?, place[j]?], at)));
+        let (edges, rows): (Vec<[usize; 2]>, Vec<usize>) = kept.unzip();
+        let subgraph = Self {
+            node_count: nodes.len(),
+            points: self.points.as_ref().map(|points| points.select(Axis(0), nodes)),
+            node_attributes: self.node_attributes.as_ref().map(|attributes| attributes.reorder(nodes)),
+            names: self.names.as_ref().map(|names| nodes.iter().map(|&old| names[old].clone()).collect()),
             ..self.clone()
         };
         match &self.edge_attributes {
-            None => renumbered.with_edges(moved, Direction::Directed),
-            Some(attributes) => renumbered.with_attributed_edges(moved, attributes, Direction::Directed),
+            None => subgraph.with_edges(edges, Direction::Directed),
+            Some(attributes) => subgraph.with_attributed_edges(edges, &attributes.reorder(&rows), Direction::Directed),
         }
     }
 

@@ -1,14 +1,15 @@
 //! [`Model`]: features, matcher and weights, and how they were learned. A model file is JSON that a person can read and compare:
 //! data, never code. Numbers come back bit for bit.
 
-use crate::features::FeatureMap;
-use crate::graph::Pair;
-use crate::learn::{Fit, RelaxedProof};
+use crate::features::{Described, FeatureMap, Instance};
+use crate::graph::{Graph, Pair};
+use crate::learn::{Evaluation, LabelledPairs, LearnerName, RelaxedProof, Trained, Trainer, TrainingSet, ValidatedBy};
 use crate::loss::LossKind;
-use crate::matching::{Method, Solution, Workspace};
+use crate::matching::{Compatibility, Method, Restrictions, RightOrder, Solution, Workspace};
 use crate::optimize::StopReason;
-use crate::{Error, Result};
+use crate::{Control, Error, Result};
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// The version of the file format that this library writes, and the newest it reads.
 pub const FORMAT_VERSION: u32 = 1;
@@ -53,28 +54,34 @@ struct NamedWeight {
     weight: f64,
 }
 
-/// How weights were learned.
+/// How weights came about.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TrainingRecord {
-    /// The regularisation.
-    pub lambda: f64,
+    /// Who learned them; `unlearned`: learning did not help, and they are as before.
+    #[serde(default)]
+    pub learner: LearnerName,
     /// The loss that was trained against.
     pub loss: LossKind,
     /// How many examples there were.
     pub examples: usize,
-    /// λ/2 |w|² + risk.
-    pub objective: f64,
-    /// The mean slack.
-    pub risk: f64,
+    /// How weights before and after learning did on what was held out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub validation: Option<ValidationRecord>,
+    /// The regularisation.
+    pub lambda: Option<f64>,
+    /// λ/2 |w - centre|² + risk.
+    pub objective: Option<f64>,
+    /// The mean slack, or the mean of -log of the truth's share.
+    pub risk: Option<f64>,
     /// A lower bound on the objective of any weights, if certified.
-    pub bound: f64,
+    pub bound: Option<f64>,
     /// (objective - bound) / objective.
-    pub gap: f64,
+    pub gap: Option<f64>,
     /// Whether bound and gap are proven.
     pub certified: bool,
     /// Why training ended.
-    pub stop: StopReason,
+    pub stop: Option<StopReason>,
     /// Evaluations of the risk at this λ.
     pub evaluations: usize,
     /// Problems solved, up to this λ on the path.
@@ -86,23 +93,44 @@ pub struct TrainingRecord {
     pub version: String,
 }
 
+/// Errors on what was held out of training.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ValidationRecord {
+    /// What was held out.
+    pub by: ValidatedBy,
+    /// The mean loss before learning, and its standard error.
+    pub before: Option<[f64; 2]>,
+    /// The mean loss with the weights taken, and its standard error.
+    pub after: [f64; 2],
+}
+
 impl TrainingRecord {
-    /// What is worth keeping of a fit.
+    /// What is worth keeping of a run of training.
     #[must_use]
-    pub fn new(fit: &Fit, loss: LossKind, examples: usize) -> Self {
+    pub fn new(trained: &Trained, loss: LossKind) -> Self {
+        let numbers = |evaluation: &Evaluation| [evaluation.mean(), evaluation.standard_error()];
+        let fit = trained.fit();
+        let minimum = fit.map(|fit| &fit.minimum);
         Self {
-            lambda: fit.lambda,
+            learner: trained.best().learner,
             loss,
-            examples,
-            objective: fit.objective,
-            risk: fit.risk,
-            bound: fit.bound,
-            gap: fit.gap,
-            certified: fit.certified,
-            stop: fit.stop,
-            evaluations: fit.history.len(),
-            solves: fit.solves,
-            relaxed: fit.relaxed,
+            examples: trained.examples,
+            validation: trained.after().map(|after| ValidationRecord {
+                by: trained.by,
+                before: trained.before().map(numbers),
+                after: numbers(after),
+            }),
+            lambda: minimum.map(|minimum| minimum.lambda),
+            objective: minimum.map(|minimum| minimum.objective),
+            risk: minimum.map(|minimum| minimum.risk),
+            bound: minimum.map(|minimum| minimum.bound),
+            gap: minimum.map(|minimum| minimum.gap),
+            certified: fit.is_some_and(|fit| fit.certified),
+            stop: minimum.map(|minimum| minimum.stop),
+            evaluations: minimum.map_or(0, |minimum| minimum.history.len()),
+            solves: fit.map_or(0, |fit| fit.solves),
+            relaxed: fit.and_then(|fit| fit.relaxed),
             version: env!("CARGO_PKG_VERSION").to_string(),
         }
     }
@@ -128,6 +156,44 @@ impl Model {
         let model = Self { format, features, matcher, weights, training };
         model.check()?;
         Ok(model)
+    }
+
+    /// Learns from labelled pairs how to match: the usual case in one call.
+    ///
+    /// ```
+    /// use homolog::features::FeatureMap;
+    /// use homolog::graph::Graph;
+    /// use homolog::learn::{LabelledPairs, Trainer};
+    /// use homolog::matching::{Matching, Workspace};
+    /// use homolog::model::Model;
+    /// use std::sync::Arc;
+    ///
+    /// let wing = |x: f64| Graph::from_points(ndarray::array![[0.0, 0.0], [4.0 + x, 0.5], [3.0, 2.0 - x], [1.0, 2.0]]).map(Arc::new);
+    /// let (left, right) = (wing(0.0)?, wing(0.3)?);
+    /// let mut pairs = LabelledPairs::new();
+    /// pairs.add(&left, &right, Matching::identity(4))?;
+    /// let model = Model::fit(&FeatureMap::paper_linear(), &pairs, &Trainer::default())?;
+    /// let pair = homolog::graph::Pair::new(left, wing(0.1)?);
+    /// let solution = model.solve(&pair, &mut Workspace::new())?;
+    /// assert_eq!(solution.matching.matched_count(), 4);
+    /// # Ok::<(), homolog::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// No pairs; a graph without the parts that features or loss need; a setting out of range.
+    pub fn fit(features: &FeatureMap, pairs: &LabelledPairs, trainer: &Trainer) -> Result<Self> {
+        let set = TrainingSet::new(features, &trainer.loss, pairs, &LabelledPairs::new())?;
+        let trained = trainer.train(&set, &Control::new())?;
+        Self::trained(&set, trainer, &trained)
+    }
+
+    /// The model that a run of training came to.
+    ///
+    /// # Errors
+    /// Weights that are not those of the set's features.
+    pub fn trained(set: &TrainingSet, trainer: &Trainer, trained: &Trained) -> Result<Self> {
+        let record = TrainingRecord::new(trained, trainer.loss);
+        Self::new(set.features.clone(), trainer.matcher_for(set), trained.weights(), Some(record))
     }
 
     /// Matching without learning: every weight is 1.
@@ -158,6 +224,48 @@ impl Model {
     pub fn solve(&self, pair: &Pair, work: &mut Workspace) -> Result<Solution> {
         let (_, problem) = self.problem(pair)?;
         self.solve_shuffled(&problem, work)
+    }
+
+    /// The problem of matching two graphs under this model.
+    ///
+    /// # Errors
+    /// A graph without the parts that the features need.
+    pub fn problem(&self, pair: &Pair) -> Result<(Instance, Compatibility)> {
+        let (left, right) = (Arc::new(self.describe(&pair.left)?), Arc::new(self.describe(&pair.right)?));
+        self.problem_of(&left, &right, &pair.given)
+    }
+
+    /// What the model sees of a graph: computed once, for all the problems it is in.
+    ///
+    /// # Errors
+    /// A graph without the parts that the features need.
+    pub fn describe(&self, graph: &Graph) -> Result<Described> {
+        self.features.describe(graph)
+    }
+
+    /// [`Self::problem`] of graphs that are described already.
+    ///
+    /// # Errors
+    /// Graphs that were described by another model; seeds or forbidden pairs that cannot hold.
+    pub fn problem_of(
+        &self,
+        left: &Arc<Described>,
+        right: &Arc<Described>,
+        given: &Restrictions,
+    ) -> Result<(Instance, Compatibility)> {
+        let instance = self.features.instance(left, right)?.restricted(given)?;
+        let problem = instance.compatibility(&self.weights())?;
+        Ok((instance, problem))
+    }
+
+    /// Solves a problem of this model with its right nodes in a shuffled order, always the same.
+    pub(crate) fn solve_shuffled(&self, problem: &Compatibility, work: &mut Workspace) -> Result<Solution> {
+        let order = RightOrder::random(problem.right_count(), 0);
+        let mut shuffled = problem.clone();
+        order.shuffle_into(problem, &mut shuffled)?;
+        let mut solution = self.matcher.matcher().solve(&shuffled, work)?;
+        order.carry_back_solution(&mut solution)?;
+        Ok(solution)
     }
 
     /// The model as a file: indented JSON with a line feed at the end.

@@ -6,24 +6,25 @@ mod common;
 mod relaxed_reference;
 
 use common::rng;
-use homolog::Error;
 use homolog::features::{
     Adjacency, Descriptor, Difference, EdgeKind, FeatureMap, LengthUnit, Lengths, NodeFeature, Position,
 };
 use homolog::geometry::{Delaunay, EdgeRule};
 use homolog::graph::{Graph, Pair};
-use homolog::learn::{Example, Fit, Learner, MaxMargin, Oracle, Training, evaluate};
+use homolog::learn::{Example, Fit, MaxMargin, Oracle, Trainer, Training, TrainingSet, evaluate};
 use homolog::loss::{Endpoint, Hamming, Loss};
 use homolog::matching::{
-    BruteForce, Compatibility, Constraint, Exact, FrankWolfe, LpRelaxation, Matcher, Matching, Status, Workspace,
+    BruteForce, Compatibility, Constraint, Exact, FrankWolfe, Linear, LpRelaxation, Matcher, Matching, Method, Status,
+    Workspace,
 };
-use homolog::optimize::{Bundle, Step, StopReason};
+use homolog::optimize::{Bundle, StopReason};
+use homolog::{Control, Error};
 use ndarray::Array2;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use relaxed_reference::reference;
-use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// What kind of problem to learn.
 #[derive(Clone, Copy)]
@@ -82,8 +83,19 @@ fn example(map: &FeatureMap, case: Case, number: usize, rng: &mut ChaCha8Rng) ->
     Example::new(map.instance(&left, &right).unwrap(), &pair, truth, case.loss, number as u64).unwrap()
 }
 
-fn go_on(_: &Step) -> ControlFlow<()> {
-    ControlFlow::Continue(())
+fn go_on() -> Control {
+    Control::new()
+}
+
+/// Says stop after so many steps.
+fn stop_after(steps: usize) -> Control {
+    let seen = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&seen);
+    Control::new()
+        .observed_by(move |_| {
+            count.fetch_add(1, Ordering::SeqCst);
+        })
+        .interrupted_by(move || seen.load(Ordering::SeqCst) >= steps)
 }
 
 fn learner(lambda: f64, solver: LpRelaxation) -> MaxMargin {
@@ -131,14 +143,20 @@ fn objective_and_bound_enclose_the_relaxed_minimum_and_the_lemma_holds() {
         for max_iterations in [10_000, 40] {
             for lambda in [0.3, 0.01] {
                 let solver = LpRelaxation { max_iterations, ..LpRelaxation::default() };
-                let fit = learner(lambda, solver).fit(&examples, &brute_force(), &mut go_on).unwrap();
+                let fit = learner(lambda, solver).fit(&examples, &brute_force(), &go_on()).unwrap();
                 let what = format!("{}, λ {lambda}, {max_iterations} steps: {}", case.name, fit.note());
-                assert!(fit.certified && fit.bound <= fit.objective, "{what}");
-                assert!(max_iterations < 100 || fit.stop == StopReason::Converged, "{what}");
-                let (true_risk, relaxed_risk) = risks(&examples, &fit.weights).unwrap();
-                assert!(true_risk <= fit.risk + 1e-9 && relaxed_risk <= fit.risk + 1e-6, "{relaxed_risk}; {what}");
-                let loss = evaluate(&examples, &brute_force(), &fit.weights).unwrap().mean();
-                assert!(loss <= fit.risk + 1e-9 && fit.relaxed.unwrap().loss == Some(fit.risk), "{loss}; {what}");
+                assert!(fit.certified && fit.minimum.bound <= fit.minimum.objective, "{what}");
+                assert!(max_iterations < 100 || fit.minimum.stop == StopReason::Converged, "{what}");
+                let (true_risk, relaxed_risk) = risks(&examples, &fit.minimum.weights).unwrap();
+                assert!(
+                    true_risk <= fit.minimum.risk + 1e-9 && relaxed_risk <= fit.minimum.risk + 1e-6,
+                    "{relaxed_risk}; {what}"
+                );
+                let loss = evaluate(&examples, &brute_force(), &fit.minimum.weights, &go_on()).unwrap().mean();
+                assert!(
+                    loss <= fit.minimum.risk + 1e-9 && fit.relaxed.unwrap().loss == Some(fit.minimum.risk),
+                    "{loss}; {what}"
+                );
                 check_bound(&examples, &fit, &what);
                 loose += usize::from(relaxed_risk > true_risk + 1e-4);
             }
@@ -151,11 +169,12 @@ fn objective_and_bound_enclose_the_relaxed_minimum_and_the_lemma_holds() {
 fn check_bound(examples: &[Example], fit: &Fit, what: &str) {
     let mut rng = rng(2);
     for size in [0.0, 0.01, 0.1, 0.1, 1.0] {
-        let other: Vec<f64> = fit.weights.iter().map(|weight| weight + size * rng.random_range(-1.0..1.0)).collect();
+        let other: Vec<f64> =
+            fit.minimum.weights.iter().map(|weight| weight + size * rng.random_range(-1.0..1.0)).collect();
         let square: f64 = other.iter().map(|weight| weight * weight).sum();
         let Some((_, relaxed_risk)) = risks(examples, &other) else { continue };
-        let objective = relaxed_risk + 0.5 * fit.lambda * square;
-        assert!(objective >= fit.bound - 1e-6, "{objective} at {other:?}; {what}");
+        let objective = relaxed_risk + 0.5 * fit.minimum.lambda * square;
+        assert!(objective >= fit.minimum.bound - 1e-6, "{objective} at {other:?}; {what}");
     }
 }
 
@@ -166,7 +185,7 @@ fn the_same_bytes_on_any_number_of_threads() {
         pool.install(|| {
             let examples = examples(cases()[0], 40, 3);
             let learner = learner(1.0, LpRelaxation::default());
-            let fits = learner.fit_path(&[0.1, 0.01], &examples, &Exact::default(), &mut go_on).unwrap();
+            let fits = learner.fit_path(&[0.1, 0.01], &examples, &Exact::default(), &go_on()).unwrap();
             serde_json::to_string(&fits).unwrap()
         })
     };
@@ -180,19 +199,19 @@ fn a_run_that_is_written_down_and_resumed_gives_the_same_bytes() {
     let examples = examples(cases()[2], 6, 4);
     let (learner, matcher, lambdas) = (learner(1.0, LpRelaxation::default()), Exact::default(), [0.1, 0.01, 1e-3]);
     let learner = MaxMargin { bundle: Bundle { gap_tolerance: 1e-3, ..learner.bundle }, ..learner };
-    let whole = learner.fit_path(&lambdas, &examples, &matcher, &mut go_on).unwrap();
-    let steps: usize = whole.iter().map(|fit| fit.history.len()).sum();
+    let whole = learner.fit_path(&lambdas, &examples, &matcher, &go_on()).unwrap();
+    let steps: usize = whole.iter().map(|fit| fit.minimum.history.len()).sum();
     assert!(steps > 8);
-    for stop_after in [1, 2, 5] {
-        let mut training = learner.start(&examples, &matcher, None).unwrap();
+    for stop in [1, 2, 5] {
+        let mut training = learner.start(&examples, None).unwrap();
         let mut fits: Vec<Fit> = Vec::new();
-        for _ in 0..=steps {
-            let mut left = stop_after;
-            let mut stop = |_: &Step| {
-                left -= 1;
-                if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-            };
-            fits = learner.resume(&mut training, &lambdas, &examples, &matcher, &mut stop).unwrap();
+        while fits.len() < lambdas.len() {
+            let lambda = lambdas[fits.len()];
+            let fit = learner.advance(&mut training, lambda, &examples, &matcher, &stop_after(stop)).unwrap();
+            // Broken off at the very end, the fit is there but not what the relaxation makes of it.
+            if fit.minimum.stop != StopReason::Interrupted && fit.relaxed.unwrap().tight.is_some() {
+                fits.push(fit);
+            }
             let text = serde_json::to_string(&training).unwrap();
             training = serde_json::from_str::<Training>(&text).unwrap();
             assert_eq!(serde_json::to_string(&training).unwrap(), text);
@@ -206,33 +225,72 @@ fn the_fit_says_what_is_proven() {
     let examples = examples(cases()[0], 6, 5);
     let learner = learner(0.1, LpRelaxation::default());
     // The matcher is not asked in training: one that proves nothing takes nothing away.
-    let fit = learner.fit(&examples, &FrankWolfe::default(), &mut go_on).unwrap();
+    let fit = learner.fit(&examples, &FrankWolfe::default(), &go_on()).unwrap();
     let proof = fit.relaxed.unwrap();
-    assert_eq!((proof.loss, proof.problems), (Some(fit.risk), 6));
+    assert_eq!((proof.loss, proof.problems), (Some(fit.minimum.risk), 6));
     let root = Exact { max_branches: 1, ..Exact::default() };
-    assert_eq!(proof.tight, Some(evaluate(&examples, &root, &fit.weights).unwrap().proven));
+    assert_eq!(proof.tight, Some(evaluate(&examples, &root, &fit.minimum.weights, &go_on()).unwrap().proven));
     let note = fit.note();
     let tight = format!("{} of 6 training problems", proof.tight.unwrap());
-    assert!(note.contains(&format!("is at most {:.6} (proven)", fit.risk)) && note.contains(&tight), "{note}");
+    assert!(note.contains(&format!("is at most {:.6} (proven)", fit.minimum.risk)) && note.contains(&tight), "{note}");
     // Broken off, what is known by then is proven all the same.
-    let broken_off = learner.fit(&examples, &root, &mut |_| ControlFlow::Break(())).unwrap();
-    assert_eq!((broken_off.stop, broken_off.relaxed.unwrap().tight), (StopReason::Interrupted, None));
-    assert!(broken_off.certified && broken_off.bound <= fit.objective && fit.bound <= broken_off.objective);
+    let broken_off = learner.fit(&examples, &root, &stop_after(1)).unwrap();
+    assert_eq!((broken_off.minimum.stop, broken_off.relaxed.unwrap().tight), (StopReason::Interrupted, None));
+    assert!(
+        broken_off.certified
+            && broken_off.minimum.bound <= fit.minimum.objective
+            && fit.minimum.bound <= broken_off.minimum.objective
+    );
     // Truths that leave out a node that every answer matches: nothing follows for the loss.
     let partial = self::examples(Case { partial: true, ..cases()[0] }, 6, 5);
-    let fit = learner.fit(&partial, &root, &mut go_on).unwrap();
+    let fit = learner.fit(&partial, &root, &go_on()).unwrap();
     assert!(fit.relaxed.unwrap().loss.is_none() && !fit.note().contains("training loss"), "{}", fit.note());
 }
 
 #[test]
 fn lambda_is_chosen_by_a_matcher_after_training_by_the_relaxation() {
     let (train, validation) = (examples(cases()[1], 8, 6), examples(cases()[1], 8, 7));
-    let learner = learner(1.0, LpRelaxation::default());
-    let matcher = brute_force();
-    let chosen = learner.fit_validated(&[0.3, 0.03], &train, &validation, &matcher, &mut go_on).unwrap();
-    for (fit, losses) in chosen.fits.iter().zip(&chosen.validation) {
+    let MaxMargin { bundle, oracle, .. } = learner(1.0, LpRelaxation::default());
+    let matcher = Method::BruteForce(brute_force());
+    let trainer = Trainer { bundle, oracle, lambdas: vec![0.3, 0.03], matcher: Some(matcher), ..Trainer::paper() };
+    let unlearned = vec![1.0; train[0].instance().dim()];
+    let set = TrainingSet { unlearned, ..TrainingSet::of_examples(FeatureMap::paper_quadratic(), train, validation) };
+    let trained = trainer.train(&set, &go_on()).unwrap();
+    for candidate in &trained.candidates {
+        let fit = candidate.fit.as_ref().unwrap();
         assert!(fit.relaxed.is_some());
-        assert_eq!(*losses, evaluate(&validation, &matcher, &fit.weights).unwrap());
+        let losses = evaluate(&set.validation, &brute_force(), &fit.minimum.weights, &go_on()).unwrap();
+        assert_eq!(candidate.validation, Some(losses));
+    }
+}
+
+#[test]
+fn a_truth_that_the_model_may_not_answer_with_proves_nothing_of_the_loss() {
+    // Two left nodes share a right node, in a model that is one-to-one: no prediction can be right.
+    let map = FeatureMap {
+        node: vec![NodeFeature {
+            descriptor: Descriptor::Position(Position::default()),
+            comparison: homolog::features::Comparison::default(),
+        }],
+        ..FeatureMap::paper_linear()
+    };
+    let graph = |points| Arc::new(Graph::from_points(points).unwrap());
+    let left = graph(ndarray::array![[0.0, 0.0], [0.1, 0.0], [5.0, 5.0]]);
+    let right = graph(ndarray::array![[0.0, 0.0], [3.0, 3.0], [5.0, 5.0]]);
+    let pair = Pair::new(left, right);
+    let [left, right] = [&pair.left, &pair.right].map(|graph| Arc::new(map.describe(graph).unwrap()));
+    let truth = Matching::new(vec![Some(0), Some(0), Some(2)], 3, Constraint::ManyToOne).unwrap();
+    let instance = map.instance(&left, &right).unwrap();
+    let example = Example::new(instance, &pair, truth, &Hamming::default(), 0).unwrap();
+    for oracle in [Oracle::Search, Oracle::Relaxation(LpRelaxation::default())] {
+        let bundle = Bundle { lambda: 1e-3, ..Bundle::default() };
+        let learner = MaxMargin { bundle, oracle, ..MaxMargin::default() };
+        let fit = learner.fit(std::slice::from_ref(&example), &Linear::default(), &go_on()).unwrap();
+        let loss =
+            evaluate(std::slice::from_ref(&example), &Linear::default(), &fit.minimum.weights, &go_on()).unwrap();
+        assert!(loss.mean() > 0.3);
+        assert!(!fit.bounds_loss && fit.relaxed.is_none_or(|proof| proof.loss.is_none()), "{}", fit.note());
+        assert!(!fit.note().contains("training loss"), "{}", fit.note());
     }
 }
 
@@ -240,14 +298,14 @@ fn lambda_is_chosen_by_a_matcher_after_training_by_the_relaxation() {
 fn graphs_too_large_for_it_are_told_of_the_search() {
     let examples = examples(cases()[0], 2, 8);
     let small = LpRelaxation { max_entries: 10, ..LpRelaxation::default() };
-    let error = learner(0.1, small).fit(&examples, &Exact::default(), &mut go_on).unwrap_err();
+    let error = learner(0.1, small).fit(&examples, &Exact::default(), &go_on()).unwrap_err();
     assert!(matches!(error, Error::TooLarge { limit: 10, .. }));
     assert!(error.to_string().contains("learn with the search oracle instead"), "{error}");
     let read: MaxMargin = serde_json::from_str(r#"{"oracle":{"name":"relaxation","max_entries":10}}"#).unwrap();
     assert_eq!(read.oracle, Oracle::Relaxation(LpRelaxation { max_entries: 10, ..LpRelaxation::default() }));
     assert!(serde_json::from_str::<MaxMargin>(r#"{"oracle":{"name":"relaxation","entries":10}}"#).is_err());
     let wrong = LpRelaxation { gap: f64::NAN, ..LpRelaxation::default() };
-    let error = learner(0.1, wrong).fit(&examples, &Exact::default(), &mut go_on).unwrap_err();
+    let error = learner(0.1, wrong).fit(&examples, &Exact::default(), &go_on()).unwrap_err();
     assert!(matches!(error, Error::BadSetting { name: "gap", .. }));
 }
 

@@ -3,13 +3,13 @@
 mod common;
 
 use common::house::house;
+use homolog::Control;
 use homolog::experiment::Split;
 use homolog::features::FeatureMap;
-use homolog::learn::{Learner, MaxMargin, Oracle, evaluate};
+use homolog::learn::{MaxMargin, Oracle, evaluate};
 use homolog::loss::Hamming;
 use homolog::matching::{Exact, LpRelaxation};
 use homolog::optimize::{Bundle, StopReason};
-use std::ops::ControlFlow;
 
 #[test]
 fn the_house_is_learned_with_proof_and_matched_without_branching() {
@@ -23,13 +23,13 @@ fn the_house_is_learned_with_proof_and_matched_without_branching() {
         ..MaxMargin::default()
     };
     let root = Exact { max_branches: 1, ..Exact::default() };
-    let fit = learner.fit(&train, &root, &mut |_| ControlFlow::Continue(())).unwrap();
-    println!("{} {} evaluations", fit.note(), fit.history.len());
-    assert!(fit.certified && fit.stop == StopReason::Converged && fit.gap <= 0.3);
-    let trained = evaluate(&train, &root, &fit.weights).unwrap();
+    let fit = learner.fit(&train, &root, &Control::new()).unwrap();
+    println!("{} {} evaluations", fit.note(), fit.minimum.history.len());
+    assert!(fit.certified && fit.minimum.stop == StopReason::Converged && fit.minimum.gap <= 0.3);
+    let trained = evaluate(&train, &root, &fit.minimum.weights, &Control::new()).unwrap();
     assert_eq!(fit.relaxed.unwrap().tight, Some(trained.proven));
     assert!(trained.mean() <= fit.relaxed.unwrap().loss.unwrap(), "the proven bound on the training loss holds");
-    let tested = evaluate(&test, &root, &fit.weights).unwrap();
+    let tested = evaluate(&test, &root, &fit.minimum.weights, &Control::new()).unwrap();
     println!("test loss {}, {} of {} proven at the root", tested.mean(), tested.proven, test.len());
     assert_eq!((trained.proven, tested.proven), (2, 7));
     assert!(tested.mean() < 0.05, "linear assignment learned from all seven pairs has .09");

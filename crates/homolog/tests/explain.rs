@@ -4,6 +4,7 @@
 mod common;
 
 use common::rng;
+use homolog::Control;
 use homolog::explain::shares;
 use homolog::features::FeatureMap;
 use homolog::graph::{Graph, Pair};
@@ -37,7 +38,7 @@ fn margins_are_what_brute_force_says_and_features_add_up_to_them() {
         for (seed, (left, right)) in [(5, 5), (4, 6), (6, 4), (2, 2)].into_iter().enumerate() {
             let pair = pair(left, right, (10 * number + seed) as u64);
             let (_, problem) = model.problem(&pair).unwrap();
-            let explanation = model.explain(&pair).unwrap();
+            let explanation = model.explain(&pair, &Control::new()).unwrap();
             let best = BruteForce::default().solve(&problem, &mut Workspace::new()).unwrap();
             assert!((explanation.solution.score - best.score).abs() < 1e-9);
             assert_eq!(explanation.matches.len(), explanation.solution.matching.matched_count());
@@ -70,13 +71,13 @@ fn shares_add_up_to_the_score() {
 #[test]
 fn a_pair_without_which_nothing_is_left_has_no_alternative() {
     let model = &models()[0];
-    let explanation = model.explain(&pair(1, 1, 1)).unwrap();
+    let explanation = model.explain(&pair(1, 1, 1), &Control::new()).unwrap();
     assert_eq!(explanation.matches[0].alternative, None);
 }
 
 #[test]
 fn a_search_that_proves_nothing_says_so() {
     let model = Model::unlearned(FeatureMap::paper_quadratic(), Method::FrankWolfe(FrankWolfe::default())).unwrap();
-    let explanation = model.explain(&pair(6, 6, 3)).unwrap();
+    let explanation = model.explain(&pair(6, 6, 3), &Control::new()).unwrap();
     assert!(explanation.matches.iter().all(|reasons| !reasons.alternative.as_ref().unwrap().proven));
 }

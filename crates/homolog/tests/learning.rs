@@ -1,22 +1,22 @@
 //! The learner's laws: the risk against its definition, the paper's lemma, the same bytes on any number of threads and after a
-//! break, importance, rules for weights, selection of λ, and model files.
+//! break, importance, rules for weights, and model files.
 #![allow(clippy::unwrap_used, reason = "a panic is a test's report")]
 
 mod common;
 
 use common::rng;
-use homolog::Error;
 use homolog::features::{Descriptor, FeatureMap, NodeAttributes, NodeFeature};
 use homolog::graph::{Attributes, Graph, Pair};
-use homolog::learn::{Evaluation, Example, Fit, Learner, MaxMargin, Training, evaluate, lambda_grid};
+use homolog::learn::{Example, Fit, MaxMargin, Trainer, Training, TrainingSet, evaluate};
 use homolog::loss::{Hamming, LossKind};
 use homolog::matching::{BruteForce, FrankWolfe, Linear, Matcher, Matching, Method, Workspace};
 use homolog::model::{Model, TrainingRecord};
 use homolog::optimize::{Bundle, StopReason, WeightRule};
+use homolog::{Control, Error};
 use ndarray::Array2;
 use rand::RngExt;
-use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 const DIM: usize = 4;
 
@@ -50,8 +50,19 @@ fn examples(count: usize, nodes: usize, edges: bool, seed: u64) -> Vec<Example> 
         .collect()
 }
 
-fn go_on(_: &homolog::optimize::Step) -> ControlFlow<()> {
-    ControlFlow::Continue(())
+fn go_on() -> Control {
+    Control::new()
+}
+
+/// Says stop after so many steps.
+fn stop_after(steps: usize) -> Control {
+    let seen = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&seen);
+    Control::new()
+        .observed_by(move |_| {
+            count.fetch_add(1, Ordering::SeqCst);
+        })
+        .interrupted_by(move || seen.load(Ordering::SeqCst) >= steps)
 }
 
 fn learner(lambda: f64) -> MaxMargin {
@@ -79,20 +90,25 @@ fn the_objective_is_what_it_says_and_the_lemma_holds() {
         let examples = examples(6, 5, edges, 1);
         let matcher: &dyn Matcher = if edges { &BruteForce { max_matchings: 10_000_000 } } else { &Linear::default() };
         for lambda in [1.0, 0.05, 0.002] {
-            let fit = learner(lambda).fit(&examples, matcher, &mut go_on).unwrap();
-            assert!(fit.certified && fit.stop == StopReason::Converged, "{}", fit.note());
-            let risk = risk_by_hand(&examples, &fit.weights);
-            assert!((fit.risk - risk).abs() < 1e-9, "{} is not {risk}", fit.risk);
-            let square: f64 = fit.weights.iter().map(|weight| weight * weight).sum();
-            assert!((fit.objective - risk - 0.5 * lambda * square).abs() < 1e-9);
-            let loss = evaluate(&examples, matcher, &fit.weights).unwrap().mean();
-            assert!(loss <= fit.risk + 1e-9, "the mean slack {} is below the mean loss {loss}", fit.risk);
+            let fit = learner(lambda).fit(&examples, matcher, &go_on()).unwrap();
+            assert!(fit.certified && fit.minimum.stop == StopReason::Converged, "{}", fit.note());
+            let risk = risk_by_hand(&examples, &fit.minimum.weights);
+            assert!((fit.minimum.risk - risk).abs() < 1e-9, "{} is not {risk}", fit.minimum.risk);
+            let square: f64 = fit.minimum.weights.iter().map(|weight| weight * weight).sum();
+            assert!((fit.minimum.objective - risk - 0.5 * lambda * square).abs() < 1e-9);
+            let loss = evaluate(&examples, matcher, &fit.minimum.weights, &go_on()).unwrap().mean();
+            assert!(
+                loss <= fit.minimum.risk + 1e-9,
+                "the mean slack {} is below the mean loss {loss}",
+                fit.minimum.risk
+            );
             // No other weights beat the bound.
             let mut rng = rng(2);
             for _ in 0..20 {
-                let other: Vec<f64> = fit.weights.iter().map(|weight| weight + rng.random_range(-0.5..0.5)).collect();
+                let other: Vec<f64> =
+                    fit.minimum.weights.iter().map(|weight| weight + rng.random_range(-0.5..0.5)).collect();
                 let square: f64 = other.iter().map(|weight| weight * weight).sum();
-                assert!(risk_by_hand(&examples, &other) + 0.5 * lambda * square >= fit.bound - 1e-9);
+                assert!(risk_by_hand(&examples, &other) + 0.5 * lambda * square >= fit.minimum.bound - 1e-9);
             }
         }
     }
@@ -102,14 +118,15 @@ fn the_objective_is_what_it_says_and_the_lemma_holds() {
 fn learning_finds_the_coordinates_that_matter() {
     let (train, test) = (examples(30, 12, false, 3), examples(30, 12, false, 4));
     let matcher = Linear::default();
-    let fit = learner(0.01).fit(&train, &matcher, &mut go_on).unwrap();
-    let learned = evaluate(&test, &matcher, &fit.weights).unwrap().mean();
-    let unlearned = evaluate(&test, &matcher, &[1.0; DIM]).unwrap().mean();
+    let fit = learner(0.01).fit(&train, &matcher, &go_on()).unwrap();
+    let learned = evaluate(&test, &matcher, &fit.minimum.weights, &go_on()).unwrap().mean();
+    let unlearned = evaluate(&test, &matcher, &[1.0; DIM], &go_on()).unwrap().mean();
     assert!(learned < 0.7 * unlearned, "{learned} after, {unlearned} before");
     assert!(
-        fit.weights[0].min(fit.weights[1]) > 3.0 * fit.weights[2].abs().max(fit.weights[3].abs()),
+        fit.minimum.weights[0].min(fit.minimum.weights[1])
+            > 3.0 * fit.minimum.weights[2].abs().max(fit.minimum.weights[3].abs()),
         "{:?}",
-        fit.weights
+        fit.minimum.weights
     );
 }
 
@@ -121,7 +138,7 @@ fn the_same_bytes_on_any_number_of_threads() {
             let examples = examples(40, 6, edges, 5);
             let heuristic = FrankWolfe { starts: 2, ..FrankWolfe::default() };
             let matcher: &dyn Matcher = if edges { &heuristic } else { &Linear::default() };
-            let fits = learner(0.1).fit_path(&[0.1, 0.01], &examples, matcher, &mut go_on).unwrap();
+            let fits = learner(0.1).fit_path(&[0.1, 0.01], &examples, matcher, &go_on()).unwrap();
             serde_json::to_string(&fits).unwrap()
         })
     };
@@ -140,19 +157,18 @@ fn a_run_that_is_written_down_and_resumed_gives_the_same_bytes() {
         let matcher: &dyn Matcher = if edges { &heuristic } else { &Linear::default() };
         let lambdas = [1.0, 0.1, 0.01];
         let learner = learner(1.0);
-        let whole = learner.fit_path(&lambdas, &examples, matcher, &mut go_on).unwrap();
-        let steps: usize = whole.iter().map(|fit| fit.history.len()).sum();
-        for stop_after in 1..steps.min(12) {
-            let mut training = learner.start(&examples, matcher, None).unwrap();
+        let whole = learner.fit_path(&lambdas, &examples, matcher, &go_on()).unwrap();
+        let steps: usize = whole.iter().map(|fit| fit.minimum.history.len()).sum();
+        for stop in 1..steps.min(12) {
+            let mut training = learner.start(&examples, None).unwrap();
             let mut fits: Vec<Fit> = Vec::new();
             // Stopped, written, read and resumed again and again.
-            for _ in 0..=steps {
-                let mut left = stop_after;
-                let mut stop = |_: &homolog::optimize::Step| {
-                    left -= 1;
-                    if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-                };
-                fits = learner.resume(&mut training, &lambdas, &examples, matcher, &mut stop).unwrap();
+            while fits.len() < lambdas.len() {
+                let lambda = lambdas[fits.len()];
+                let fit = learner.advance(&mut training, lambda, &examples, matcher, &stop_after(stop)).unwrap();
+                if fit.minimum.stop != StopReason::Interrupted {
+                    fits.push(fit);
+                }
                 let text = serde_json::to_string(&training).unwrap();
                 training = serde_json::from_str::<Training>(&text).unwrap();
             }
@@ -164,14 +180,9 @@ fn a_run_that_is_written_down_and_resumed_gives_the_same_bytes() {
 #[test]
 fn a_stopped_run_keeps_the_best_so_far_and_says_so() {
     let examples = examples(10, 8, false, 7);
-    let mut steps = 0;
-    let mut stop_at_three = |_: &homolog::optimize::Step| {
-        steps += 1;
-        if steps == 3 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    };
-    let fit = learner(1e-3).fit(&examples, &Linear::default(), &mut stop_at_three).unwrap();
-    assert_eq!((fit.stop, fit.history.len()), (StopReason::Interrupted, 3));
-    assert!(fit.bound <= fit.objective && fit.note().contains("stopped"), "{}", fit.note());
+    let fit = learner(1e-3).fit(&examples, &Linear::default(), &stop_after(3)).unwrap();
+    assert_eq!((fit.minimum.stop, fit.minimum.history.len()), (StopReason::Interrupted, 3));
+    assert!(fit.minimum.bound <= fit.minimum.objective && fit.note().contains("stopped"), "{}", fit.note());
 }
 
 #[test]
@@ -179,9 +190,12 @@ fn a_lambda_far_too_small_still_moves_away_from_zero() {
     let examples = examples(20, 10, false, 8);
     let mut learner = learner(1e-12);
     learner.bundle.max_iterations = 5;
-    let fit = learner.fit(&examples, &Linear::default(), &mut go_on).unwrap();
-    assert_eq!(fit.stop, StopReason::IterationLimit);
-    assert!(fit.weights.iter().any(|&weight| weight != 0.0) && fit.weights.iter().all(|weight| weight.is_finite()));
+    let fit = learner.fit(&examples, &Linear::default(), &go_on()).unwrap();
+    assert_eq!(fit.minimum.stop, StopReason::IterationLimit);
+    assert!(
+        fit.minimum.weights.iter().any(|&weight| weight != 0.0)
+            && fit.minimum.weights.iter().all(|weight| weight.is_finite())
+    );
     assert!(fit.note().contains("did not converge"), "{}", fit.note());
 }
 
@@ -194,22 +208,27 @@ fn an_importance_of_two_is_worth_two_examples() {
     let fit = |examples: &[Example]| {
         let mut learner = learner(0.05);
         learner.bundle.gap_tolerance = 1e-9;
-        learner.fit(examples, &Linear::default(), &mut go_on).unwrap()
+        learner.fit(examples, &Linear::default(), &go_on()).unwrap()
     };
     let (a, b) = (fit(&weighted), fit(&doubled));
-    assert!((a.objective - b.objective).abs() < 1e-7, "{} and {}", a.objective, b.objective);
+    assert!(
+        (a.minimum.objective - b.minimum.objective).abs() < 1e-7,
+        "{} and {}",
+        a.minimum.objective,
+        b.minimum.objective
+    );
     assert!(matches!(weighted[0].clone().with_importance(-1.0), Err(Error::BadSetting { name: "importance", .. })));
 }
 
 #[test]
 fn weights_are_held_where_they_are_told() {
     let examples = examples(10, 8, false, 10);
-    let free = learner(0.01).fit(&examples, &Linear::default(), &mut go_on).unwrap();
+    let free = learner(0.01).fit(&examples, &Linear::default(), &go_on()).unwrap();
     let rules = vec![WeightRule::Fixed(0.5), WeightRule::Free, WeightRule::NonNegative, WeightRule::NonNegative];
-    let held = MaxMargin { rules, ..learner(0.01) }.fit(&examples, &Linear::default(), &mut go_on).unwrap();
-    assert_eq!(held.weights[0], 0.5);
-    assert!(held.weights[2] >= 0.0 && held.weights[3] >= 0.0);
-    assert!(held.certified && held.objective >= free.bound);
+    let held = MaxMargin { rules, ..learner(0.01) }.fit(&examples, &Linear::default(), &go_on()).unwrap();
+    assert_eq!(held.minimum.weights[0], 0.5);
+    assert!(held.minimum.weights[2] >= 0.0 && held.minimum.weights[3] >= 0.0);
+    assert!(held.certified && held.minimum.objective >= free.minimum.bound);
 }
 
 #[test]
@@ -217,60 +236,35 @@ fn a_warm_start_ends_where_a_cold_one_does() {
     let examples = examples(10, 8, false, 11);
     let learner = learner(0.01);
     let matcher = Linear::default();
-    let cold = learner.fit(&examples, &matcher, &mut go_on).unwrap();
-    let mut training = learner.start(&examples, &matcher, Some(&cold.weights)).unwrap();
-    let warm = learner.resume(&mut training, &[0.01], &examples, &matcher, &mut go_on).unwrap().remove(0);
-    assert!((warm.objective - cold.objective).abs() <= 1e-3 * cold.objective);
-    assert!(warm.history[0].objective <= cold.history[0].objective);
+    let cold = learner.fit(&examples, &matcher, &go_on()).unwrap();
+    let mut training = learner.start(&examples, Some(&cold.minimum.weights)).unwrap();
+    let warm = learner.advance(&mut training, 0.01, &examples, &matcher, &go_on()).unwrap();
+    assert!((warm.minimum.objective - cold.minimum.objective).abs() <= 1e-3 * cold.minimum.objective);
+    assert!(warm.minimum.history[0].objective <= cold.minimum.history[0].objective);
 }
 
 #[test]
 fn with_a_heuristic_search_the_fit_says_that_the_gap_is_no_proof() {
     let examples = examples(5, 6, true, 12);
     let heuristic = FrankWolfe { starts: 1, kicks: 0, ..FrankWolfe::default() };
-    let fit = learner(0.1).fit(&examples, &heuristic, &mut go_on).unwrap();
-    assert!(!fit.certified && fit.note().contains("no proof"), "{}", fit.note());
-    assert!(fit.risk >= 0.0 && fit.history.iter().all(|step| step.objective >= 0.0));
-}
-
-#[test]
-fn lambda_is_chosen_by_validation_or_by_folds() {
-    let (train, validation) = (examples(20, 8, false, 13), examples(20, 8, false, 14));
-    let matcher = Linear::default();
-    let grid = lambda_grid(&train, &matcher).unwrap();
-    assert!(grid.windows(2).all(|pair| pair[0] > pair[1]) && grid.len() == 7, "{grid:?}");
-    let chosen = learner(1.0).fit_validated(&grid, &train, &validation, &matcher, &mut go_on).unwrap();
-    let least = chosen.validation.iter().map(Evaluation::mean).fold(f64::INFINITY, f64::min);
-    assert!((chosen.validation[chosen.chosen].mean() - least).abs() < 1e-12);
-    // The larger on ties: no earlier, larger λ is as good.
-    assert!((0..chosen.chosen).all(|n| chosen.validation[n].mean() > least + 1e-12));
-    // Whatever was left out because the validation loss was zero could not have been chosen.
-    let all = learner(1.0).fit_path(&grid, &train, &matcher, &mut go_on).unwrap();
-    assert_eq!(chosen.fits[..], all[..chosen.fits.len()]);
-    assert!(chosen.fits.len() == grid.len() || least == 0.0);
-    let folded = learner(1.0).fit_folds(&grid, 5, &train, &matcher, &mut go_on).unwrap();
-    assert!(folded.validation.iter().all(|losses| losses.losses.len() == 20 && losses.mean().is_finite()));
-    assert_eq!(folded.fit.lambda, grid[folded.chosen]);
-    let one = learner(1.0).fit_folds(&grid, 1, &train, &matcher, &mut go_on);
-    assert!(matches!(one, Err(Error::BadSetting { name: "folds", .. })));
+    let fit = learner(0.1).fit(&examples, &heuristic, &go_on()).unwrap();
+    assert!(!fit.certified && fit.note().contains("not a proof"), "{}", fit.note());
+    assert!(fit.minimum.risk >= 0.0 && fit.minimum.history.iter().all(|step| step.objective >= 0.0));
 }
 
 #[test]
 fn nothing_to_learn_from_is_an_error() {
-    assert_eq!(learner(1.0).fit(&[], &Linear::default(), &mut go_on), Err(Error::NoExamples));
-    assert_eq!(lambda_grid(&[], &Linear::default()), Err(Error::NoExamples));
+    assert_eq!(learner(1.0).fit(&[], &Linear::default(), &go_on()), Err(Error::NoExamples));
 }
 
 #[test]
 fn a_model_file_comes_back_bit_for_bit_and_refuses_what_it_does_not_know() {
-    let fit = {
-        let examples = examples(5, 6, false, 15);
-        learner(0.01).fit(&examples, &Linear::default(), &mut go_on).unwrap()
-    };
+    let set = TrainingSet::of_examples(FeatureMap::paper_linear(), examples(5, 6, false, 15), Vec::new());
+    let trained = Trainer::paper().train(&TrainingSet { unlearned: vec![1.0; DIM], ..set }, &go_on()).unwrap();
     let mut weights = vec![0.1 + 0.2; 60];
-    weights[..4].copy_from_slice(&fit.weights);
+    weights[..4].copy_from_slice(trained.weights());
     weights[59] = f64::MIN_POSITIVE;
-    let record = TrainingRecord::new(&fit, LossKind::default(), 5);
+    let record = TrainingRecord::new(&trained, LossKind::default());
     let model =
         Model::new(FeatureMap::paper_linear(), Method::Linear(Linear::default()), &weights, Some(record)).unwrap();
     let text = model.to_json().unwrap();

@@ -195,11 +195,7 @@ fn what_comes_out_is_proven() {
             let size = 10.0_f64.powi(rng.random_range(-4..1));
             let mut other: Vec<f64> = found.weights.iter().map(|w| w + size * rng.random_range(-1.0..1.0)).collect();
             for (weight, rule) in other.iter_mut().zip(near.rules) {
-                match rule {
-                    WeightRule::Free => {}
-                    WeightRule::NonNegative => *weight = weight.max(0.0),
-                    WeightRule::Fixed(value) => *weight = *value,
-                }
+                *weight = rule.apply(*weight);
             }
             assert!(objective(&other) >= found.bound * (1.0 - 1e-12));
         }

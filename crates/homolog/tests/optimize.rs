@@ -3,7 +3,7 @@
 mod polyhedral;
 
 use homolog::Result;
-use homolog::optimize::{Bundle, Plane, Risk, State, StopReason, WeightRule};
+use homolog::optimize::{Bundle, Centred, Plane, Risk, State, StopReason, WeightRule};
 use polyhedral::{Polyhedral, assert_lawful, exact, onward, value};
 
 #[test]
@@ -56,15 +56,36 @@ fn keeps_weights_fixed_and_non_negative() {
         assert!((minimum.objective - wanted).abs() < 1e-6 * wanted.abs(), "{} is not {wanted}", minimum.objective);
         assert_lawful(&minimum, wanted, "rules");
         for (weight, rule) in minimum.weights.iter().zip(&rules) {
-            match *rule {
-                WeightRule::Free => {}
-                WeightRule::NonNegative => assert!(*weight >= 0.0),
-                WeightRule::Fixed(value) => assert_eq!(*weight, value),
-            }
+            assert_eq!(*weight, rule.apply(*weight));
         }
         held_at_zero += minimum.weights.iter().step_by(3).filter(|&&weight| weight < 1e-6).count();
     }
     assert!(held_at_zero > 10, "only {held_at_zero} weights would be negative without a rule");
+}
+
+#[test]
+fn around_a_centre_the_minimum_is_that_of_the_other_solver() {
+    // λ/2 |w - c|² + R(w) = λ/2 |v|² + R(c + v): by the wrapper, and by planes that are moved by hand.
+    for (seed, lambda) in [(31, 1.0), (32, 0.03), (33, 1e-3)] {
+        let mut risk = Polyhedral::random(80, 6, 3, 1.0, seed);
+        let centre: Vec<f64> = (0..6).map(|j| [0.5, -0.3, 2.0][j % 3]).collect();
+        let rules: Vec<WeightRule> =
+            (0..6).map(|j| [WeightRule::AtLeast(0.2), WeightRule::Free, WeightRule::NonNegative][j % 3]).collect();
+        let mut moved = Polyhedral::random(80, 6, 3, 1.0, seed);
+        for plane in moved.parts.iter_mut().flatten() {
+            plane.offset += plane.slope.iter().zip(&centre).map(|(a, c)| a * c).sum::<f64>();
+        }
+        let moved_rules: Vec<WeightRule> = (0..6)
+            .map(|j| [WeightRule::AtLeast(0.2 - 0.5), WeightRule::Free, WeightRule::AtLeast(-2.0)][j % 3])
+            .collect();
+        let wanted = moved.wanted(lambda, &moved_rules);
+        let own_rules = Centred::rules(&rules, &centre);
+        let mut centred = Centred::new(&mut risk, &centre).unwrap();
+        let mut state = State::new(&centred, &own_rules, None).unwrap();
+        let minimum = exact(lambda).run(&mut state, &mut centred, &mut onward).unwrap();
+        assert!((minimum.objective - wanted).abs() < 1e-6 * wanted.abs(), "{} is not {wanted}", minimum.objective);
+        assert_lawful(&minimum, wanted, "centred");
+    }
 }
 
 #[test]

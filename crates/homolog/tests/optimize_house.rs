@@ -6,7 +6,7 @@ mod house_data;
 
 use homolog::Result;
 use homolog::matching::{Compatibility, Linear, Matcher, Workspace};
-use homolog::optimize::{Bundle, Minimum, Path, PathState, Plane, Risk, State, Step, StopReason};
+use homolog::optimize::{Bundle, Minimum, Plane, Risk, State, Step, StopReason};
 use ndarray::Array2;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -108,10 +108,11 @@ fn converges_at_every_lambda_and_a_path_costs_at_most_two_of_them() {
         most = most.max(evaluations);
     }
     let mut risk = House::new(7).unwrap();
-    let path = Path { lambdas: LAMBDAS.to_vec(), bundle: Bundle::default() };
-    let mut state = PathState { minima: Vec::new(), state: State::new(&risk, &[], None).unwrap() };
-    let minima = path.run(&mut state, &mut risk, &mut onward).unwrap();
-    assert!(minima.iter().all(|minimum| minimum.stop == StopReason::Converged));
+    let mut state = State::new(&risk, &[], None).unwrap();
+    for lambda in LAMBDAS {
+        let minimum = Bundle { lambda, ..Bundle::default() }.run(&mut state, &mut risk, &mut onward).unwrap();
+        assert_eq!(minimum.stop, StopReason::Converged);
+    }
     assert!(risk.evaluations <= 2 * most, "{} evaluations for the path, {most} for one lambda", risk.evaluations);
 }
 

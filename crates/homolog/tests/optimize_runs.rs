@@ -4,7 +4,7 @@
 
 mod polyhedral;
 
-use homolog::optimize::{Bundle, Minimum, Path, PathState, Plane, Risk, State, StopReason, WeightRule};
+use homolog::optimize::{Bundle, Minimum, Plane, Risk, State, StopReason, WeightRule};
 use homolog::{Error, Result};
 use polyhedral::{Polyhedral, assert_lawful, exact, onward};
 use std::ops::ControlFlow;
@@ -36,9 +36,9 @@ fn a_path_costs_less_than_its_lambdas_and_finds_the_same() {
     let alone: Vec<Minimum> = lambdas.iter().map(|&l| exact(l).minimize(&mut risk, &mut onward).unwrap()).collect();
     let separate = risk.evaluations;
     risk.evaluations = 0;
-    let path = Path { lambdas, bundle: exact(f64::NAN) };
-    let mut state = PathState { minima: Vec::new(), state: State::new(&risk, &[], None).unwrap() };
-    let minima = path.run(&mut state, &mut risk, &mut onward).unwrap();
+    let mut state = State::new(&risk, &[], None).unwrap();
+    let minima: Vec<Minimum> =
+        lambdas.iter().map(|&lambda| exact(lambda).run(&mut state, &mut risk, &mut onward).unwrap()).collect();
     assert!(risk.evaluations < separate, "{} against {separate}", risk.evaluations);
     for (one, other) in minima.iter().zip(&alone) {
         assert_eq!((one.stop, one.lambda), (StopReason::Converged, other.lambda));
@@ -53,23 +53,25 @@ fn in_pieces(breaks: impl Fn(usize) -> bool) -> String {
         [WeightRule::NonNegative, WeightRule::Free, WeightRule::Fixed(0.3)].into_iter().cycle().take(15).collect();
     let mut risk = Polyhedral::random(300, 15, 3, 1.0, 10);
     let bundle = Bundle { gap_tolerance: 1e-8, max_planes: 25, ..Bundle::default() };
-    let path = Path { lambdas: vec![1.0, 1e-2, 1e-4], bundle };
-    let mut state = PathState { minima: Vec::new(), state: State::new(&risk, &rules, None).unwrap() };
-    let mut steps = 0;
-    loop {
-        let minima = path
+    let lambdas = [1.0, 1e-2, 1e-4];
+    let mut state = State::new(&risk, &rules, None).unwrap();
+    let (mut steps, mut minima) = (0, Vec::new());
+    while minima.len() < lambdas.len() {
+        let bundle = Bundle { lambda: lambdas[minima.len()], ..bundle };
+        let minimum = bundle
             .run(&mut state, &mut risk, &mut |_| {
                 steps += 1;
                 if breaks(steps) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             })
             .unwrap();
-        if minima.len() == path.lambdas.len() && minima.iter().all(|minimum| minimum.stop != StopReason::Interrupted) {
-            return serde_json::to_string(&(minima, state)).unwrap();
+        if minimum.stop != StopReason::Interrupted {
+            minima.push(minimum);
         }
         let written = serde_json::to_string(&state).unwrap();
         state = serde_json::from_str(&written).unwrap();
         assert_eq!(serde_json::to_string(&state).unwrap(), written);
     }
+    serde_json::to_string(&(minima, state)).unwrap()
 }
 
 #[test]
@@ -92,6 +94,19 @@ fn a_state_that_does_not_fit_is_refused() {
     written["qp"]["anchors"][0] = 999.into();
     let mut broken: State = serde_json::from_value(written.clone()).unwrap();
     assert!(matches!(exact(1.0).run(&mut broken, &mut risk, &mut onward), Err(Error::OutOfRange { .. })));
+    // Numbers as large as can be, and lists that are too short: an error, not a panic.
+    for (field, value) in [("anchors", serde_json::json!([u64::MAX, 0])), ("share", serde_json::json!([]))] {
+        let mut written = serde_json::to_value(&state).unwrap();
+        written["qp"][field] = value;
+        let mut broken: State = serde_json::from_value(written).unwrap();
+        let error = exact(1.0).run(&mut broken, &mut risk, &mut onward).unwrap_err();
+        assert!(matches!(error, Error::OutOfRange { .. } | Error::Size { .. }), "{error}");
+    }
+    // The anchor of a part is a plane of that part.
+    let mut swapped = serde_json::to_value(&state).unwrap();
+    swapped["qp"]["anchors"].as_array_mut().unwrap().swap(0, 1);
+    let mut broken: State = serde_json::from_value(swapped).unwrap();
+    assert!(exact(1.0).run(&mut broken, &mut risk, &mut onward).is_err());
     written["unknown"] = 1.into();
     assert!(serde_json::from_value::<State>(written).is_err());
     let short = [WeightRule::Free; 3];

@@ -6,17 +6,17 @@ mod drawing;
 
 use common::rng;
 use drawing::Picture;
+use homolog::Control;
 use homolog::experiment::{Candidates, Scene, SceneSettings, Scenes, Split, learn_and_compare};
 use homolog::features::{Gradients, ImageDescriptor, Patch, describe_points};
 use homolog::geometry::GreyImage;
 use homolog::graph::Attributes;
-use homolog::learn::{MaxMargin, evaluate};
+use homolog::learn::{Trainer, evaluate};
 use homolog::loss::Endpoint;
 use homolog::matching::Linear;
 use ndarray::{Array2, array};
 use rand::RngExt;
 use std::collections::BTreeSet;
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 fn settings() -> SceneSettings {
@@ -150,22 +150,23 @@ fn a_template_finds_itself_and_its_like() {
         let loss = Endpoint::default();
         let itself = scenes.example(0, 0, &loss).unwrap();
         let ones = scenes.features().unlearned_weights();
-        let found = evaluate(&[itself], &Linear::default(), &ones).unwrap();
+        let found = evaluate(&[itself], &Linear::default(), &ones, &Control::new()).unwrap();
         assert!(found.mean() < if labels > 0 { 1e-12 } else { 0.05 }, "{}", found.mean());
 
         let splits = scenes.fixed_template(4, &loss).unwrap();
         assert_eq!(splits.each_ref().map(Vec::len), [3, 2, 3]);
         let targets: Vec<usize> = Split::ALL.iter().flat_map(|&split| scenes.targets_of(4, split)).collect();
         assert_eq!(targets, [0, 3, 6, 1, 7, 2, 5, 8]);
-        let outcome =
-            learn_and_compare(&splits, &MaxMargin::default(), &Linear::default(), &mut |_| ControlFlow::Continue(()))
-                .unwrap();
-        let chosen = &outcome.selection.validation[outcome.selection.chosen];
+        let outcome = learn_and_compare(scenes.features(), &splits, &Trainer::paper(), &Control::new()).unwrap();
+        let chosen = outcome.trained.after().unwrap();
         assert_eq!(outcome.learned[1], *chosen);
-        assert!(outcome.selection.validation.iter().all(|other| other.mean() >= chosen.mean()));
-        assert!(outcome.selection.fits.iter().all(|fit| fit.certified));
+        for candidate in &outcome.trained.candidates {
+            assert!(candidate.validation.as_ref().unwrap().mean() >= chosen.mean());
+            assert!(candidate.fit.as_ref().unwrap().certified);
+        }
         // The lemma: training loss is at most the mean slack.
-        assert!(outcome.learned[0].mean() <= outcome.selection.fit.risk + 1e-9);
+        let fit = outcome.trained.fit().unwrap();
+        assert!(fit.bounds_loss && outcome.learned[0].mean() <= fit.minimum.risk + 1e-9);
         assert!(outcome.learned[2].mean() < 0.1, "{:?}", outcome.learned[2]);
     }
     let all: Vec<Scene> = (0..7).map(|number| scene(number, &settings())).collect();
@@ -173,12 +174,7 @@ fn a_template_finds_itself_and_its_like() {
     let splits = scenes.at_baseline(3, &Endpoint::default()).unwrap();
     assert_eq!(splits.each_ref().map(Vec::len), [2, 1, 1]);
     assert!(scenes.example(7, 0, &Endpoint::default()).is_err());
-    assert!(
-        learn_and_compare(&<_>::default(), &MaxMargin::default(), &Linear::default(), &mut |_| {
-            ControlFlow::Continue(())
-        })
-        .is_err()
-    );
+    assert!(learn_and_compare(scenes.features(), &<_>::default(), &Trainer::paper(), &Control::new()).is_err());
 }
 
 #[test]

@@ -5,16 +5,16 @@ use super::solves::Timing;
 use crate::quadratic::problems::{Kind, make};
 use anyhow::Result;
 use cpu_time::ProcessTime;
+use homolog::Control;
 use homolog::experiment::{Sequence, Split};
 use homolog::features::FeatureMap;
 use homolog::graph::Graph;
-use homolog::learn::{Learner, evaluate};
+use homolog::learn::evaluate;
 use homolog::loss::Hamming;
 use homolog::matching::{Exact, LpRelaxation, WarmStart, Workspace};
 use ndarray::Array2;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -97,33 +97,32 @@ fn training(arguments: &Arguments, size: usize) -> Result<()> {
     let [train, test] = [Split::Train, Split::Test].map(|split| sequence.examples(1, split, &Hamming::default()));
     let (train, test) = (train?, test?);
     let (wall, cpu) = (Instant::now(), ProcessTime::now());
-    let fit = arguments.learner(0.1).fit(&train, &Exact::default(), &mut |step| {
-        if arguments.steps {
+    let steps = arguments.steps;
+    let control = Control::new().observed_by(move |step| {
+        if steps {
+            let (bound, objective) = (step.bound.unwrap_or(f64::NAN), step.value.unwrap_or(f64::NAN));
             eprintln!(
-                "{} nodes, {}: {:.6} to {:.6}, {:.1} s",
-                size,
-                step.iteration,
-                step.bound,
-                step.objective,
+                "{size} nodes, {}: {bound:.6} to {objective:.6}, {:.1} s",
+                step.done,
                 cpu.elapsed().as_secs_f64()
             );
         }
-        ControlFlow::Continue(())
-    })?;
+    });
+    let fit = arguments.learner(0.1).fit(&train, &Exact::default(), &control)?;
     let (wall, cpu) = (wall.elapsed().as_secs_f64(), cpu.elapsed().as_secs_f64());
     let root = Exact { max_branches: 1, ..Exact::default() };
-    let tested = evaluate(&test, &root, &fit.weights)?;
+    let tested = evaluate(&test, &root, &fit.minimum.weights, &Control::new())?;
     println!(
         "| {size} | {:.5} | {:.5} | {:.5} | {} of {} | {:.3} | {} of {} | {} | {wall:.1} s | {cpu:.1} s |",
-        fit.objective,
-        fit.bound,
-        fit.risk,
+        fit.minimum.objective,
+        fit.minimum.bound,
+        fit.minimum.risk,
         fit.relaxed.and_then(|proof| proof.tight).unwrap_or(0),
         train.len(),
         tested.mean(),
         tested.proven,
         test.len(),
-        fit.history.len()
+        fit.minimum.history.len()
     );
     Ok(())
 }

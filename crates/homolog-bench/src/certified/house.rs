@@ -4,14 +4,15 @@ use super::Arguments;
 use crate::house;
 use anyhow::{Context, Result};
 use cpu_time::ProcessTime;
+use homolog::Control;
 use homolog::experiment::{Sequence, Split};
 use homolog::features::FeatureMap;
 use homolog::graph::Graph;
-use homolog::learn::{Example, Fit, evaluate};
+use homolog::learn::{Example, MaxMargin, Trainer, TrainingSet, evaluate};
 use homolog::loss::Hamming;
-use homolog::matching::Exact;
-use std::ops::ControlFlow;
-use std::sync::Arc;
+use homolog::matching::{Exact, Method};
+use homolog::optimize::Minimum;
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 /// The house frames under the paper's 60 + 1 features.
@@ -40,27 +41,36 @@ pub(super) fn report(arguments: &Arguments) -> Result<()> {
         let [train, validation, test] = splits(&sequence, baseline)?;
         let (wall, cpu) = (Instant::now(), ProcessTime::now());
         // (λ, wall, processor) at the end of each λ.
-        let mut ends: Vec<(f64, f64, f64)> = Vec::new();
-        let mut observe = |step: &homolog::optimize::Step| {
-            let now = (step.lambda, wall.elapsed().as_secs_f64(), cpu.elapsed().as_secs_f64());
-            if arguments.steps {
-                let homolog::optimize::Step { iteration, lambda, objective, bound, .. } = *step;
-                eprintln!("{iteration:3} λ {lambda}: {bound:.6} to {objective:.6}; {:.1} s, {:.1} s", now.1, now.2);
+        let ends: Arc<Mutex<Vec<(String, f64, f64)>>> = Arc::default();
+        let (steps, seen) = (arguments.steps, Arc::clone(&ends));
+        let control = Control::new().observed_by(move |step| {
+            let now = (step.stage.to_string(), wall.elapsed().as_secs_f64(), cpu.elapsed().as_secs_f64());
+            if let (true, Some(objective), Some(bound)) = (steps, step.value, step.bound) {
+                eprintln!("{:3} {}: {bound:.6} to {objective:.6}; {:.1} s, {:.1} s", step.done, now.0, now.1, now.2);
             }
-            ends.retain(|end| end.0.total_cmp(&step.lambda).is_ne());
-            ends.push(now);
-            ControlFlow::Continue(())
-        };
-        let learner = arguments.learner(1.0);
+            if let Ok(mut ends) = seen.lock()
+                && step.value.is_some()
+            {
+                ends.retain(|end| end.0 != now.0);
+                ends.push(now);
+            }
+        });
+        let MaxMargin { bundle, oracle, .. } = arguments.learner(1.0);
         let exact = Exact::default();
-        let chosen = learner.fit_validated(&arguments.lambdas, &train, &validation, &exact, &mut observe)?;
-        let tested = evaluate(&test, &exact, &chosen.fit.weights)?;
+        let matcher = Some(Method::Exact(exact.clone()));
+        let trainer = Trainer { bundle, oracle, matcher, lambdas: arguments.lambdas.clone(), ..Trainer::paper() };
+        let set = TrainingSet::of_examples(sequence.features().clone(), train.clone(), validation);
+        let trained = trainer.train(&set, &control)?;
+        let chosen = trained.fit().context("a fit")?;
+        let ends = ends.lock().map(|ends| ends.clone()).unwrap_or_default();
+        let tested = evaluate(&test, &exact, &chosen.minimum.weights, &Control::new())?;
         let root = Exact { max_branches: 1, ..Exact::default() };
-        let at_root = evaluate(&test, &root, &chosen.fit.weights)?.proven;
-        let Fit { lambda, objective, bound, gap, risk, relaxed, .. } = &chosen.fit;
-        let tight = relaxed.and_then(|proof| proof.tight).unwrap_or(0);
-        let evaluations: usize = chosen.fits.iter().map(|fit| fit.history.len()).sum();
-        let (_, wall, cpu) = ends.last().copied().unwrap_or_default();
+        let at_root = evaluate(&test, &root, &chosen.minimum.weights, &Control::new())?.proven;
+        let Minimum { lambda, objective, bound, gap, risk, .. } = &chosen.minimum;
+        let tight = chosen.relaxed.and_then(|proof| proof.tight).unwrap_or(0);
+        let fits = trained.candidates.iter().filter_map(|candidate| candidate.fit.as_ref());
+        let evaluations: usize = fits.clone().map(|fit| fit.minimum.history.len()).sum();
+        let (_, wall, cpu) = ends.last().cloned().unwrap_or_default();
         println!(
             "| {baseline} | {:.3} ({:.3}) | {lambda} | {objective:.5} | {bound:.5} | {:.2} % | {risk:.5} | {tight} of {} | {at_root} of {} | {evaluations} | {wall:.1} s | {cpu:.1} s |",
             tested.mean(),
@@ -70,12 +80,13 @@ pub(super) fn report(arguments: &Arguments) -> Result<()> {
             test.len()
         );
         let mut before = (0.0, 0.0);
-        for ((fit, losses), end) in chosen.fits.iter().zip(&chosen.validation).zip(&ends) {
+        let validation = trained.candidates.iter().filter_map(|candidate| candidate.validation.as_ref());
+        for ((fit, losses), end) in fits.zip(validation).zip(&ends) {
             let seconds = (end.1 - before.0, end.2 - before.1);
-            let (count, loss) = (fit.history.len(), losses.mean());
+            let (count, loss) = (fit.minimum.history.len(), losses.mean());
             eprintln!(
                 "λ {}, {count} evaluations, {:.1} s ({:.1} s), validation {loss:.4}. {}",
-                fit.lambda,
+                fit.minimum.lambda,
                 seconds.0,
                 seconds.1,
                 fit.note()

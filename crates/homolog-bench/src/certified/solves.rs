@@ -5,11 +5,11 @@ use super::Arguments;
 use super::house::{sequence, splits};
 use crate::clock::{Stopwatch, median};
 use anyhow::Result;
-use homolog::learn::{Example, Learner};
+use homolog::Control;
+use homolog::learn::Example;
 use homolog::matching::{Compatibility, Exact, LpRelaxation, Matching, RightOrder, WarmStart, Workspace};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use std::ops::ControlFlow;
 
 /// How much weights differ between the solve that a warm start comes from and the one that is timed.
 const CHANGE: f64 = 0.05;
@@ -53,10 +53,10 @@ impl Timing {
 
 pub(super) fn report(arguments: &Arguments) -> Result<()> {
     let [train, _, test] = splits(&sequence(arguments)?, 90)?;
-    let fit = arguments.learner(0.1).fit(&train, &Exact::default(), &mut |_| ControlFlow::Continue(()))?;
+    let fit = arguments.learner(0.1).fit(&train, &Exact::default(), &Control::new())?;
     println!("## Relaxations of the house problems at baseline 90 to within 1 %: median and most, one thread\n");
     println!("| weights | problems | from scratch | warm |\n| :------ | :------- | -----------: | ---: |");
-    let learned = fit.weights;
+    let learned = fit.minimum.weights;
     for (name, weights) in [("learned", learned), ("all ones", vec![1.0; 61])] {
         for (kind, set, losses) in [("test", &test, false), ("training, with losses", &train, true)] {
             let (mut cold, mut warm) = (Timing::default(), Timing::default());

@@ -5,14 +5,14 @@ use super::Problem;
 use super::problems::frames;
 use crate::clock::Stopwatch;
 use anyhow::Result;
+use homolog::Control;
 use homolog::experiment::{Sequence, Split};
 use homolog::features::FeatureMap;
 use homolog::graph::Graph;
-use homolog::learn::{Learner, MaxMargin, Oracle};
+use homolog::learn::{MaxMargin, Oracle};
 use homolog::loss::Hamming;
 use homolog::matching::{Exact, LpRelaxation, RightOrder};
 use homolog::optimize::Bundle;
-use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -40,11 +40,11 @@ pub(super) fn learn(data: &Path, baseline: usize) -> Result<Learned> {
         ..MaxMargin::default()
     };
     let start = Stopwatch::start();
-    let fit = learner.fit(&train, &Exact::default(), &mut |_| ControlFlow::Continue(()))?;
-    let remark = format!("{} evaluations, {:.1} s. {}", fit.history.len(), start.stop().wall, fit.note());
+    let fit = learner.fit(&train, &Exact::default(), &Control::new())?;
+    let remark = format!("{} evaluations, {:.1} s. {}", fit.minimum.history.len(), start.stop().wall, fit.note());
     let problem = |frame: usize| -> Result<Problem> {
         let example = sequence.example(frame, baseline, &Hamming::default())?;
-        let plain = example.instance().compatibility(&fit.weights)?;
+        let plain = example.instance().compatibility(&fit.minimum.weights)?;
         let mut problem = plain.clone();
         RightOrder::random(plain.right_count(), frame as u64).shuffle_into(&plain, &mut problem)?;
         let name = format!("{}-{}", frame + 1, frame + 1 + baseline);

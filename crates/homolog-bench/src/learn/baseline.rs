@@ -4,12 +4,12 @@ use super::frames::Frames;
 use super::measure::{Outcome, Timing, fit, pool, time};
 use crate::linear::duration;
 use anyhow::Result;
+use homolog::Control;
 use homolog::experiment::Split;
 use homolog::learn::{Example, MaxMargin, evaluate};
 use homolog::loss::Hamming;
 use homolog::matching::Linear;
 use serde::Serialize;
-use std::ops::ControlFlow;
 
 const BASELINE: usize = 90;
 const LAMBDA: f64 = 0.01;
@@ -33,7 +33,8 @@ pub(crate) fn single(frames: &Frames, rounds: usize) -> Result<Single> {
     let examples = examples(frames)?;
     let (trained, timings) = time(&[1], rounds, || fit(&examples, LAMBDA))?;
     let (_, with_building) = time(&[1], rounds, || fit(&self::examples(frames)?, LAMBDA))?;
-    let loss = |weights: &[f64]| evaluate(&examples, &Linear::default(), weights).map(|losses| losses.mean());
+    let loss =
+        |weights: &[f64]| evaluate(&examples, &Linear::default(), weights, &Control::new()).map(|losses| losses.mean());
     let outcome = Outcome::of(&trained)?;
     let [fit, with_building] = [timings, with_building].map(|mut timings| timings.remove(0));
     println!("### {}, baseline {BASELINE}, λ = {LAMBDA}, one thread\n", frames.name);
@@ -49,7 +50,8 @@ pub(crate) fn single(frames: &Frames, rounds: usize) -> Result<Single> {
         );
     }
     println!();
-    let (training_loss, unlearned_loss) = (loss(&trained.weights)?, loss(&vec![1.0; trained.weights.len()])?);
+    let (training_loss, unlearned_loss) =
+        (loss(&trained.minimum.weights)?, loss(&vec![1.0; trained.minimum.weights.len()])?);
     Ok(Single { data: frames.name, pairs: examples.len(), outcome, training_loss, unlearned_loss, fit, with_building })
 }
 
@@ -73,8 +75,7 @@ pub(crate) struct Path {
 pub(crate) fn path(frames: &Frames) -> Result<Path> {
     let examples = examples(frames)?;
     let learner = MaxMargin::default();
-    let fits = pool(1)?
-        .install(|| learner.fit_path(&PATH, &examples, &Linear::default(), &mut |_| ControlFlow::Continue(())))?;
+    let fits = pool(1)?.install(|| learner.fit_path(&PATH, &examples, &Linear::default(), &Control::new()))?;
     let path = fits.iter().map(Outcome::of).collect::<Result<Vec<_>>>()?;
     let scratch = PATH.iter().map(|&lambda| Outcome::of(&fit(&examples, lambda)?)).collect::<Result<Vec<_>>>()?;
     println!("### {}, baseline {BASELINE}, a path of λ\n", frames.name);

@@ -3,12 +3,12 @@
 use crate::clock::{Elapsed, median};
 use anyhow::{Context, Result, ensure};
 use cpu_time::ThreadTime;
-use homolog::learn::{Example, Fit, Learner, MaxMargin};
+use homolog::Control;
+use homolog::learn::{Example, Fit, MaxMargin};
 use homolog::matching::Linear;
-use homolog::optimize::{Bundle, StopReason};
+use homolog::optimize::{Bundle, Minimum, StopReason};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use serde::{Deserialize, Serialize};
-use std::ops::ControlFlow;
 use std::time::Instant;
 
 /// What training on a number of threads took and gave.
@@ -37,9 +37,14 @@ pub(crate) struct Outcome {
 
 impl Outcome {
     pub(crate) fn of(fit: &Fit) -> Result<Self> {
-        ensure!(fit.certified && fit.stop == StopReason::Converged, "λ = {}: {}", fit.lambda, fit.note());
-        let Fit { lambda, objective, bound, gap, .. } = *fit;
-        Ok(Self { lambda, evaluations: fit.history.len(), objective, bound, gap })
+        ensure!(
+            fit.certified && fit.minimum.stop == StopReason::Converged,
+            "λ = {}: {}",
+            fit.minimum.lambda,
+            fit.note()
+        );
+        let Minimum { lambda, objective, bound, gap, .. } = fit.minimum;
+        Ok(Self { lambda, evaluations: fit.minimum.history.len(), objective, bound, gap })
     }
 }
 
@@ -47,7 +52,7 @@ impl Outcome {
 pub(crate) fn fit(examples: &[Example], lambda: f64) -> Result<Fit> {
     let bundle = Bundle { lambda, gap_tolerance: 1e-3, ..Bundle::default() };
     let learner = MaxMargin { bundle, ..MaxMargin::default() };
-    Ok(learner.fit(examples, &Linear::default(), &mut |_| ControlFlow::Continue(()))?)
+    Ok(learner.fit(examples, &Linear::default(), &Control::new())?)
 }
 
 pub(crate) fn pool(threads: usize) -> Result<ThreadPool> {

@@ -7,9 +7,10 @@
 use super::measure::{Outcome, Timing, fit, time};
 use crate::linear::duration;
 use anyhow::Result;
+use homolog::Control;
 use homolog::features::{Comparison, Descriptor, FeatureMap, NodeAttributes, NodeFeature};
 use homolog::graph::{Attributes, Graph, Pair};
-use homolog::learn::{Example, evaluate, lambda_grid};
+use homolog::learn::{Example, MaxMargin, evaluate};
 use homolog::loss::Hamming;
 use homolog::matching::{Linear, Matching};
 use ndarray::Array2;
@@ -53,7 +54,7 @@ pub(crate) fn run(sizes: &[(usize, f64)], lambda: Option<f64>, rounds: usize) ->
     let mut rows = Vec::new();
     for &(pairs, dlib) in sizes {
         let training = examples(pairs, 1)?;
-        let grid = lambda_grid(&training, &Linear::default())?;
+        let grid = MaxMargin::default().lambdas(&training, &Linear::default(), &Control::new())?;
         let lambdas =
             lambda.map_or_else(|| vec![grid[grid.len() / 2], grid[grid.len() / 2 + 1]], |lambda| vec![lambda]);
         for lambda in lambdas {
@@ -94,13 +95,15 @@ fn measure(training: &[Example], lambda: f64, dlib: f64, rounds: usize) -> Resul
     let test = examples(pairs.max(100), 2)?;
     let matcher = Linear::default();
     let (trained, timings) = time(&[1, 2], rounds, || fit(training, lambda))?;
-    let loss = |examples: &[Example], weights: &[f64]| evaluate(examples, &matcher, weights).map(|all| all.mean());
+    let loss = |examples: &[Example], weights: &[f64]| {
+        evaluate(examples, &matcher, weights, &Control::new()).map(|all| all.mean())
+    };
     Ok(Row {
         pairs,
         outcome: Outcome::of(&trained)?,
         unlearned_loss: loss(training, &[1.0; FEATURES])?,
-        training_loss: loss(training, &trained.weights)?,
-        test_loss: loss(&test, &trained.weights)?,
+        training_loss: loss(training, &trained.minimum.weights)?,
+        test_loss: loss(&test, &trained.minimum.weights)?,
         dlib,
         dlib_ratio: dlib / timings[0].seconds.cpu,
         wall_gain: timings[0].least_wall / timings[1].least_wall,

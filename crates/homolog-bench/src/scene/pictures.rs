@@ -18,14 +18,14 @@ pub(super) fn fixed(set: &Set, corners: &[Array2<f64>], template: usize, gap: f6
     fs::create_dir_all(out).with_context(|| format!("creating {}", out.display()))?;
     for (label, variant) in [("shape", Variant::ShapeContext), ("both", Variant::Both)] {
         let scenes = tables::scenes(set, corners, &variant.settings())?;
-        let outcome = tables::outcome(&scenes.fixed_template(template, &Endpoint::default())?, gap)?;
+        let outcome = tables::outcome(scenes.features(), &scenes.fixed_template(template, &Endpoint::default())?, gap)?;
         let ones = scenes.features().unlearned_weights();
         let mut targets: Vec<(f64, usize)> =
             outcome.learned[2].losses.iter().copied().zip(scenes.targets_of(template, Split::Test)).collect();
         targets.sort_by(|a, b| a.0.total_cmp(&b.0));
         for at in [0, targets.len() / 2, targets.len() - 1] {
             let target = targets[at].1;
-            let rows = [("before learning", &ones), ("after learning", &outcome.selection.fit.weights)];
+            let rows = [("before learning", &ones), ("after learning", &outcome.trained.best().weights)];
             let picture = draw(set, corners, &scenes, (template, target), rows)?;
             let path = out.join(format!("{}-{label}-{at}.png", set.name));
             let png = svg_to_png(&picture.to_svg(), 1.0)?;

@@ -4,15 +4,16 @@ use super::data::Set;
 use super::variants::Variant;
 use crate::clock::{Stopwatch, median};
 use anyhow::{Context, Result};
+use homolog::Control;
 use homolog::experiment::{Candidates, Outcome, Scene, SceneSettings, Scenes, Split, Splits, learn_and_compare};
+use homolog::features::FeatureMap;
 use homolog::geometry::Susan;
-use homolog::learn::{Evaluation, Example, MaxMargin, evaluate};
+use homolog::learn::{Evaluation, Example, Trainer, evaluate};
 use homolog::loss::Endpoint;
 use homolog::matching::Linear;
 use homolog::optimize::Bundle;
 use ndarray::Array2;
 use rayon::prelude::*;
-use std::ops::ControlFlow;
 
 /// Corners of every photograph, found once.
 pub(super) fn corners(set: &Set, at_most: usize) -> Result<Vec<Array2<f64>>> {
@@ -30,9 +31,9 @@ pub(super) fn scenes(set: &Set, corners: &[Array2<f64>], settings: &SceneSetting
 }
 
 /// Learns and evaluates.
-pub(super) fn outcome(splits: &Splits, gap_tolerance: f64) -> Result<Outcome> {
-    let learner = MaxMargin { bundle: Bundle { gap_tolerance, ..Bundle::default() }, ..MaxMargin::default() };
-    Ok(learn_and_compare(splits, &learner, &Linear::default(), &mut |_| ControlFlow::Continue(()))?)
+pub(super) fn outcome(features: &FeatureMap, splits: &Splits, gap_tolerance: f64) -> Result<Outcome> {
+    let trainer = Trainer { bundle: Bundle { gap_tolerance, ..Bundle::default() }, ..Trainer::paper() };
+    Ok(learn_and_compare(features, splits, &trainer, &Control::new())?)
 }
 
 /// A fixed template against all other photographs, for every variant of features.
@@ -47,7 +48,8 @@ pub(super) fn fixed(set: &Set, corners: &[Array2<f64>], template: usize, gap: f6
             }
             let settings = SceneSettings { candidates, ..variant.settings() };
             let name = format!("{}{}", variant.name(), if only_corners { ", corners only" } else { "" });
-            row(&name, &scenes(set, corners, &settings)?.fixed_template(template, &Endpoint::default())?, gap)?;
+            let scenes = scenes(set, corners, &settings)?;
+            row(&name, scenes.features(), &scenes.fixed_template(template, &Endpoint::default())?, gap)?;
         }
     }
     Ok(())
@@ -62,7 +64,7 @@ pub(super) fn best_template(set: &Set, corners: &[Array2<f64>]) -> Result<usize>
         let targets = scenes.targets_of(template, Split::Train);
         let examples: Vec<Example> =
             targets.map(|target| scenes.example(template, target, &Endpoint::default())).collect::<Result<_, _>>()?;
-        let loss = evaluate(&examples, &Linear::default(), &ones)?.mean();
+        let loss = evaluate(&examples, &Linear::default(), &ones, &Control::new())?.mean();
         if loss < best.0 {
             best = (loss, template);
         }
@@ -77,7 +79,8 @@ pub(super) fn sequence(set: &Set, corners: &[Array2<f64>], baselines: &[usize], 
         head("baseline");
         let scenes = scenes(set, corners, &variant.settings())?;
         for &baseline in baselines {
-            row(&baseline.to_string(), &scenes.at_baseline(baseline, &Endpoint::default())?, gap)?;
+            let splits = scenes.at_baseline(baseline, &Endpoint::default())?;
+            row(&baseline.to_string(), scenes.features(), &splits, gap)?;
         }
     }
     Ok(())
@@ -90,21 +93,23 @@ fn head(first: &str) {
     println!("|---|---|---|---|---|---|---|---|---|---|---|");
 }
 
-fn row(name: &str, splits: &Splits, gap: f64) -> Result<()> {
+fn row(name: &str, features: &FeatureMap, splits: &Splits, gap: f64) -> Result<()> {
     let start = Stopwatch::start();
-    let outcome = outcome(splits, gap)?;
+    let outcome = outcome(features, splits, gap)?;
     let seconds = start.stop().wall;
     let cells = |three: &[Evaluation; 3]| three.iter().map(summary).collect::<Vec<_>>().join(" | ");
     let dim = splits[0].first().context("an example")?.instance().dim();
     println!(
         "| {name} | {dim} | {:.0e} | {} | {} | {} | {seconds:.1} |",
-        outcome.selection.fit.lambda,
+        outcome.trained.best().lambda().unwrap_or(f64::NAN),
         cells(&outcome.unlearned),
         cells(&outcome.learned),
         fall(&outcome)
     );
-    let path: Vec<String> = outcome.selection.validation.iter().map(|loss| format!("{:.4}", loss.mean())).collect();
-    eprintln!("{name}: validation along λ {}; certified {}", path.join(" "), outcome.selection.fit.certified);
+    let validation = outcome.trained.candidates.iter().filter_map(|candidate| candidate.validation.as_ref());
+    let path: Vec<String> = validation.map(|loss| format!("{:.4}", loss.mean())).collect();
+    let certified = outcome.trained.fit().is_some_and(|fit| fit.certified);
+    eprintln!("{name}: validation along λ {}; certified {certified}", path.join(" "));
     Ok(())
 }
 
@@ -114,7 +119,7 @@ fn fall(outcome: &Outcome) -> String {
     let ([.., before], [.., after]) = (&outcome.unlearned, &outcome.learned);
     let losses = before.losses.iter().zip(&after.losses).map(|(before, after)| before - after).collect();
     let star = if is_clear(outcome) { " *" } else { "" };
-    format!("{}{star}", summary(&Evaluation { losses, proven: 0 }))
+    format!("{}{star}", summary(&Evaluation::of_losses(losses)))
 }
 
 fn is_clear(outcome: &Outcome) -> bool {
@@ -133,7 +138,7 @@ pub(super) fn all_templates(set: &Set, corners: &[Array2<f64>], gap: f64) -> Res
         let scenes = scenes(set, corners, &variant.settings())?;
         let (mut before, mut after, mut clear) = (Vec::new(), Vec::new(), 0);
         for template in (0..scenes.count()).filter(|&scene| Split::of_frame(scene) == Split::Train) {
-            let outcome = outcome(&scenes.fixed_template(template, &Endpoint::default())?, gap)?;
+            let outcome = outcome(scenes.features(), &scenes.fixed_template(template, &Endpoint::default())?, gap)?;
             before.push(outcome.unlearned[2].mean());
             after.push(outcome.learned[2].mean());
             clear += usize::from(is_clear(&outcome));

@@ -2,6 +2,7 @@
 
 use super::{matching::status, node_name};
 use crate::pair_input::PairInput;
+use crate::progress::{Watch, stop_is_wanted};
 use crate::{Ending, files};
 use anyhow::Result;
 use homolog::explain::Reasons;
@@ -33,6 +34,9 @@ pub(crate) struct Arguments {
     /// How many features to list for each match
     #[arg(long, default_value_t = 3)]
     features: usize,
+    /// End after this many seconds with the best match and the reasons found by then
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
+    time_limit: Option<f64>,
     /// Write everything, every feature included, to a file as JSON
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -45,7 +49,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     }
     let input = PairInput::load(arguments.data.as_ref(), &arguments.left, &arguments.right)?;
     let pair = input.pair();
-    let explanation = model.explain(&pair)?;
+    let limit = arguments.time_limit.map(super::seconds).transpose()?;
+    let explanation = model.explain(&pair, &Watch::new(limit, true).control(""))?;
     let names: Vec<&str> = model.weight_names().collect();
     let margin = |reasons: &Reasons| reasons.alternative.as_ref().map_or(f64::INFINITY, |other| other.margin);
     let mut matches = explanation.matches.clone();
@@ -55,6 +60,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     let (left, right) = (&input.left.id, &input.right.id);
     let solution = &explanation.solution;
     writeln!(text, "{left} → {right}: score {:.6}, {}", solution.score, status(solution))?;
+    if explanation.missing > 0 {
+        writeln!(text, "stopped early: {} of the matches are not explained", explanation.missing)?;
+    }
     for reasons in &matches {
         let (from, to) = (node_name(&pair.left, reasons.left), node_name(&pair.right, reasons.right));
         let Some(other) = &reasons.alternative else {
@@ -96,7 +104,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
         files::write(path, (serde_json::to_string_pretty(&value)? + "\n").as_bytes())?;
     }
     files::print(text.as_bytes())?;
-    Ok(Ending::Done)
+    Ok(if stop_is_wanted() { Ending::Stopped } else { Ending::Done })
 }
 
 /// The largest contributions, whichever their sign; none that are zero.

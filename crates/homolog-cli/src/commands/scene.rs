@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use homolog::experiment::{Candidates, Outcome, Scene, SceneSettings, Scenes, Split, learn_and_compare};
 use homolog::features::{Gradients, ImageDescriptor};
 use homolog::geometry::{GreyImage, Susan};
-use homolog::learn::{Evaluation, MaxMargin};
+use homolog::learn::{Evaluation, Trainer};
 use homolog::loss::Endpoint;
 use homolog::matching::{Linear, Matcher, RightOrder, Workspace};
 use homolog::optimize::Bundle;
@@ -191,8 +191,8 @@ fn compare(
         bail!("{} pictures do not give a pair each to learn from, to choose λ by and to test on", photos.len());
     }
     let about = baseline.map_or(format!("{features}: "), |baseline| format!("{features}, baseline {baseline}: "));
-    let learner = MaxMargin { bundle: Bundle { gap_tolerance: 1e-2, ..Bundle::default() }, ..MaxMargin::default() };
-    let outcome = learn_and_compare(&splits, &learner, &Linear::default(), &mut |step| watch.step(&about, step))?;
+    let trainer = Trainer { bundle: Bundle { gap_tolerance: 1e-2, ..Bundle::default() }, ..Trainer::paper() };
+    let outcome = learn_and_compare(scenes.features(), &splits, &trainer, &watch.control(&about))?;
     let mut figures = Vec::new();
     if draws {
         let pairs: Vec<(usize, usize)> = match baseline {
@@ -205,7 +205,7 @@ fn compare(
         order.sort_by(|&a, &b| outcome.learned[2].losses[a].total_cmp(&outcome.learned[2].losses[b]));
         for (at, what) in [(0, "best"), (order.len() / 2, "median"), (order.len() - 1, "worst")] {
             let ones = scenes.features().unlearned_weights();
-            let weights = [("before learning", &ones), ("after learning", &outcome.selection.fit.weights)];
+            let weights = [("before learning", &ones), ("after learning", &outcome.trained.best().weights)];
             let name = about.trim_end_matches(": ").replace(", ", "-").replace(' ', "-");
             figures.push((format!("{name}-{what}"), draw(photos, scenes, pairs[order[at]], weights)?));
         }
@@ -265,7 +265,7 @@ fn cells(rows: &[Row]) -> Vec<Vec<String>> {
     let mut table =
         vec![["features", "baseline", "λ", "weights", "train", "validation", "test"].map(String::from).to_vec()];
     for row in rows {
-        let lambda = short(row.outcome.selection.fit.lambda);
+        let lambda = row.outcome.trained.best().lambda().map_or("-".to_string(), short);
         for (name, lambda, three) in
             [("unlearned", "-", &row.outcome.unlearned), ("learned", lambda.as_str(), &row.outcome.learned)]
         {
@@ -283,13 +283,13 @@ fn value(row: &Row) -> Value {
     let part =
         |part: &Evaluation| json!({"loss": part.mean(), "stderr": part.standard_error(), "pairs": part.losses.len()});
     let three = |[train, validation, test]: &[Evaluation; 3]| json!({"train": part(train), "validation": part(validation), "test": part(test)});
-    let fit = &row.outcome.selection.fit;
+    let fit = row.outcome.trained.fit();
     json!({
         "features": row.features,
         "baseline": row.baseline,
-        "lambda": fit.lambda,
-        "certified": fit.certified,
-        "gap": fit.gap,
+        "lambda": fit.map(|fit| fit.minimum.lambda),
+        "certified": fit.map(|fit| fit.certified),
+        "gap": fit.map(|fit| fit.minimum.gap),
         "unlearned": three(&row.outcome.unlearned),
         "learned": three(&row.outcome.learned),
     })

@@ -3,16 +3,17 @@
 use super::short;
 use crate::inputs::Input;
 use crate::progress::{Watch, stop_is_wanted};
-use crate::training::{Keeper, Plan, Trained, examples};
+use crate::training::FileKeeper;
 use crate::{Ending, files, settings};
-use anyhow::{Result, bail};
-use homolog::data::dataset::DataSet;
+use anyhow::{Context, Result, bail};
 use homolog::experiment::Split;
-use homolog::features::FeatureMap;
-use homolog::learn::{Example, MaxMargin, Oracle, evaluate, lambda_grid};
+use homolog::learn::{
+    Centre, Choice, LearnerKind, Oracle, Trained, Trainer, TrainingSet, ValidatedBy, default_matcher, evaluate,
+    fingerprint, weight_rules,
+};
 use homolog::loss::LossKind;
-use homolog::matching::{LpRelaxation, Matching};
-use homolog::model::{Model, TrainingRecord};
+use homolog::matching::LpRelaxation;
+use homolog::model::Model;
 use homolog::optimize::Bundle;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -20,8 +21,9 @@ use std::path::{Path, PathBuf};
 /// Learns from the labelled pairs of a data set how to match
 #[derive(clap::Args)]
 #[command(after_help = "\
-Pairs of the split \"train\" (or of none) are learned from. λ is chosen by the pairs of the split \"validation\"; without any, by
-cross-validation. A data set without pairs is taken as all pairs of graphs whose nodes have the same names.
+Pairs of the split \"train\" (or of none) are learned from. Learner and λ are chosen by the pairs of the split \"validation\"; without any,
+by cross-validation over specimens. The weights before learning are a candidate like the others: what is written is not worse than they are,
+as far as the data can tell. A data set without pairs is taken as all pairs of graphs whose nodes have the same names.
 
 Examples:
   homolog train faces.json -o faces.model.json
@@ -47,6 +49,21 @@ pub(crate) struct Arguments {
     /// The search during training, likewise [default: linear, or frank-wolfe with edges]
     #[arg(long)]
     search: Option<String>,
+    /// Who learns: max-margin (the paper's), likelihood, or both, of which the better on held-out pairs is taken
+    #[arg(long, value_enum, default_value_t = LearnerOption::Auto)]
+    learner: LearnerOption,
+    /// What λ draws the weights towards: those before learning, or zero (the paper's)
+    #[arg(long, value_enum, default_value_t = CentreOption::Unlearned)]
+    centre: CentreOption,
+    /// Do not learn: write the model with the weights before learning
+    #[arg(long, conflicts_with_all = ["lambda", "lambdas", "checkpoint", "resume", "time_limit"])]
+    unlearned: bool,
+    /// Hold weights at a value: the name of a weight or of a feature, = and the value; may be given again
+    #[arg(long, value_name = "NAME=VALUE")]
+    fixed: Vec<String>,
+    /// Keep weights from being negative: names of weights or features, or all
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    non_negative: Vec<String>,
     /// What training asks for the worst mistake: a search, or the linear relaxation, which proves what is learned
     #[arg(long, value_enum, default_value_t = OracleName::Search)]
     oracle: OracleName,
@@ -56,7 +73,7 @@ pub(crate) struct Arguments {
     /// One λ instead of a choice
     #[arg(long, conflicts_with = "lambdas", allow_negative_numbers = true)]
     lambda: Option<f64>,
-    /// The λ to choose from [default: seven decades that suit the data]
+    /// The λ to choose from [default: some that suit the data]
     #[arg(long, value_delimiter = ',')]
     lambdas: Vec<f64>,
     /// Parts for cross-validation where there are no validation pairs
@@ -88,6 +105,19 @@ enum OracleName {
     Relaxation,
 }
 
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum LearnerOption {
+    Auto,
+    MaxMargin,
+    Likelihood,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum CentreOption {
+    Unlearned,
+    Zero,
+}
+
 pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     super::use_threads(arguments.threads)?;
     let checkpoint = arguments.checkpoint.as_deref();
@@ -103,107 +133,136 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
             hamming.unmatched_is_label = true;
         }
     }
-    let or_default = |text: &Option<String>, default| text.as_deref().map_or(Ok(default), settings::matcher);
-    let matcher = or_default(&arguments.matcher, settings::default_matcher(&features))?;
-    let search = or_default(&arguments.search, settings::default_search(&features))?;
+    let matcher = arguments.matcher.as_deref().map(settings::matcher).transpose()?;
     let input = Input::load(&arguments.data)?.with_pairs()?;
-    let of = |wanted: &[Option<Split>]| -> Result<Vec<Example>> {
-        let pairs = input.data.pairs().iter().enumerate();
-        let numbers: Vec<usize> = pairs.filter(|(_, pair)| wanted.contains(&pair.split)).map(|(n, _)| n).collect();
-        examples(&input.data, &numbers, &features, &loss)
-    };
-    let training = of(&[Some(Split::Train), None])?;
-    let validation = of(&[Some(Split::Validation)])?;
+    let of = |wanted: &[Option<Split>]| input.data.labelled(|pair| wanted.contains(&pair.split));
+    let (training, _) = of(&[Some(Split::Train), None])?;
     if training.is_empty() {
         bail!("{}: no pair with matches to learn from", arguments.data.display());
     }
-    note_partial_truths(&input.data, &features);
-    let mut lambdas = match arguments.lambda {
-        Some(lambda) => vec![lambda],
-        None if arguments.lambdas.is_empty() => lambda_grid(&training, search.matcher())?,
-        None => arguments.lambdas.clone(),
-    };
-    lambdas.sort_by(|a, b| b.total_cmp(a));
-    let bundle = Bundle { gap_tolerance: arguments.gap, ..Bundle::default() };
-    let oracle = match arguments.oracle {
-        OracleName::Search => Oracle::Search,
-        OracleName::Relaxation => Oracle::Relaxation(LpRelaxation::default()),
-    };
-    let learner = MaxMargin { bundle, oracle, ..MaxMargin::default() };
-    let plan = Plan { features, search, matcher, loss, learner, lambdas, folds: arguments.folds };
-    let mut keeper = Keeper::new(arguments.checkpoint.as_deref(), arguments.resume, &plan, &input.data)?;
+    let set = TrainingSet::new(&features, &loss, &training, &of(&[Some(Split::Validation)])?.0)?;
+    if arguments.unlearned {
+        let matcher = matcher.unwrap_or_else(|| default_matcher(&set.features));
+        let model = Model::unlearned(set.features.clone(), matcher)?;
+        files::write(&arguments.output, model.to_json()?.as_bytes())?;
+        files::print(format!("Wrote {}, with the weights before learning.\n", arguments.output.display()).as_bytes())?;
+        return Ok(Ending::Done);
+    }
+    note_left_out(&set);
+    let trainer = Trainer { matcher, loss, ..trainer(arguments, &set)? };
+    let mut keeper = FileKeeper::new(checkpoint);
+    let about = [serde_json::to_string(&trainer)?, serde_json::to_string(&set.features)?, input.data.to_json()?];
+    let mut run = keeper.begin(arguments.resume, fingerprint(&about.each_ref().map(String::as_str)))?;
     let watch = Watch::new(limit, arguments.quiet);
-    let trained = plan.train(&training, &validation, &watch, &mut keeper)?;
-    watch.say("loss on the training pairs".to_string());
-    let text = summary(&plan, &trained, &training, &validation, watch.is_over())?;
-    watch.end();
-    let record = TrainingRecord::new(trained.fit(), plan.loss, training.len());
-    let model = Model::new(plan.features.clone(), plan.matcher.clone(), &trained.fit().weights, Some(record))?;
+    let control = watch.control("");
+    let trained = trainer.resume(&set, &mut run, &control, &mut keeper)?;
+    let model = Model::trained(&set, &trainer, &trained)?;
     files::write(&arguments.output, model.to_json()?.as_bytes())?;
+    let text = summary(&trainer, &set, &trained, &watch)?;
+    watch.end();
     files::print(format!("{text}Wrote {}.\n", arguments.output.display()).as_bytes())?;
     Ok(if stop_is_wanted() { Ending::Stopped } else { Ending::Done })
 }
 
-/// Says so where nodes without a partner have to be matched all the same.
-fn note_partial_truths(data: &DataSet, features: &FeatureMap) {
-    let lacks = |truth: &Matching| truth.matched_count() < truth.left_count().min(truth.right_count());
-    let count = data.pairs().iter().filter(|pair| pair.truth.as_ref().is_some_and(lacks)).count();
-    if count > 0 && !features.unmatched {
+/// How training is to be done.
+fn trainer(arguments: &Arguments, set: &TrainingSet) -> Result<Trainer> {
+    let mut fixed = Vec::new();
+    for text in &arguments.fixed {
+        let (name, value) = text.rsplit_once('=').with_context(|| format!("--fixed {text}: there is no ="))?;
+        let value: f64 =
+            value.trim().parse().ok().with_context(|| format!("--fixed {text}: {value} is not a number"))?;
+        fixed.push((name.trim().to_string(), value));
+    }
+    let rules = match (fixed.is_empty(), arguments.non_negative.is_empty()) {
+        (true, true) => Vec::new(),
+        _ => weight_rules(&set.features, &fixed, &arguments.non_negative)?,
+    };
+    Ok(Trainer {
+        learner: match arguments.learner {
+            LearnerOption::Auto => LearnerKind::Auto,
+            LearnerOption::MaxMargin => LearnerKind::MaxMargin,
+            LearnerOption::Likelihood => LearnerKind::Likelihood,
+        },
+        centre: match arguments.centre {
+            CentreOption::Unlearned => Centre::Unlearned,
+            CentreOption::Zero => Centre::Zero,
+        },
+        choice: Choice::OneStandardError,
+        search: arguments.search.as_deref().map(settings::matcher).transpose()?,
+        oracle: match arguments.oracle {
+            OracleName::Search => Oracle::Search,
+            OracleName::Relaxation => Oracle::Relaxation(LpRelaxation::default()),
+        },
+        lambdas: arguments.lambda.map_or_else(|| arguments.lambdas.clone(), |lambda| vec![lambda]),
+        folds: arguments.folds,
+        rules,
+        bundle: Bundle { gap_tolerance: arguments.gap, ..Bundle::default() },
+        ..Trainer::default()
+    })
+}
+
+/// Says so where left nodes are not learned from.
+fn note_left_out(set: &TrainingSet) {
+    let left_out = |wanted: fn(&homolog::learn::Example) -> usize| set.training.iter().map(wanted).sum::<usize>();
+    let (all, unknown) = (left_out(|example| example.left_out()), left_out(|example| example.unknown().len()));
+    if all > unknown {
         eprintln!(
-            "note: in {count} of {} pairs some nodes have no partner, but the model matches as many as it can; --unmatched lets it leave them out",
-            data.pairs().len()
+            "note: {} left nodes without a partner are not learned from; --unmatched lets the model leave nodes out, at a price it learns",
+            all - unknown
         );
+    }
+    if unknown > 0 {
+        eprintln!("note: {unknown} left nodes whose partner is not known are not learned from");
     }
 }
 
-fn summary(
-    plan: &Plan,
-    trained: &Trained,
-    training: &[Example],
-    validation: &[Example],
-    hurry: bool,
-) -> Result<String> {
+fn summary(trainer: &Trainer, set: &TrainingSet, trained: &Trained, watch: &Watch) -> Result<String> {
     let mut text = String::new();
-    let folds = plan.folds.min(training.len());
-    let by = match trained.validation.len() {
-        _ if plan.lambdas.len() == 1 => "as given".to_string(),
-        0 => "the middle one: there is nothing to choose by".to_string(),
-        _ if validation.is_empty() => format!("chosen by {folds}-fold cross-validation"),
-        _ => format!("chosen by {} validation pairs", validation.len()),
+    let by = match trained.by {
+        ValidatedBy::Pairs { pairs } => format!("chosen by {pairs} validation pairs"),
+        ValidatedBy::Specimens { folds } => format!("chosen by {folds}-fold cross-validation over specimens"),
+        ValidatedBy::Nodes { folds } => format!("chosen by {folds}-fold cross-validation over the nodes of the pair"),
+        _ => "with nothing to choose by".to_string(),
     };
-    let fit = trained.fit();
-    writeln!(
-        text,
-        "Learned {} weights from {} pairs; λ = {}, {by}.",
-        fit.weights.len(),
-        training.len(),
-        short(fit.lambda)
-    )?;
-    if plan.lambdas.len() > 1 {
-        writeln!(text, "\n         λ   objective     gap   validation loss")?;
-        for (number, fit) in trained.fits.iter().enumerate() {
+    let best = trained.best();
+    let what = match best.lambda() {
+        Some(lambda) => format!("{}, λ = {}", best.learner.name(), short(round(lambda))),
+        None => "the weights before learning".to_string(),
+    };
+    writeln!(text, "{} pairs, {} weights: {what}, {by}.", trained.examples, best.weights.len())?;
+    if trained.candidates.len() > 1 {
+        writeln!(text, "\n  learner              λ   objective     gap   error on what was held out")?;
+        for (number, candidate) in trained.candidates.iter().enumerate() {
             let mark = if number == trained.chosen { '*' } else { ' ' };
-            let validated = trained.validation.get(number);
-            let loss = validated.map_or("-".to_string(), |v| format!("{:.4} ± {:.4}", v.mean(), v.standard_error()));
-            writeln!(text, "{mark} {:>8} {:>11.5} {:>7.1e}   {loss}", short(fit.lambda), fit.objective, fit.gap)?;
+            let validation = candidate.validation.as_ref();
+            let error = validation.map_or("-".to_string(), |v| format!("{:.4} ± {:.4}", v.mean(), v.standard_error()));
+            let numbers = candidate.fit.as_ref().map_or(format!("{:>8} {:>11} {:>7}", "-", "-", "-"), |fit| {
+                let minimum = &fit.minimum;
+                format!("{:>8} {:>11.5} {:>7.1e}", short(round(minimum.lambda)), minimum.objective, minimum.gap)
+            });
+            writeln!(text, "{mark} {:11} {numbers}   {error}", candidate.learner.name())?;
         }
         writeln!(text)?;
     }
-    if hurry {
-        // Who asked to stop does not wait for an exact matcher.
+    // Who asked to stop does not wait for an exact matcher.
+    if !watch.is_over() {
+        let (matcher, control) = (trainer.matcher_for(set), watch.control("training pairs: "));
+        let loss =
+            |weights: &[f64]| evaluate(&set.training, matcher.matcher(), weights, &control).map(|all| all.mean());
+        let (before, after) = (loss(&set.unlearned)?, loss(&best.weights)?);
+        writeln!(text, "Loss on the training pairs: {before:.4} before learning, {after:.4} after.")?;
+    }
+    if !trained.complete {
+        writeln!(text, "Stopped before everything was tried.")?;
+    }
+    writeln!(text, "{}", trained.sentence())?;
+    if let Some(fit) = trained.fit() {
         writeln!(text, "{}", fit.note())?;
-        return Ok(text);
     }
-    let matcher = plan.matcher.matcher();
-    let before = evaluate(training, matcher, &plan.features.unlearned_weights())?;
-    let after = evaluate(training, matcher, &fit.weights)?;
-    writeln!(text, "Loss on the training pairs: {:.4} before learning, {:.4} after.", before.mean(), after.mean())?;
-    if after.mean() > before.mean() {
-        writeln!(
-            text,
-            "Warning: that is worse than without learning. Are the matches right, and do the features tell the nodes apart?"
-        )?;
-    }
-    writeln!(text, "{}", fit.note())?;
     Ok(text)
+}
+
+/// A λ to three digits.
+fn round(lambda: f64) -> f64 {
+    format!("{lambda:.2e}").parse().unwrap_or(lambda)
 }

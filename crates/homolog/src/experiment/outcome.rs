@@ -1,43 +1,41 @@
 //! [`Outcome`]: the form of the paper's tables, losses with and without learning for training, validation and test.
 
 use super::Splits;
-use crate::Result;
-use crate::learn::{Evaluation, MaxMargin, Selection, evaluate, lambda_grid};
-use crate::matching::Matcher;
-use crate::optimize::Observer;
+use crate::features::FeatureMap;
+use crate::learn::{Evaluation, Trained, Trainer, TrainingSet, evaluate};
+use crate::{Control, Result};
 
 /// What learning changes; three evaluations each, for training, validation and test.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {
-    /// Every weight is 1, as the authors run "no learning".
+    /// As before learning.
     pub unlearned: [Evaluation; 3],
-    /// At the λ of least validation loss.
+    /// With the weights taken.
     pub learned: [Evaluation; 3],
-    /// All λ, and the one chosen.
-    pub selection: Selection,
+    /// All candidates, and the one that was taken.
+    pub trained: Trained,
 }
 
-/// Learns on the training examples along a grid of λ that suits them, chooses by validation, and evaluates on all three sets. The
-/// learner's own λ is not used.
+/// Learns on the training examples, chooses by validation, and evaluates on all three sets.
 ///
 /// # Errors
 /// A set without examples, a problem the matcher does not take, a setting out of range.
 pub fn learn_and_compare(
+    features: &FeatureMap,
     splits: &Splits,
-    learner: &MaxMargin,
-    matcher: &dyn Matcher,
-    observe: Observer<'_>,
+    trainer: &Trainer,
+    control: &Control,
 ) -> Result<Outcome> {
     let [train, validation, test] = splits;
-    let lambdas = lambda_grid(train, matcher)?;
-    let selection = learner.fit_validated(&lambdas, train, validation, matcher, observe)?;
+    let set = TrainingSet::of_examples(features.clone(), train.clone(), validation.clone());
+    let trained = trainer.train(&set, control)?;
+    let matcher = trainer.matcher_for(&set);
     let all = |weights: &[f64]| -> Result<[Evaluation; 3]> {
         Ok([
-            evaluate(train, matcher, weights)?,
-            evaluate(validation, matcher, weights)?,
-            evaluate(test, matcher, weights)?,
+            evaluate(train, matcher.matcher(), weights, control)?,
+            evaluate(validation, matcher.matcher(), weights, control)?,
+            evaluate(test, matcher.matcher(), weights, control)?,
         ])
     };
-    let unlearned = all(&vec![1.0; selection.fit.weights.len()])?;
-    Ok(Outcome { unlearned, learned: all(&selection.fit.weights)?, selection })
+    Ok(Outcome { unlearned: all(&set.unlearned)?, learned: all(trained.weights())?, trained })
 }

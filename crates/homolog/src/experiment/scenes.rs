@@ -98,7 +98,7 @@ impl Scenes {
         let pair = Pair::new(left.graph, Arc::clone(&right.graph));
         let instance = self.map.instance(&left.described, &right.described)?;
         let seed = ((template as u64) << 32) | target as u64;
-        Example::new(instance, &pair, truth, loss, seed)
+        Ok(Example::new(instance, &pair, truth, loss, seed)?.with_specimens(template, target))
     }
 
     /// Which scenes a fixed template is to be found in: every third for training, validation and test, whatever the template, but never

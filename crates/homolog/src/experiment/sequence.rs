@@ -103,7 +103,7 @@ impl Sequence {
         let truth = Matching::identity(left.node_count());
         // A seed for each pair: the order in which its right nodes are solved.
         let seed = ((frame as u64) << 32) | baseline as u64;
-        Example::new(self.map.instance(left, right)?, &pair, truth, loss, seed)
+        Ok(Example::new(self.map.instance(left, right)?, &pair, truth, loss, seed)?.with_specimens(frame, other))
     }
 
     /// All examples of a baseline and a split.

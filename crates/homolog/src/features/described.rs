@@ -3,10 +3,10 @@
 use super::edge_scores::{EdgePlan, Measured};
 use super::squares::Block;
 use super::{Comparison, FeatureMap};
-use crate::Result;
 use crate::geometry::check_finite;
 use crate::graph::Graph;
 use crate::matching::EdgeList;
+use crate::{Error, Result};
 use ndarray::Array2;
 use std::ops::Range;
 use std::sync::Arc;
@@ -71,6 +71,38 @@ impl Described {
         let measured = measured.iter().map(Measured::new).collect();
         let edges = Arc::clone(graph.edges());
         Ok(Self { plan: Arc::new(Plan::new(map)), node_count: graph.node_count(), blocks, edges, measured })
+    }
+
+    /// The same descriptions of some of the nodes, in this order, and of the edges among them. The others were seen when these were
+    /// described, but are not there to be matched.
+    ///
+    /// # Errors
+    /// A node that does not exist or occurs twice.
+    pub fn restricted(&self, nodes: &[usize]) -> Result<Self> {
+        let mut place = vec![None; self.node_count];
+        for (new, &old) in nodes.iter().enumerate() {
+            match place.get_mut(old) {
+                None => return Err(Error::OutOfRange { what: "nodes to keep", index: old, count: self.node_count }),
+                Some(slot @ None) => *slot = Some(new),
+                Some(Some(_)) => return Err(Error::NotAPermutation { what: "nodes to keep", index: old }),
+            }
+        }
+        let kept = self.edges.ends().iter().enumerate();
+        let mut kept: Vec<([usize; 2], usize)> =
+            kept.filter_map(|(at, &[i, j])| Some(([place[i]?, place[j]?], at))).collect();
+        kept.sort_unstable();
+        let (ends, from): (Vec<[usize; 2]>, Vec<usize>) = kept.into_iter().unzip();
+        let blocks = self.blocks.iter().zip(&self.plan.map.node).map(|(block, feature)| {
+            let squares = matches!(feature.comparison, Comparison::NegativeSquare(_));
+            block.select(nodes, squares)
+        });
+        Ok(Self {
+            plan: Arc::clone(&self.plan),
+            node_count: nodes.len(),
+            blocks: blocks.collect(),
+            edges: Arc::new(EdgeList::new(nodes.len(), ends)?),
+            measured: self.measured.iter().map(|measured| measured.select(&from)).collect(),
+        })
     }
 
     /// How many nodes there are.

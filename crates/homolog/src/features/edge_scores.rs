@@ -26,6 +26,11 @@ impl Measured {
         Self { width: columns.ncols(), values: columns.iter().copied().collect() }
     }
 
+    /// The rows of some of the edges, in this order.
+    pub(super) fn select(&self, edges: &[usize]) -> Self {
+        Self { width: self.width, values: edges.iter().flat_map(|&edge| self.row(edge)).copied().collect() }
+    }
+
     fn row(&self, edge: usize) -> &[f64] {
         &self.values[self.width * edge..self.width * (edge + 1)]
     }

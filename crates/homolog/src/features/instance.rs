@@ -34,6 +34,23 @@ impl Instance {
         Ok(self)
     }
 
+    /// The same problem for some of the left nodes, in this order.
+    ///
+    /// # Errors
+    /// A node that does not exist or occurs twice.
+    pub fn with_left_nodes(&self, left: &[usize]) -> Result<Self> {
+        let described = Arc::new(self.left.restricted(left)?);
+        let place = |pairs: &[[usize; 2]]| -> Vec<[usize; 2]> {
+            let new = |old: usize| left.iter().position(|&node| node == old);
+            pairs.iter().filter_map(|&[i, k]| Some([new(i)?, k])).collect()
+        };
+        let given = self
+            .given
+            .as_ref()
+            .map(|given| Arc::new(Restrictions { seeds: place(&given.seeds), forbidden: place(&given.forbidden) }));
+        Ok(Self { left: described, right: Arc::clone(&self.right), given })
+    }
+
     fn plan(&self) -> &Plan {
         &self.left.plan
     }

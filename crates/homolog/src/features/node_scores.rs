@@ -48,7 +48,7 @@ pub(super) fn add_features(
 }
 
 fn scale(settings: NegativeSquare, left: &Block) -> f64 {
-    if settings.per_node { 1.0 / left.values.nrows() as f64 } else { 1.0 }
+    if settings.per_node { 1.0 / left.count as f64 } else { 1.0 }
 }
 
 fn decay(x: f64) -> f64 {

@@ -14,6 +14,8 @@ use std::borrow::Cow;
 #[derive(Debug, Clone)]
 pub(super) struct Block {
     pub(super) values: Array2<f64>,
+    /// How many nodes the graph has: all of them, also where only some have a row.
+    pub(super) count: usize,
     /// The mean row, where squares would lose digits without it.
     centre: Option<Array1<f64>>,
     sparse: Option<Sparse>,
@@ -49,7 +51,12 @@ impl Block {
         let zeros = values.iter().filter(|&&value| value == 0.0).count();
         let few = (values.len() - zeros) as f64 <= SPARSE * values.len() as f64;
         let sparse = (squares && !far && few).then(|| Sparse::new(&values));
-        Self { values, centre, sparse }
+        Self { count: values.nrows(), values, centre, sparse }
+    }
+
+    /// The rows of some of the nodes, in this order.
+    pub(super) fn select(&self, nodes: &[usize], squares: bool) -> Self {
+        Self { count: self.count, ..Self::new(&self.values.select(Axis(0), nodes), squares) }
     }
 
     fn moved(&self, by: Option<&Array1<f64>>) -> Cow<'_, Array2<f64>> {

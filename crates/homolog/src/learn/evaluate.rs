@@ -1,20 +1,87 @@
-//! How well weights predict: the loss on each example, the mean and its standard error.
+//! How well weights predict: the loss on each example, the mean and its standard error; precision and recall of the matches.
 
 use super::Example;
-use super::risk::prediction_losses;
-use crate::Result;
-use crate::matching::{Matcher, Status};
+use super::parts::Scratch;
+use super::search::solve_shuffled;
+use crate::matching::{Matcher, Matching, Status};
+use crate::{Control, Report, Result};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Losses of predictions.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Evaluation {
-    /// The loss on each example, in their order.
+    /// The loss on each example that was predicted, in their order.
     pub losses: Vec<f64>,
     /// How many of the predictions were proven to be the best matching under the weights.
     pub proven: usize,
+    /// Which examples were predicted: all of them, unless it was interrupted.
+    pub examples: Vec<usize>,
+    /// Matches found and matches there are, in all.
+    pub matches: MatchCounts,
+}
+
+/// Matches of nodes that are known: those whose partner is known, or known not to be there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MatchCounts {
+    /// Matches that were made.
+    pub made: usize,
+    /// Of them, those that are true.
+    pub right: usize,
+    /// True matches there are.
+    pub there_are: usize,
+}
+
+impl MatchCounts {
+    fn of(example: &Example, matching: &Matching) -> Self {
+        let truth = example.whole_truth();
+        let is_known = |i: usize| !example.unknown().contains(&i);
+        let made: Vec<(usize, usize)> = matching.pairs().filter(|&(i, _)| is_known(i)).collect();
+        let right = made.iter().filter(|&&(i, k)| truth.right_of(i) == Some(k)).count();
+        Self { made: made.len(), right, there_are: truth.matched_count() }
+    }
+
+    /// How many of the matches made are true; 1 if none was made.
+    #[must_use]
+    pub fn precision(&self) -> f64 {
+        if self.made == 0 { 1.0 } else { self.right as f64 / self.made as f64 }
+    }
+
+    /// How many of the true matches were made; 1 if there are none.
+    #[must_use]
+    pub fn recall(&self) -> f64 {
+        if self.there_are == 0 { 1.0 } else { self.right as f64 / self.there_are as f64 }
+    }
+
+    /// The harmonic mean of precision and recall; 1 if there was nothing to find and nothing was made.
+    #[must_use]
+    pub fn f1(&self) -> f64 {
+        let all = self.made + self.there_are;
+        if all == 0 { 1.0 } else { 2.0 * self.right as f64 / all as f64 }
+    }
 }
 
 impl Evaluation {
+    /// Of losses alone.
+    #[must_use]
+    pub fn of_losses(losses: Vec<f64>) -> Self {
+        Self { examples: (0..losses.len()).collect(), losses, ..Self::default() }
+    }
+
+    /// Takes in the losses of further examples, which are numbered on from those there are.
+    pub(super) fn extend(&mut self, other: &Self) {
+        let before = self.losses.len();
+        self.examples.extend(other.examples.iter().map(|n| before + n));
+        self.losses.extend(&other.losses);
+        self.proven += other.proven;
+        self.matches.made += other.matches.made;
+        self.matches.right += other.matches.right;
+        self.matches.there_are += other.matches.there_are;
+    }
+
     /// The mean loss; 0 of nothing.
     #[must_use]
     pub fn mean(&self) -> f64 {
@@ -34,12 +101,51 @@ impl Evaluation {
     }
 }
 
-/// Predicts every example with these weights and compares with the truth. Right nodes are shuffled before each solve.
+/// Predicts every example with these weights and compares with the truth. Right nodes are shuffled before each solve. Where the
+/// control says stop, the examples that were not yet predicted are missing.
 ///
 /// # Errors
 /// Weights that do not fit the features, or a problem the matcher does not take.
-pub fn evaluate(examples: &[Example], matcher: &dyn Matcher, weights: &[f64]) -> Result<Evaluation> {
-    let answers = prediction_losses(examples, matcher, weights)?;
-    let proven = answers.iter().filter(|(_, status)| *status == Status::Optimal).count();
-    Ok(Evaluation { losses: answers.into_iter().map(|(loss, _)| loss).collect(), proven })
+pub fn evaluate(examples: &[Example], matcher: &dyn Matcher, weights: &[f64], control: &Control) -> Result<Evaluation> {
+    let answers = predict(examples, matcher, weights, control)?;
+    let mut evaluation = Evaluation::default();
+    for ((n, example), answer) in examples.iter().enumerate().zip(&answers) {
+        let Some((matching, status)) = answer else { continue };
+        evaluation.examples.push(n);
+        evaluation.losses.push(example.whole_loss(matching));
+        evaluation.proven += usize::from(*status == Status::Optimal);
+        let counts = MatchCounts::of(example, matching);
+        evaluation.matches.made += counts.made;
+        evaluation.matches.right += counts.right;
+        evaluation.matches.there_are += counts.there_are;
+    }
+    Ok(evaluation)
+}
+
+/// The matching that these weights predict for each example, and whether it is proven best; `None` where the control said stop.
+///
+/// # Errors
+/// As [`evaluate`].
+pub(super) fn predict(
+    examples: &[Example],
+    matcher: &dyn Matcher,
+    weights: &[f64],
+    control: &Control,
+) -> Result<Vec<Option<(Matching, Status)>>> {
+    let done = AtomicUsize::new(0);
+    let predict = |scratch: &mut Scratch, example: &Example| {
+        if control.interrupted() {
+            return Ok(None);
+        }
+        example.whole_instance().compatibility_into(weights, &mut scratch.problem)?;
+        let answer = solve_shuffled(&example.order, matcher, scratch)?;
+        // A solver that was interrupted answers with what it has: not with what it would find.
+        if control.interrupted() {
+            return Ok(None);
+        }
+        let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+        control.report(&Report::new("evaluation", done, Some(examples.len())));
+        Ok(Some(answer))
+    };
+    examples.par_iter().map_init(|| Scratch::new(control), predict).collect()
 }

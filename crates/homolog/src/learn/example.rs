@@ -1,4 +1,9 @@
 //! [`Example`]: a pair of graphs with its true matching, ready for training.
+//!
+//! Two problems are made of a pair. The one that is **predicted** has all its nodes. The one that is **trained on** lacks the left nodes
+//! whose partner is not known, and those that have none where the model cannot leave a node unmatched: they have to go somewhere in
+//! every matching but have no place in the true one, so their scores would stand on one side only of what learning compares.
+//! Descriptors were computed with all points, and stay as they are.
 
 use crate::features::Instance;
 use crate::graph::Pair;
@@ -6,6 +11,7 @@ use crate::loss::{Loss, LossTerms};
 use crate::matching::{Compatibility, Constraint, Matching, RightOrder};
 use crate::{Error, Result};
 use ndarray::Array2;
+use std::sync::Arc;
 
 /// A problem, its true matching, and what every other matching costs.
 #[derive(Debug, Clone)]
@@ -17,6 +23,21 @@ pub struct Example {
     pub(super) loss: LossCells,
     pub(super) importance: f64,
     pub(super) order: RightOrder,
+    specimens: Option<[usize; 2]>,
+    /// The problem that is predicted, where it is another.
+    whole: Option<Arc<Whole>>,
+}
+
+/// A pair with all its nodes.
+#[derive(Debug)]
+struct Whole {
+    instance: Instance,
+    truth: Matching,
+    loss: LossCells,
+    /// The left nodes that are trained on.
+    kept: Vec<usize>,
+    /// The left nodes whose partner is not known.
+    unknown: Vec<usize>,
 }
 
 impl Example {
@@ -26,12 +47,82 @@ impl Example {
     /// # Errors
     /// The truth does not fit the pair, or the loss cannot be computed for it.
     pub fn new(instance: Instance, pair: &Pair, truth: Matching, loss: &dyn Loss, seed: u64) -> Result<Self> {
+        Self::labelled(instance, pair, truth, &[], loss, seed)
+    }
+
+    /// [`Self::new`] where it is not known of some left nodes whether and where they have a partner. What is not known costs nothing
+    /// and teaches nothing.
+    ///
+    /// # Errors
+    /// As [`Self::new`]; a node that does not exist, occurs twice, or has a partner in the truth.
+    pub fn labelled(
+        instance: Instance,
+        pair: &Pair,
+        truth: Matching,
+        unknown: &[usize],
+        loss: &dyn Loss,
+        seed: u64,
+    ) -> Result<Self> {
         let instance = instance.restricted(&pair.given)?;
         pair.given.check_matching(&truth)?;
-        let terms = loss.terms(pair, &truth)?;
-        let truth_features = instance.joint_features(&truth)?;
+        let mut is_known = vec![true; truth.left_count()];
+        for &index in unknown {
+            match is_known.get_mut(index) {
+                None => {
+                    let count = truth.left_count();
+                    return Err(Error::OutOfRange { what: "left nodes not known", index, count });
+                }
+                Some(slot @ true) if truth.right_of(index).is_none() => *slot = false,
+                Some(_) => return Err(Error::NotAPermutation { what: "left nodes not known", index }),
+            }
+        }
+        let has_place = |&i: &usize| is_known[i] && (instance.may_stay_unmatched() || truth.right_of(i).is_some());
+        let known: Vec<usize> = (0..truth.left_count()).filter(|&i| is_known[i]).collect();
+        let kept: Vec<usize> = (0..truth.left_count()).filter(has_place).collect();
         let order = RightOrder::random(truth.right_count(), seed);
-        Ok(Self { instance, truth, truth_features, loss: LossCells::new(&terms), importance: 1.0, order })
+        let example = |instance: Instance, truth: Matching, loss, whole| -> Result<Self> {
+            let truth_features = instance.joint_features(&truth)?;
+            let (importance, specimens) = (1.0, None);
+            Ok(Self { instance, truth, truth_features, loss, importance, order: order.clone(), specimens, whole })
+        };
+        if kept.len() == truth.left_count() {
+            let terms = loss.terms(pair, &truth)?;
+            return example(instance, truth, LossCells::new(&terms), None);
+        }
+        let terms = terms_of(&known, pair, &truth, loss)?;
+        let mut cells = Array2::zeros((truth.left_count(), truth.right_count()));
+        for (&i, row) in known.iter().zip(terms.cells.rows()) {
+            cells.row_mut(i).assign(&row);
+        }
+        let whole_loss = LossCells::new(&LossTerms { constant: terms.constant, cells });
+        let terms = terms_of(&kept, pair, &truth, loss)?;
+        let part = part_of(&truth, &kept)?;
+        let restricted = instance.with_left_nodes(&kept)?;
+        let whole = Whole { instance, truth, loss: whole_loss, kept, unknown: unknown.to_vec() };
+        example(restricted, part, LossCells::new(&terms), Some(Arc::new(whole)))
+    }
+
+    /// Some of the left nodes of the problem that is trained on, to learn from alone.
+    pub(super) fn restricted(&self, nodes: &[usize]) -> Result<Self> {
+        let instance = self.instance.with_left_nodes(nodes)?;
+        let truth = part_of(&self.truth, nodes)?;
+        let truth_features = instance.joint_features(&truth)?;
+        let loss = self.loss.restricted(nodes, &self.truth);
+        Ok(Self { instance, truth, truth_features, loss, whole: None, ..self.clone() })
+    }
+
+    /// The same example with the numbers of the two specimens it is about. In cross-validation no specimen is both learned from and
+    /// validated on.
+    #[must_use]
+    pub fn with_specimens(mut self, left: usize, right: usize) -> Self {
+        self.specimens = Some([left, right]);
+        self
+    }
+
+    /// The numbers of its two specimens, if it was told.
+    #[must_use]
+    pub fn specimens(&self) -> Option<[usize; 2]> {
+        self.specimens
     }
 
     /// The same example, counted this many times: 2 is worth two examples, 0 is ignored.
@@ -56,34 +147,92 @@ impl Example {
         self.importance
     }
 
-    /// The problem.
+    /// The problem that is trained on.
     #[must_use]
     pub fn instance(&self) -> &Instance {
         &self.instance
     }
 
-    /// The true matching.
+    /// Its true matching.
     #[must_use]
     pub fn truth(&self) -> &Matching {
         &self.truth
     }
 
-    /// Whether the truth is an answer to the problem: it matches all left nodes that can be, unless they may stay unmatched.
-    pub(super) fn truth_is_feasible(&self) -> bool {
-        let (left, right) = (self.truth.left_count(), self.truth.right_count());
-        let most = match self.instance.constraint() {
-            Constraint::OneToOne => left.min(right),
-            Constraint::ManyToOne if right == 0 => 0,
-            Constraint::ManyToOne => left,
-        };
-        self.instance.may_stay_unmatched() || self.truth.matched_count() == most
-    }
-
-    /// The loss of a matching of this pair.
+    /// The loss of a matching of the problem that is trained on.
     #[must_use]
     pub fn loss(&self, matching: &Matching) -> f64 {
         self.loss.of(matching)
     }
+
+    /// The problem that is predicted: the whole pair.
+    #[must_use]
+    pub fn whole_instance(&self) -> &Instance {
+        self.whole.as_ref().map_or(&self.instance, |whole| &whole.instance)
+    }
+
+    /// Its true matching.
+    #[must_use]
+    pub fn whole_truth(&self) -> &Matching {
+        self.whole.as_ref().map_or(&self.truth, |whole| &whole.truth)
+    }
+
+    /// The loss of a matching of the whole pair.
+    #[must_use]
+    pub fn whole_loss(&self, matching: &Matching) -> f64 {
+        self.whole.as_ref().map_or(&self.loss, |whole| &whole.loss).of(matching)
+    }
+
+    /// The mean loss on the whole pair of matching every left node to any right node: what a model with no opinion has, but for rare
+    /// coincidences.
+    pub(super) fn loss_by_chance(&self) -> f64 {
+        let loss = self.whole.as_ref().map_or(&self.loss, |whole| &whole.loss);
+        loss.by_chance(self.truth.right_count())
+    }
+
+    /// The left nodes of the whole pair whose partner is not known.
+    #[must_use]
+    pub fn unknown(&self) -> &[usize] {
+        self.whole.as_ref().map_or(&[], |whole| &whole.unknown)
+    }
+
+    /// How many left nodes of the pair are not trained on.
+    #[must_use]
+    pub fn left_out(&self) -> usize {
+        self.whole_truth().left_count() - self.truth.left_count()
+    }
+
+    /// The left node of the whole pair that is node `position` of the problem that is trained on.
+    pub(super) fn whole_node(&self, position: usize) -> usize {
+        self.whole.as_ref().map_or(position, |whole| whole.kept[position])
+    }
+
+    /// Whether the paper's lemma applies, so that no less than the mean slack is the mean loss of exact predictions: the truth is an
+    /// answer to the problem that is predicted. It matches all left nodes that can be, unless they may stay unmatched, and uses no right
+    /// node more often than the model may.
+    pub(super) fn lemma_applies(&self) -> bool {
+        let (left, right) = (self.truth.left_count(), self.truth.right_count());
+        let one_to_one = || right - self.truth.unmatched_right().count() == self.truth.matched_count();
+        let (most, is_allowed) = match self.instance.constraint() {
+            Constraint::OneToOne => (left.min(right), one_to_one()),
+            Constraint::ManyToOne if right == 0 => (0, true),
+            Constraint::ManyToOne => (left, true),
+        };
+        let is_full = self.instance.may_stay_unmatched() || self.truth.matched_count() == most;
+        self.whole.is_none() && is_allowed && is_full
+    }
+}
+
+/// The loss terms of some left nodes of a pair.
+fn terms_of(nodes: &[usize], pair: &Pair, truth: &Matching, loss: &dyn Loss) -> Result<LossTerms> {
+    let part = Pair::new(Arc::new(pair.left.subgraph(nodes)?), Arc::clone(&pair.right));
+    loss.terms(&part, &part_of(truth, nodes)?)
+}
+
+/// A matching of some of its left nodes.
+fn part_of(matching: &Matching, nodes: &[usize]) -> Result<Matching> {
+    let partners = nodes.iter().map(|&i| matching.right_of(i)).collect();
+    Matching::new(partners, matching.right_count(), matching.constraint())
 }
 
 /// loss(y) = constant + the cells that y uses, kept as a list where most cells are zero: the Hamming loss of a pair of n nodes takes n
@@ -114,6 +263,27 @@ impl LossCells {
         Self { constant: terms.constant, kept: list.map_or_else(|| Kept::Table(terms.cells.clone()), Kept::List) }
     }
 
+    /// The loss of some of the left nodes, which is 0 at their truth and as much for each as it was.
+    fn restricted(&self, nodes: &[usize], truth: &Matching) -> Self {
+        let mut cells = Array2::zeros((nodes.len(), truth.right_count()));
+        let mut constant = 0.0;
+        for (t, &i) in nodes.iter().enumerate() {
+            (0..truth.right_count()).for_each(|k| cells[[t, k]] = self.cell(i, k));
+            constant -= truth.right_of(i).map_or(0.0, |k| self.cell(i, k));
+        }
+        Self::new(&LossTerms { constant, cells })
+    }
+
+    fn cell(&self, i: usize, k: usize) -> f64 {
+        match &self.kept {
+            Kept::List(cells) => {
+                let found = cells.binary_search_by_key(&(i, k), |&(i, k, _)| (i as usize, k as usize));
+                found.map_or(0.0, |at| cells[at].2)
+            }
+            Kept::Table(cells) => cells[[i, k]],
+        }
+    }
+
     /// Adds the cells to the node scores: the one change that turns prediction into the search for the most violated constraint.
     pub(super) fn add_to(&self, problem: &mut Compatibility) {
         match &self.kept {
@@ -131,6 +301,15 @@ impl LossCells {
         self.constant
     }
 
+    /// The mean loss where every left node goes to any of so many right nodes.
+    fn by_chance(&self, right_count: usize) -> f64 {
+        let all: f64 = match &self.kept {
+            Kept::List(cells) => cells.iter().map(|&(.., cell)| cell).sum(),
+            Kept::Table(cells) => cells.sum(),
+        };
+        self.constant + all / right_count.max(1) as f64
+    }
+
     /// The loss of a soft matching, which is linear in its shares.
     pub(super) fn of_soft(&self, shares: &Array2<f64>) -> f64 {
         let used = match &self.kept {
@@ -141,14 +320,7 @@ impl LossCells {
     }
 
     pub(super) fn of(&self, matching: &Matching) -> f64 {
-        let cell = |(i, k): (usize, usize)| match &self.kept {
-            Kept::List(cells) => {
-                let found = cells.binary_search_by_key(&(i, k), |&(i, k, _)| (i as usize, k as usize));
-                found.map_or(0.0, |at| cells[at].2)
-            }
-            Kept::Table(cells) => cells[[i, k]],
-        };
-        let loss = self.constant + matching.pairs().map(cell).sum::<f64>();
+        let loss = self.constant + matching.pairs().map(|(i, k)| self.cell(i, k)).sum::<f64>();
         if loss.abs() < ROUNDING { 0.0 } else { loss }
     }
 }

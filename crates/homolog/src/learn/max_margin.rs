@@ -1,13 +1,18 @@
-//! [`MaxMargin`]: the paper's learner, at one λ or along a path of them that shares all cutting planes.
+//! [`MaxMargin`]: the paper's learner, at one λ after another; all of them share their cutting planes, so that a whole path of λ costs
+//! little more than its most expensive one.
+//!
+//!   λ/2 |w - centre|² + mean_n max_y [loss(y) + <w, Phi(y) - Phi(truth_n)>]
+//!
+//! The paper's centre is zero: a large λ then means weights near zero. With the weights before learning as the centre a large λ means
+//! "as before".
 
-use super::oracle::{Counts, OracleRisk};
-use super::risk::Memory;
-use super::{Example, Learner, Oracle, RelaxedProof};
-use crate::matching::Matcher;
-use crate::optimize::{Bundle, Minimum, Observer, Path, PathState, State, Step, StopReason, WeightRule};
-use crate::{Error, Result};
+use super::fit::{Fit, RelaxedProof};
+use super::risk::{ExampleRisk, Memory};
+use super::{Example, LearnerName, Oracle};
+use crate::matching::{BruteForce, Matcher};
+use crate::optimize::{Bundle, Centred, Minimum, Plane, Progress, Risk, State, StopReason, WeightRule};
+use crate::{Control, Error, Report, Result};
 use serde::{Deserialize, Serialize};
-use std::cell::Cell;
 
 /// Settings of max-margin learning.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -19,209 +24,203 @@ pub struct MaxMargin {
     pub rules: Vec<WeightRule>,
     /// Where planes come from: the matcher, or the linear relaxation.
     pub oracle: Oracle,
-}
-
-/// Learned weights, and what is known of them.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Fit {
-    /// One per feature.
-    pub weights: Vec<f64>,
-    /// The λ they belong to.
-    pub lambda: f64,
-    /// λ/2 |w|² + risk, at the weights.
-    pub objective: f64,
-    /// The mean slack: no less than the mean training loss if certified.
-    pub risk: f64,
-    /// No weights have a smaller objective, if certified.
-    pub bound: f64,
-    /// (objective - bound) / objective.
-    pub gap: f64,
-    /// Why training ended.
-    pub stop: StopReason,
-    /// Every answer of the matcher was proven optimal, so that objective, bound and gap are facts.
-    pub certified: bool,
-    /// How many problems were solved, up to here on the path.
-    pub solves: usize,
-    /// How many of the answers were proven optimal.
-    pub proven: usize,
-    /// What is proven besides, if the oracle was the relaxation; objective, risk and bound are then those of soft matchings.
-    pub relaxed: Option<RelaxedProof>,
-    /// Every step at this λ.
-    pub history: Vec<Step>,
-}
-
-impl Fit {
-    /// What is proven, in words.
-    #[must_use]
-    pub fn note(&self) -> String {
-        let ending = match self.stop {
-            StopReason::Converged => "converged",
-            StopReason::IterationLimit => "did not converge within the limit of evaluations",
-            StopReason::Interrupted => "was stopped before it converged",
-            StopReason::Stalled => "came to a halt before the gap closed",
-        };
-        if let Some(proof) = &self.relaxed {
-            self.relaxed_note(ending, proof)
-        } else if self.certified {
-            format!(
-                "Training {ending}: the objective is {:.6} and no weights have less than {:.6} (proven).",
-                self.objective, self.bound
-            )
-        } else {
-            format!(
-                "Training {ending}. The search proved {} of {} answers optimal, so the gap of {:.2e} is an estimate and no proof.",
-                self.proven, self.solves, self.gap
-            )
-        }
-    }
-
-    fn relaxed_note(&self, ending: &str, proof: &RelaxedProof) -> String {
-        let (objective, bound) = (self.objective, self.bound);
-        let loss = proof
-            .loss
-            .map(|loss| format!(" The mean training loss of exact predictions is at most {loss:.6} (proven)."));
-        let tight = proof.tight.map(|tight| {
-            format!(" The relaxation alone solves and proves {tight} of {} training problems.", proof.problems)
-        });
-        let sentences = [
-            format!(
-                "Training {ending}: the relaxed objective is at most {objective:.6} and no weights have less than {bound:.6} (proven)."
-            ),
-            loss.unwrap_or_default(),
-            tight.unwrap_or_default(),
-        ];
-        sentences.concat()
-    }
+    /// The weights that λ draws towards; empty: zero.
+    pub centre: Vec<f64>,
 }
 
 /// A run of training that can be written down (by serde, floats bit for bit), read back and continued with the same bytes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Training {
-    path: PathState,
+    state: State,
     memory: Memory,
-    /// Counts at the end of each λ that is done.
-    counts: Vec<Counts>,
 }
+
+/// Called after every evaluation with the run as it stands: the moment to write it down.
+pub(super) type Keep<'a> = &'a mut dyn FnMut(&Training);
 
 /// A search that proves nothing is believed only after so many tries in vain, also where there are few examples: from a single house
 /// pair at baseline 90, 15 tries end at a test loss of .071 and 40 at .000.
 const LEAST_SEARCHES: usize = 40;
 
-impl Learner for MaxMargin {
-    fn fit(&self, examples: &[Example], matcher: &dyn Matcher, observe: Observer<'_>) -> Result<Fit> {
-        let mut fits = self.fit_path(&[self.bundle.lambda], examples, matcher, observe)?;
-        fits.pop().ok_or(Error::NoExamples)
-    }
-}
-
 impl MaxMargin {
-    /// Learns at every λ, in the order given; each starts from all that was learned before, so that the whole path costs little more
-    /// than its most expensive λ. From large to small is cheapest. If the observer breaks off, later λ are missing.
+    /// Learns at the λ of the settings.
     ///
     /// # Errors
-    /// As [`Learner::fit`].
+    /// No examples, examples of different features, a problem the matcher does not take, a setting out of range. Not converging, or
+    /// being stopped by the control, is not an error: the fit says so.
+    pub fn fit(&self, examples: &[Example], matcher: &dyn Matcher, control: &Control) -> Result<Fit> {
+        let mut training = self.start(examples, None)?;
+        self.advance(&mut training, self.bundle.lambda, examples, matcher, control)
+    }
+
+    /// Learns at every λ, in the order given; from large to small is cheapest. Where the control says stop, later λ are missing.
+    ///
+    /// # Errors
+    /// As [`Self::fit`].
     pub fn fit_path(
         &self,
         lambdas: &[f64],
         examples: &[Example],
         matcher: &dyn Matcher,
-        observe: Observer<'_>,
+        control: &Control,
     ) -> Result<Vec<Fit>> {
-        let mut training = self.start(examples, matcher, None)?;
-        self.resume(&mut training, lambdas, examples, matcher, observe)
+        let mut training = self.start(examples, None)?;
+        let mut fits = Vec::new();
+        for &lambda in lambdas {
+            let fit = self.advance(&mut training, lambda, examples, matcher, control)?;
+            let is_over = fit.minimum.stop == StopReason::Interrupted;
+            fits.push(fit);
+            if is_over {
+                break;
+            }
+        }
+        Ok(fits)
     }
 
     /// A run that has not begun; from weights of another model, if given.
     ///
     /// # Errors
     /// No examples, examples of different features, or weights that do not fit them.
-    pub fn start(&self, examples: &[Example], matcher: &dyn Matcher, weights: Option<&[f64]>) -> Result<Training> {
+    pub fn start(&self, examples: &[Example], weights: Option<&[f64]>) -> Result<Training> {
         let Some(first) = examples.first() else { return Err(Error::NoExamples) };
-        for example in examples {
-            let (expected, found) = (first.instance().dim(), example.instance().dim());
+        let expected = first.instance().dim();
+        for found in examples.iter().map(|example| example.instance().dim()) {
             if expected != found {
                 return Err(Error::Size { what: "features of an example", expected, found });
             }
         }
-        let risk = OracleRisk::new(&self.oracle, examples, matcher, Memory::default());
-        let state = State::new(&risk, &self.rules, weights)?;
-        Ok(Training { path: PathState { minima: Vec::new(), state }, memory: risk.memory(), counts: Vec::new() })
+        let centre = self.centre(expected);
+        let start = weights.map(|weights| weights.iter().zip(&centre).map(|(w, c)| w - c).collect::<Vec<f64>>());
+        let (mut memory, control, nobody) = (Memory::default(), Control::new(), BruteForce::default());
+        // Asks nobody anything: only sizes are needed.
+        let mut risk = ExampleRisk::new(&self.oracle, examples, &nobody, &mut memory, &control)?;
+        let risk = Centred::new(&mut risk, &centre)?;
+        let state = State::new(&risk, &Centred::rules(&self.rules_for(expected)?, &centre), start.as_deref())?;
+        Ok(Training { state, memory: Memory::default() })
     }
 
-    /// Continues a run: with the same examples, matcher and λ the result has the same bytes as without the break.
+    /// Goes on to a λ: from where the run was left if that is the λ it is at, else with all that it has learned at others. With the
+    /// same examples and matcher the result has the same bytes however often the run was broken off, written down and read back.
     ///
     /// # Errors
-    /// As [`Learner::fit`]; a run that does not fit the examples.
-    pub fn resume(
+    /// As [`Self::fit`]; a run that does not fit the examples.
+    pub fn advance(
         &self,
         training: &mut Training,
-        lambdas: &[f64],
+        lambda: f64,
         examples: &[Example],
         matcher: &dyn Matcher,
-        observe: Observer<'_>,
-    ) -> Result<Vec<Fit>> {
-        let mut risk = OracleRisk::new(&self.oracle, examples, matcher, std::mem::take(&mut training.memory));
-        let mut bundle = self.bundle;
-        if bundle.second_looks > 0 {
-            bundle.second_looks = bundle.second_looks.max(LEAST_SEARCHES.div_ceil(examples.len().max(1)));
-        }
-        let mut ended = Ok(());
-        let mut last = None;
-        let broken_off = Cell::new(false);
-        let mut watch = |step: &Step| {
-            let flow = observe(step);
-            broken_off.set(broken_off.get() || flow.is_break());
-            flow
-        };
-        while training.path.minima.len() < lambdas.len() && last.is_none() {
-            let done = training.path.minima.len();
-            let path = Path { lambdas: lambdas[..=done].to_vec(), bundle };
-            match path.run(&mut training.path, &mut risk, &mut watch) {
-                Ok(_) if training.path.minima.len() > done => {
-                    match risk.counts(Some(&training.path.minima[done].weights)) {
-                        Ok(counts) => training.counts.push(counts),
-                        Err(error) => {
-                            training.path.minima.pop();
-                            ended = Err(error);
-                        }
-                    }
-                }
-                Ok(minima) => last = minima.last().cloned(),
-                Err(error) => ended = Err(error),
-            }
-            if broken_off.get() || ended.is_err() {
-                break;
-            }
-        }
-        let now = risk.counts(None);
-        training.memory = risk.memory();
-        ended?;
-        let now = now?;
-        let done = training.path.minima.iter().zip(&training.counts);
-        let mut fits: Vec<Fit> = done.map(|(minimum, &counts)| fit_of(minimum, counts)).collect();
-        fits.extend(last.iter().map(|minimum| fit_of(minimum, now)));
-        Ok(fits)
+        control: &Control,
+    ) -> Result<Fit> {
+        self.advance_and_keep(training, lambda, examples, matcher, (control, "training"), &mut |_| {})
     }
-}
 
-fn fit_of(minimum: &Minimum, counts: Counts) -> Fit {
-    let (Counts { solves, proven, .. }, relaxed) = (counts, counts.proof(minimum.risk));
-    let Minimum { weights, lambda, objective, risk, bound, gap, stop, history } = minimum.clone();
-    // Where they meet, rounding may put the bound a hair above the objective.
-    let (bound, gap) = (bound.min(objective), gap.max(0.0));
-    Fit {
-        weights,
-        lambda,
-        objective,
-        risk,
-        bound,
-        gap,
-        stop,
-        certified: solves == proven,
-        solves,
-        proven,
-        relaxed,
-        history,
+    /// [`Self::advance`], reporting under the name of a stage and keeping the run after every evaluation.
+    pub(super) fn advance_and_keep(
+        &self,
+        training: &mut Training,
+        lambda: f64,
+        examples: &[Example],
+        matcher: &dyn Matcher,
+        (control, stage): (&Control, &str),
+        keep: Keep<'_>,
+    ) -> Result<Fit> {
+        let Some(first) = examples.first() else { return Err(Error::NoExamples) };
+        let centre = self.centre(first.instance().dim());
+        let mut bundle = Bundle { lambda, ..self.bundle };
+        if bundle.second_looks > 0 {
+            bundle.second_looks = bundle.second_looks.max(LEAST_SEARCHES.div_ceil(examples.len()));
+        }
+        loop {
+            let mut risk = ExampleRisk::new(&self.oracle, examples, matcher, &mut training.memory, control)?;
+            let mut risk = Centred::new(&mut risk, &centre)?;
+            if control.interrupted() {
+                let minimum = bundle.so_far(&training.state, &risk);
+                return self.fit_of(minimum, &centre, examples, training, control);
+            }
+            match bundle.step(&mut training.state, &mut risk)? {
+                Progress::Ended(_) => {
+                    let minimum = bundle.so_far(&training.state, &risk);
+                    return self.fit_of(minimum, &centre, examples, training, control);
+                }
+                Progress::Stepped(step) => {
+                    control.report(&Report::new(stage, step.iteration, None).with_value(step.objective, step.bound));
+                    keep(training);
+                }
+            }
+        }
+    }
+
+    /// The risk at some weights and its slope, asked once.
+    ///
+    /// # Errors
+    /// As [`Self::fit`]; [`Error::Interrupted`].
+    pub(super) fn risk_at(
+        &self,
+        weights: &[f64],
+        examples: &[Example],
+        matcher: &dyn Matcher,
+        control: &Control,
+    ) -> Result<(f64, Vec<f64>)> {
+        let mut memory = Memory::default();
+        let mut risk = ExampleRisk::new(&self.oracle, examples, matcher, &mut memory, control)?;
+        let mut planes = vec![Plane { slope: vec![0.0; risk.dim()], offset: 0.0 }; risk.parts()];
+        let value = risk.evaluate(weights, &mut planes)?;
+        let mut slope = vec![0.0; weights.len()];
+        for plane in &planes {
+            slope.iter_mut().zip(&plane.slope).for_each(|(sum, slope)| *sum += slope);
+        }
+        Ok((value, slope))
+    }
+
+    fn centre(&self, dim: usize) -> Vec<f64> {
+        if self.centre.is_empty() { vec![0.0; dim] } else { self.centre.clone() }
+    }
+
+    fn rules_for(&self, dim: usize) -> Result<Vec<WeightRule>> {
+        match self.rules.len() {
+            0 => Ok(vec![WeightRule::Free; dim]),
+            found if found == dim => Ok(self.rules.clone()),
+            found => Err(Error::Size { what: "rules for the weights", expected: dim, found }),
+        }
+    }
+
+    fn fit_of(
+        &self,
+        mut minimum: Minimum,
+        centre: &[f64],
+        examples: &[Example],
+        training: &Training,
+        control: &Control,
+    ) -> Result<Fit> {
+        for ((weight, centre), rule) in minimum.weights.iter_mut().zip(centre).zip(self.rules_for(centre.len())?) {
+            *weight = rule.apply(*weight + centre);
+        }
+        // Where they meet, rounding may put the bound a hair above the objective.
+        minimum.bound = minimum.bound.min(minimum.objective);
+        minimum.gap = minimum.gap.max(0.0);
+        let lemma = examples.iter().all(Example::lemma_applies);
+        let relaxed = match &self.oracle {
+            Oracle::Search => None,
+            Oracle::Relaxation(solver) => {
+                let tight = match minimum.stop {
+                    StopReason::Interrupted => None,
+                    _ => super::soft::count_tight(examples, solver, &minimum.weights, control)?,
+                };
+                Some(RelaxedProof { loss: lemma.then_some(minimum.risk), problems: examples.len(), tight })
+            }
+        };
+        let Memory { solves, proven, .. } = training.memory;
+        let certified = solves == proven;
+        Ok(Fit {
+            learner: LearnerName::MaxMargin,
+            minimum,
+            certified,
+            bounds_loss: certified && lemma,
+            solves,
+            proven,
+            relaxed,
+        })
     }
 }

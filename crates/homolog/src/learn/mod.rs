@@ -1,40 +1,104 @@
 //! Learning from matched examples (the paper's sections "The Optimization Problem" and "The Algorithm").
 //!
-//! An [`Example`] is a pair of graphs with its true matching. [`MaxMargin`] finds the weights that minimise
+//! [`LabelledPairs`] are graphs with true matchings; under a feature map and a loss they become [`Example`]s, together a
+//! [`TrainingSet`]. A [`Trainer`] makes weights of it: it chooses the learner, λ, and whether to learn at all, by what the weights do on pairs
+//! they were not learned from. [`Model::fit`](crate::model::Model::fit) is all of this in one call.
 //!
-//!   λ/2 |w|² + mean_n max_y [loss(y, truth_n) + <w, Phi(y) - Phi(truth_n)>]
+//! The learners can be used by themselves. [`MaxMargin`], the paper's, finds the weights that minimise
+//!
+//!   λ/2 |w - centre|² + mean_n max_y [loss(y, truth_n) + <w, Phi(y) - Phi(truth_n)>]
 //!
 //! by the bundle method of [`optimize`](crate::optimize); the second term is an upper bound on the mean loss of the predictions
 //! (the paper's lemma). With edges the search for the maximum is hard; an [`Oracle`] of the linear relaxation in its place makes every
-//! step of training, and what comes out, provable. [`Likelihood`] is a second learner, which needs no search. The result is a [`Fit`], which says what is proven of it. [`evaluate`] measures weights on other examples,
-//! [`Selection`] picks λ by validation.
+//! step of training, and what comes out, provable. [`Likelihood`] needs no search. The result is a [`Fit`], which says what is
+//! proven of it. [`evaluate`] measures weights on examples. [`PartRisk`] is what learning asks of the examples in each round, part by part, for whoever spreads the work.
 
+mod candidate;
+mod checkpoint;
+mod choice;
 mod evaluate;
 mod example;
+mod fit;
+mod folds;
 mod likelihood;
 mod max_margin;
 mod oracle;
-mod relaxed_risk;
+mod pairs;
+mod parts;
 mod risk;
-mod select;
+mod room;
+mod rules;
+mod runs;
+mod scale;
+mod search;
+mod soft;
+mod trainer;
+mod training_set;
 
-pub use evaluate::{Evaluation, evaluate};
+pub use candidate::{Candidate, Trained, ValidatedBy};
+pub use checkpoint::{Checkpoint, Keeper, fingerprint};
+pub use choice::Choice;
+pub use evaluate::{Evaluation, MatchCounts, evaluate};
 pub use example::Example;
+pub use fit::{Fit, RelaxedProof};
 pub use likelihood::Likelihood;
-pub use max_margin::{Fit, MaxMargin, Training};
-pub use oracle::{Oracle, RelaxedProof};
-pub use select::{Selection, choose, lambda_grid};
+pub use max_margin::{MaxMargin, Training};
+pub use oracle::Oracle;
+pub use pairs::LabelledPairs;
+pub use parts::{Answer, PartMemory, PartRisk, Parts, Question};
+pub use rules::weight_rules;
+pub use trainer::{Centre, Trainer};
+pub use training_set::{TrainingSet, default_matcher};
 
-use crate::Result;
-use crate::matching::Matcher;
-use crate::optimize::Observer;
+use serde::{Deserialize, Serialize};
 
-/// Something that learns weights from examples. Its fields are its settings.
-pub trait Learner: Send + Sync {
-    /// Learns weights for these examples, which are matched by this matcher.
-    ///
-    /// # Errors
-    /// No examples, examples of different features, a problem the matcher does not take, a setting out of range. Not converging, or
-    /// being stopped by the observer, is no error: the fit says so.
-    fn fit(&self, examples: &[Example], matcher: &dyn Matcher, observe: Observer<'_>) -> Result<Fit>;
+/// Who learned some weights.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum LearnerName {
+    /// Nobody: they are as before learning.
+    Unlearned,
+    /// [`MaxMargin`].
+    #[default]
+    MaxMargin,
+    /// [`Likelihood`].
+    Likelihood,
+}
+
+/// Who is to learn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum LearnerKind {
+    /// Every learner there is; what does best on held-out pairs is taken.
+    #[default]
+    Auto,
+    /// [`MaxMargin`] alone.
+    MaxMargin,
+    /// [`Likelihood`] alone.
+    Likelihood,
+}
+
+impl LearnerName {
+    /// The name in settings files and tables.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Unlearned => "unlearned",
+            Self::MaxMargin => "max-margin",
+            Self::Likelihood => "likelihood",
+        }
+    }
+}
+
+impl LearnerKind {
+    fn names(self) -> &'static [LearnerName] {
+        match self {
+            // The quick one first: a time limit may not leave time for both.
+            Self::Auto => &[LearnerName::Likelihood, LearnerName::MaxMargin],
+            Self::MaxMargin => &[LearnerName::MaxMargin],
+            Self::Likelihood => &[LearnerName::Likelihood],
+        }
+    }
 }

@@ -8,7 +8,7 @@
 //! plane for all examples instead of one for each about 3.5 times (docs/benchmarks.md has what else was tried).
 
 use super::state::State;
-use super::{Minimum, Observer, Risk, StopReason};
+use super::{Minimum, Observer, Risk, Step, StopReason};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 
@@ -27,6 +27,15 @@ pub struct Bundle {
     /// Where the risk may find more at the same weights ([`Risk::may_find_more`]), end only after so many further evaluations at the
     /// best weights in a row found nothing.
     pub second_looks: usize,
+}
+
+/// What a step came to.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Progress {
+    /// The risk was evaluated.
+    Stepped(Step),
+    /// There is nothing left to do, or the caller wants to stop.
+    Ended(StopReason),
 }
 
 impl Default for Bundle {
@@ -51,29 +60,51 @@ impl Bundle {
     /// # Errors
     /// As [`Self::minimize`]; a state that does not fit the risk. The state is then as before the failed evaluation.
     pub fn run(&self, state: &mut State, risk: &mut dyn Risk, observe: Observer<'_>) -> Result<Minimum> {
+        loop {
+            match self.step(state, risk)? {
+                Progress::Ended(stop) => return Ok(state.minimum(self.lambda, stop)),
+                Progress::Stepped(step) if observe(&step).is_break() => return Ok(self.so_far(state, risk)),
+                Progress::Stepped(_) => {}
+            }
+        }
+    }
+
+    /// One evaluation of the risk, or the news that there is nothing left to do. [`Self::run`] is this again and again; by steps a
+    /// caller can write the state down in between.
+    ///
+    /// # Errors
+    /// As [`Self::run`], but for [`Error::Interrupted`](crate::Error::Interrupted), which is an end.
+    pub fn step(&self, state: &mut State, risk: &mut dyn Risk) -> Result<Progress> {
         self.check()?;
         state.check(risk)?;
         if state.lambda() != Some(self.lambda) {
             state.begin(self.lambda);
         }
-        loop {
-            let verdict = self.verdict(state);
-            let look_again = matches!(verdict, Some(StopReason::Converged | StopReason::Stalled))
-                && state.looks < self.second_looks
-                && state.history.len() < self.max_iterations
-                && risk.may_find_more();
-            let step = match verdict {
-                Some(stop) if !look_again => return Ok(state.minimum(self.lambda, stop)),
-                Some(_) => state.look_again(risk, self.lambda, self.max_planes)?,
-                None => state.advance(risk, self.lambda, self.max_planes)?,
-            };
-            if observe(&step).is_break() {
-                // Second looks that are left are left for the next run.
-                let pending = state.looks < self.second_looks && risk.may_find_more();
-                let stop = self.verdict(state).filter(|_| !pending).unwrap_or(StopReason::Interrupted);
-                return Ok(state.minimum(self.lambda, stop));
-            }
+        let step = match self.verdict(state) {
+            Some(stop) if !self.looks_again(stop, state, risk) => return Ok(Progress::Ended(stop)),
+            Some(_) => state.look_again(risk, self.lambda, self.max_planes),
+            None => state.advance(risk, self.lambda, self.max_planes),
+        };
+        match step {
+            Ok(step) => Ok(Progress::Stepped(step)),
+            Err(Error::Interrupted) => Ok(Progress::Ended(StopReason::Interrupted)),
+            Err(error) => Err(error),
         }
+    }
+
+    /// The result as it stands: interrupted, unless there was nothing left to do.
+    #[must_use]
+    pub fn so_far(&self, state: &State, risk: &dyn Risk) -> Minimum {
+        let ended = self.verdict(state).filter(|&stop| !self.looks_again(stop, state, risk));
+        state.minimum(self.lambda, ended.unwrap_or(StopReason::Interrupted))
+    }
+
+    /// Whether an end has to wait for further evaluations at the best weights.
+    fn looks_again(&self, stop: StopReason, state: &State, risk: &dyn Risk) -> bool {
+        matches!(stop, StopReason::Converged | StopReason::Stalled)
+            && state.looks < self.second_looks
+            && state.history.len() < self.max_iterations
+            && risk.may_find_more()
     }
 
     fn verdict(&self, state: &State) -> Option<StopReason> {

@@ -1,6 +1,6 @@
 //! [`Lbfgs`]: limited-memory BFGS for a smooth convex risk,
 //!
-//!   J(w) = lambda/2 |w - centre|² + R(w),   w_j free, at least 0, or held ([`WeightRule`])
+//!   J(w) = lambda/2 |w - centre|² + R(w),   w_j free, at least a number, or held ([`WeightRule`])
 //!
 //! A step goes along -H g, where H is built from the last changes of w and of the gradient (the two-loop recursion of Nocedal), on
 //! the weights that are free to move (two-metric projection of Bertsekas: weights at 0 that the gradient pushes further down stay
@@ -217,6 +217,7 @@ impl Point {
         match rule {
             WeightRule::Free => true,
             WeightRule::NonNegative => self.weights[j] > 0.0 || self.gradient[j] < 0.0,
+            WeightRule::AtLeast(least) => self.weights[j] > least || self.gradient[j] < 0.0,
             WeightRule::Fixed(_) => false,
         }
     }
@@ -227,6 +228,7 @@ impl Point {
             let step = match rule(j) {
                 WeightRule::Free => -g / lambda,
                 WeightRule::NonNegative => (-g / lambda).max(-weight),
+                WeightRule::AtLeast(least) => (-g / lambda).max(least - weight),
                 WeightRule::Fixed(_) => 0.0,
             };
             -step * (g + 0.5 * lambda * step)

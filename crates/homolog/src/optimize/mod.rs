@@ -2,9 +2,9 @@
 //!
 //!   J(w) = lambda/2 |w|² + R(w),      R(w) = Σ_part R_part(w)
 //!
-//! where R is known only through an oracle that is dear to ask ([`Risk`]): at a w it gives the value and, for each part, a plane that
+//! where R is known only through an oracle that is expensive to ask ([`Risk`]): at a w it gives the value and, for each part, a plane that
 //! lies below that part everywhere. Nothing here knows of graphs. [`Bundle`] holds the settings and the method; [`State`] is a run that
-//! can be written down, read back and continued, at the same lambda or another; [`Path`] goes through many lambdas.
+//! can be written down, read back and continued, at the same lambda or another. [`Centred`] turns |w|² into |w - centre|².
 //! A risk that is smooth and cheap is minimised by [`Lbfgs`] instead.
 //!
 //! Everything is **minimised**, and what comes back is proven: `bound` <= min J <= `objective`.
@@ -34,19 +34,19 @@
 //! ```
 
 mod bundle;
+mod centred;
 mod cut;
 mod factor;
 mod lbfgs;
-mod path;
 mod points;
 mod simplex_qp;
 mod state;
 mod vector;
 mod weight_rule;
 
-pub use bundle::Bundle;
+pub use bundle::{Bundle, Progress};
+pub use centred::Centred;
 pub use lbfgs::{Lbfgs, Regularization, Smooth};
-pub use path::{Path, PathState};
 pub use state::State;
 pub use weight_rule::WeightRule;
 
@@ -81,7 +81,8 @@ pub trait Risk {
     /// the bounds hold all the same.
     ///
     /// # Errors
-    /// Whatever keeps the risk from being known; it ends the minimisation.
+    /// Whatever keeps the risk from being known; it ends the minimisation. [`Error::Interrupted`](crate::Error::Interrupted) where
+    /// the caller wants to stop: the evaluation is then discarded, and what was known before it stands.
     fn evaluate(&mut self, weights: &[f64], planes: &mut [Plane]) -> Result<f64>;
 
     /// Whether another evaluation at the same weights may find more than the last: the oracle is a search that proves nothing and
@@ -98,6 +99,14 @@ pub struct Plane {
     pub slope: Vec<f64>,
     /// The value at w = 0.
     pub offset: f64,
+}
+
+impl Plane {
+    /// Its value at some weights.
+    #[must_use]
+    pub fn at(&self, weights: &[f64]) -> f64 {
+        self.offset + vector::dot(&self.slope, weights)
+    }
 }
 
 /// Where a run stands after an evaluation.
@@ -128,7 +137,7 @@ pub enum StopReason {
     Converged,
     /// The limit of evaluations was reached.
     IterationLimit,
-    /// The observer said so.
+    /// The caller said so.
     Interrupted,
     /// Another evaluation would bring nothing: the oracle is not exact, or the tolerance is below what rounding allows.
     Stalled,

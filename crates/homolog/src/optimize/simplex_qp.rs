@@ -120,17 +120,21 @@ impl SimplexQp {
     }
 
     /// Whether it fits so many cuts, parts and weights.
-    pub(super) fn check(&self, cuts: usize, parts: usize, dim: usize) -> Result<()> {
-        let used = self.in_use().max().map_or(0, |most| most + 1);
-        if used > cuts || self.share.len() > cuts {
-            return Err(Error::OutOfRange {
-                what: "planes in the state",
-                index: used.max(self.share.len()) - 1,
-                count: cuts,
-            });
+    pub(super) fn check(&self, cuts: &[Cut], parts: usize, dim: usize) -> Result<()> {
+        let count = cuts.len();
+        let shares = self.share.len().checked_sub(1);
+        if let Some(index) = self.in_use().chain(shares).max().filter(|&most| most >= count) {
+            return Err(Error::OutOfRange { what: "planes in the state", index, count });
+        }
+        if let Some(index) = self.in_use().max().filter(|&most| most >= self.share.len()) {
+            return Err(Error::OutOfRange { what: "shares in the state", index, count: self.share.len() });
         }
         if !self.anchors.is_empty() {
             check_size("anchors in the state", parts, self.anchors.len())?;
+            for (part, &anchor) in self.anchors.iter().enumerate() {
+                // A constraint has no part: one past the last stands for it.
+                check_size("part of an anchor in the state", part, cuts[anchor].part.unwrap_or(parts))?;
+            }
         }
         self.factor.check(self.members.len(), dim)
     }

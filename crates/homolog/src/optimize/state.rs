@@ -54,8 +54,11 @@ impl State {
         for (what, found) in [("rules for the weights", rules.len()), ("weights to start from", start.len())] {
             check_size(what, dim, found)?;
         }
-        let fixed = rules.iter().map(|rule| if let WeightRule::Fixed(value) = rule { *value } else { 0.0 });
-        check_finite("fixed weights", fixed)?;
+        let told = rules.iter().map(|rule| match rule {
+            WeightRule::Fixed(value) | WeightRule::AtLeast(value) => *value,
+            WeightRule::Free | WeightRule::NonNegative => 0.0,
+        });
+        check_finite("rules for the weights", told)?;
         check_finite("weights to start from", start.iter().copied())?;
         let start: Vec<f64> = start.iter().zip(&rules).map(|(&weight, rule)| rule.apply(weight)).collect();
         let mut cuts = Vec::new();
@@ -64,10 +67,10 @@ impl State {
             cuts.extend((0..parts).map(|part| Cut::new(vec![0.0; dim], floor, Some(part))));
         }
         for (j, rule) in rules.iter().enumerate() {
-            if *rule == WeightRule::NonNegative {
+            if let Some(least) = rule.least() {
                 let mut slope = vec![0.0; dim];
                 slope[j] = -1.0;
-                cuts.push(Cut::new(slope, 0.0, None));
+                cuts.push(Cut::new(slope, least, None));
             }
         }
         for cut in &mut cuts {
@@ -112,7 +115,7 @@ impl State {
                 return Err(Error::OutOfRange { what: "parts in the state", index: part, count: self.parts });
             }
         }
-        self.qp.check(self.cuts.len(), self.parts, dim)
+        self.qp.check(&self.cuts, self.parts, dim)
     }
 
     /// Turns to a lambda, keeping planes and points.

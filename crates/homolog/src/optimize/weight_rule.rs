@@ -1,4 +1,4 @@
-//! [`WeightRule`]: weights that are free, held at a value, or kept from being negative.
+//! [`WeightRule`]: weights that are free, held at a value, or kept from falling below one.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,15 +11,39 @@ pub enum WeightRule {
     Free,
     /// Zero or more.
     NonNegative,
+    /// This or more.
+    AtLeast(f64),
     /// This value and no other.
     Fixed(f64),
 }
 
 impl WeightRule {
-    pub(super) fn apply(self, weight: f64) -> f64 {
+    /// The least it may be.
+    pub(super) fn least(self) -> Option<f64> {
+        match self {
+            Self::NonNegative => Some(0.0),
+            Self::AtLeast(least) => Some(least),
+            Self::Free | Self::Fixed(_) => None,
+        }
+    }
+
+    /// The same rule for the weight minus `centre`.
+    pub(super) fn moved(self, centre: f64) -> Self {
+        match self {
+            Self::Free => Self::Free,
+            Self::NonNegative => Self::AtLeast(-centre),
+            Self::AtLeast(least) => Self::AtLeast(least - centre),
+            Self::Fixed(value) => Self::Fixed(value - centre),
+        }
+    }
+
+    /// The nearest weight that it allows.
+    #[must_use]
+    pub fn apply(self, weight: f64) -> f64 {
         match self {
             Self::Free => weight,
             Self::NonNegative => weight.max(0.0),
+            Self::AtLeast(least) => weight.max(least),
             Self::Fixed(value) => value,
         }
     }

@@ -48,6 +48,7 @@ impl Polyhedral {
             match *rule {
                 WeightRule::Free => {}
                 WeightRule::NonNegative => rows.push(row(None, unit(-1.0), 0.0)),
+                WeightRule::AtLeast(least) => rows.push(row(None, unit(-1.0), least)),
                 WeightRule::Fixed(value) => {
                     rows.push(row(None, unit(1.0), -value));
                     rows.push(row(None, unit(-1.0), value));

@@ -8,6 +8,7 @@
 
 mod build;
 mod json;
+mod labelled;
 mod pairing;
 mod record;
 mod shape;

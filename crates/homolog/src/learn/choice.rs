@@ -1,0 +1,106 @@
+//! Which candidate: the most regularised one that is as good as the best, as far as the held-out pairs can tell.
+//!
+//! Candidates are compared on the same held-out items. With d_i = loss_i(candidate) - loss_i(best), a candidate is as good as the best
+//! if mean d is at most one standard error of it, sqrt(Σ d_i²) / n: the error there would be if nothing differed, which unlike the
+//! usual one is not zero where few items happen to agree. From one item alone nothing follows. The model without learning is the most
+//! regularised of all, then larger λ before smaller. What was learned has to be better than guessing, too, by one standard error: where
+//! labels are noise, some candidate always looks better than another.
+
+use super::{Evaluation, LearnerName};
+use serde::{Deserialize, Serialize};
+
+/// How a candidate is chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Choice {
+    /// The most regularised within one standard error of the best; the model without learning is one of them.
+    #[default]
+    OneStandardError,
+    /// The least loss, the larger λ on ties, and no model without learning: the paper's.
+    Least,
+}
+
+/// What is known of a candidate when it is chosen.
+pub(super) struct Entry<'a> {
+    pub(super) learner: LearnerName,
+    /// 0 is the most regularised of its learner.
+    pub(super) rank: usize,
+    pub(super) validation: &'a Evaluation,
+}
+
+/// Means of the same losses may differ by rounding: that is a tie.
+const ROUNDING: f64 = 1e-12;
+
+impl Choice {
+    /// The position of the one to take; `None` if there is none. `chance`: what guessing loses on each item.
+    pub(super) fn of(self, entries: &[Entry<'_>], chance: &[f64]) -> Option<usize> {
+        let is_better_than_guessing = |entry: &Entry<'_>| {
+            let gains: Vec<f64> =
+                chance.iter().zip(&entry.validation.losses).map(|(chance, loss)| chance - loss).collect();
+            gains.iter().sum::<f64>() / gains.len().max(1) as f64 > null_error(&gains)
+        };
+        let is_open = |&at: &usize| {
+            self == Self::Least
+                || entries[at].learner == LearnerName::Unlearned
+                || is_better_than_guessing(&entries[at])
+        };
+        let open: Vec<usize> = (0..entries.len()).filter(is_open).collect();
+        let mean = |at: usize| entries[at].validation.mean();
+        let best = open.iter().copied().min_by(|&a, &b| mean(a).total_cmp(&mean(b)))?;
+        let is_as_good = |&at: &usize| {
+            let losses = entries[at].validation.losses.iter().zip(&entries[best].validation.losses);
+            let differences: Vec<f64> = losses.map(|(loss, best)| loss - best).collect();
+            let tolerance = match self {
+                Self::OneStandardError => null_error(&differences),
+                Self::Least => 0.0,
+            };
+            mean(at) - mean(best) <= tolerance + ROUNDING
+        };
+        let order = |at: usize| (entries[at].learner != LearnerName::Unlearned, entries[at].rank);
+        let as_good = open.iter().copied().filter(is_as_good);
+        as_good.min_by(|&a, &b| order(a).cmp(&order(b)).then(mean(a).total_cmp(&mean(b))))
+    }
+}
+
+/// The standard error of the mean of differences whose expectation is zero.
+fn null_error(differences: &[f64]) -> f64 {
+    let squares: f64 = differences.iter().map(|d| d * d).sum();
+    squares.sqrt() / differences.len().max(1) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn choose(choice: Choice, candidates: &[(LearnerName, usize, &[f64])]) -> Option<usize> {
+        let evaluations: Vec<Evaluation> =
+            candidates.iter().map(|(.., losses)| Evaluation::of_losses(losses.to_vec())).collect();
+        let entries: Vec<Entry<'_>> = candidates
+            .iter()
+            .zip(&evaluations)
+            .map(|(&(learner, rank, _), validation)| Entry { learner, rank, validation })
+            .collect();
+        choice.of(&entries, &[1.0; 3])
+    }
+
+    #[test]
+    fn unlearned_wins_unless_the_held_out_pairs_speak_against_it() {
+        use LearnerName::{Likelihood, MaxMargin, Unlearned};
+        let rule = Choice::OneStandardError;
+        let before = (Unlearned, 0, &[0.2, 0.2, 0.2][..]);
+        // One pair of three is better: not enough.
+        assert_eq!(choose(rule, &[before, (MaxMargin, 3, &[0.1, 0.2, 0.2])]), Some(0));
+        // All three are: enough.
+        assert_eq!(choose(rule, &[before, (MaxMargin, 3, &[0.1, 0.1, 0.1])]), Some(1));
+        // A larger λ that is nearly as good is taken before a smaller one, whoever learned it.
+        let near = [before, (MaxMargin, 3, &[0.1, 0.1, 0.1][..]), (Likelihood, 1, &[0.1, 0.1, 0.12])];
+        assert_eq!(choose(rule, &near), Some(2));
+        // From one item alone nothing follows.
+        assert_eq!(choose(rule, &[(Unlearned, 0, &[0.9]), (MaxMargin, 0, &[0.0])]), Some(0));
+        // Better than before, but not better than guessing.
+        let bad = (Unlearned, 0, &[1.2, 1.2, 1.2][..]);
+        assert_eq!(choose(rule, &[bad, (MaxMargin, 0, &[0.9, 1.1, 0.9])]), Some(0));
+        assert_eq!(choose(Choice::Least, &near), Some(1));
+        assert_eq!(choose(rule, &[]), None);
+    }
+}

@@ -1,0 +1,150 @@
+//! [`LabelledPairs`]: what is learned from and measured on, as graphs and true matchings, before any features are chosen.
+
+use super::Example;
+use crate::features::{Described, FeatureMap};
+use crate::graph::{Graph, Pair};
+use crate::loss::Loss;
+use crate::matching::{Matching, Restrictions};
+use crate::{Error, Result};
+use rayon::prelude::*;
+use std::sync::Arc;
+
+/// Pairs of graphs with what is known of their true matchings. A graph that is in many pairs exists once and is described once.
+#[derive(Debug, Clone, Default)]
+pub struct LabelledPairs {
+    graphs: Vec<Specimen>,
+    pairs: Vec<Labelled>,
+}
+
+#[derive(Debug, Clone)]
+struct Specimen {
+    graph: Arc<Graph>,
+    /// What errors call it.
+    name: String,
+    /// By which it is told from others in cross-validation.
+    number: usize,
+}
+
+#[derive(Debug, Clone)]
+struct Labelled {
+    left: usize,
+    right: usize,
+    truth: Matching,
+    unknown: Vec<usize>,
+    given: Restrictions,
+    seed: u64,
+}
+
+impl LabelledPairs {
+    /// None yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a pair. Pairs with the same graph (the same `Arc`) are about the same specimen.
+    ///
+    /// # Errors
+    /// A truth of other sizes than the graphs.
+    pub fn add(&mut self, left: &Arc<Graph>, right: &Arc<Graph>, truth: Matching) -> Result<()> {
+        self.add_partly(&Pair::new(Arc::clone(left), Arc::clone(right)), truth, &[])
+    }
+
+    /// Adds a pair of which it is not known whether and where some left nodes have a partner.
+    ///
+    /// # Errors
+    /// As [`Self::add`].
+    pub fn add_partly(&mut self, pair: &Pair, truth: Matching, unknown: &[usize]) -> Result<()> {
+        let [left, right] = [&pair.left, &pair.right].map(|graph| {
+            let known = self.graphs.iter().position(|specimen| Arc::ptr_eq(&specimen.graph, graph));
+            known.unwrap_or_else(|| {
+                let number = self.graphs.len();
+                self.add_graph(graph, format!("graph {number}"), number)
+            })
+        });
+        self.add_numbered([left, right], truth, unknown, &pair.given, self.pairs.len() as u64)
+    }
+
+    /// Adds a graph; the answer is its position.
+    pub(crate) fn add_graph(&mut self, graph: &Arc<Graph>, name: String, number: usize) -> usize {
+        self.graphs.push(Specimen { graph: Arc::clone(graph), name, number });
+        self.graphs.len() - 1
+    }
+
+    /// Adds a pair of graphs at these positions; right nodes are solved in an order drawn from the seed.
+    pub(crate) fn add_numbered(
+        &mut self,
+        [left, right]: [usize; 2],
+        truth: Matching,
+        unknown: &[usize],
+        given: &Restrictions,
+        seed: u64,
+    ) -> Result<()> {
+        let sizes = [
+            ("left nodes of a truth", self.graphs[left].graph.node_count(), truth.left_count()),
+            ("right nodes of a truth", self.graphs[right].graph.node_count(), truth.right_count()),
+        ];
+        for (what, expected, found) in sizes {
+            if expected != found {
+                return Err(Error::Size { what, expected, found });
+            }
+        }
+        self.pairs.push(Labelled { left, right, truth, unknown: unknown.to_vec(), given: given.clone(), seed });
+        Ok(())
+    }
+
+    /// How many pairs there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.pairs.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.pairs.is_empty()
+    }
+
+    /// The two graphs of each pair, with its truth and the left nodes of which nothing is known.
+    pub fn iter(&self) -> impl Iterator<Item = (Pair, &Matching, &[usize])> {
+        self.pairs.iter().map(|labelled| (self.pair(labelled), &labelled.truth, labelled.unknown.as_slice()))
+    }
+
+    fn pair(&self, labelled: &Labelled) -> Pair {
+        let graph = |at: usize| Arc::clone(&self.graphs[at].graph);
+        Pair { left: graph(labelled.left), right: graph(labelled.right), given: labelled.given.clone() }
+    }
+
+    /// The examples that these pairs are under some features and a loss. Every graph is described once.
+    ///
+    /// # Errors
+    /// A graph without the parts that the features or the loss need, with its name.
+    pub fn examples(&self, features: &FeatureMap, loss: &dyn Loss) -> Result<Vec<Example>> {
+        let at = |place: String| move |error: Error| Error::At { place, error: Box::new(error) };
+        let mut is_used = vec![false; self.graphs.len()];
+        for labelled in &self.pairs {
+            is_used[labelled.left] = true;
+            is_used[labelled.right] = true;
+        }
+        let describe = |(specimen, is_used): (&Specimen, bool)| -> Result<Option<Arc<Described>>> {
+            if !is_used {
+                return Ok(None);
+            }
+            let described = features.describe(&specimen.graph).map_err(at(specimen.name.clone()))?;
+            Ok(Some(Arc::new(described)))
+        };
+        let described: Vec<Option<Arc<Described>>> =
+            self.graphs.par_iter().zip(is_used).map(describe).collect::<Result<_>>()?;
+        let mut examples = Vec::with_capacity(self.pairs.len());
+        for labelled in &self.pairs {
+            let Labelled { left, right, truth, unknown, seed, .. } = labelled;
+            let (Some(a), Some(b)) = (&described[*left], &described[*right]) else { continue };
+            let instance = features.instance(a, b)?;
+            let (left, right) = (&self.graphs[*left], &self.graphs[*right]);
+            let example = Example::labelled(instance, &self.pair(labelled), truth.clone(), unknown, loss, *seed)
+                .map_err(at(format!("pair {}, {}", left.name, right.name)))?;
+            examples.push(example.with_specimens(left.number, right.number));
+        }
+        Ok(examples)
+    }
+}

@@ -1,0 +1,220 @@
+//! [`Room`]: one run of training from beginning to end. λ by λ, and at each λ run by run (all examples, then all but one fold each), so
+//! that a candidate is complete as early as can be and a time limit finds the best of those that are.
+
+use super::candidate::{Candidate, Trained, ValidatedBy};
+use super::checkpoint::{Checkpoint, Done, Keeper, LearnerRun};
+use super::choice::Entry;
+use super::runs::Run;
+use super::scale::centred_lambdas;
+use super::trainer::{Centre, Trainer};
+use super::{Choice, Evaluation, Fit, LearnerName, Training, TrainingSet};
+use crate::matching::Method;
+use crate::optimize::{Regularization, StopReason, WeightRule};
+use crate::{Control, Error, Result};
+
+/// What a run of training works with.
+pub(super) struct Room<'a> {
+    pub(super) trainer: &'a Trainer,
+    pub(super) set: &'a TrainingSet,
+    pub(super) runs: Vec<Run>,
+    pub(super) by: ValidatedBy,
+    pub(super) matcher: Method,
+    pub(super) search: Method,
+    pub(super) checkpoint: &'a mut Checkpoint,
+    pub(super) control: &'a Control,
+    pub(super) keeper: &'a mut dyn Keeper,
+}
+
+impl Room<'_> {
+    pub(super) fn train(&mut self) -> Result<Trained> {
+        let unlearned = self.trainer.ruled(&self.set.unlearned, 1.0)?;
+        let mut candidates = Vec::new();
+        if self.trainer.choice != Choice::Least {
+            if self.checkpoint.unlearned.is_none() {
+                self.checkpoint.unlearned = self.validate(&unlearned)?;
+            }
+            candidates.push(Candidate::unlearned(unlearned, self.checkpoint.unlearned.clone()));
+        }
+        let mut complete = !self.control.interrupted();
+        for (at, &name) in self.trainer.learner.names().iter().enumerate() {
+            // Where a candidate makes no mistake, nothing is left to gain.
+            if !complete || candidates.iter().any(Candidate::is_perfect) {
+                break;
+            }
+            complete = self.begin(at, name)? && self.path(at, &mut candidates)?;
+        }
+        let chosen = self.choose(&candidates)?;
+        Ok(Trained { candidates, chosen, by: self.by, complete, examples: self.set.training.len() })
+    }
+
+    /// Finds the centre of a learner and its λ; `false` where the control said stop.
+    fn begin(&mut self, at: usize, learner: LearnerName) -> Result<bool> {
+        if self.checkpoint.learners.len() > at {
+            return Ok(true);
+        }
+        match self.centre_and_lambdas(learner) {
+            Ok((centre, lambdas)) => {
+                let (done, training) = (Vec::new(), Vec::new());
+                self.checkpoint.learners.push(LearnerRun { learner, centre, lambdas, done, training });
+                Ok(true)
+            }
+            Err(Error::Interrupted) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn centre_and_lambdas(&self, learner: LearnerName) -> Result<(Vec<f64>, Vec<f64>)> {
+        let (trainer, control) = (self.trainer, self.control);
+        let (examples, search) = (&self.set.training, self.search.matcher());
+        let plain = trainer.max_margin(Vec::new());
+        // Weights that are held at a value say how large the others are to be.
+        let is_held =
+            |rule: &WeightRule| matches!(rule, WeightRule::Fixed(value) | WeightRule::AtLeast(value) if *value != 0.0);
+        let s = match learner {
+            _ if trainer.rules.iter().any(is_held) => 1.0,
+            LearnerName::Likelihood => trainer.likelihood.scale(examples, &self.set.unlearned, control)?,
+            _ => plain.scale(&self.set.unlearned, examples, search, control)?,
+        };
+        if control.interrupted() {
+            return Err(Error::Interrupted);
+        }
+        let scaled = trainer.ruled(&self.set.unlearned, s)?;
+        let mut lambdas = match (trainer.centre, learner) {
+            _ if !trainer.lambdas.is_empty() => trainer.lambdas.clone(),
+            (Centre::Zero, LearnerName::MaxMargin) => plain.lambdas(examples, search, control)?,
+            _ => centred_lambdas(&scaled),
+        };
+        lambdas.sort_by(|a, b| b.total_cmp(a));
+        let centre = match trainer.centre {
+            Centre::Zero => vec![0.0; scaled.len()],
+            Centre::Unlearned => scaled,
+        };
+        Ok((centre, lambdas))
+    }
+
+    /// All λ of a learner; `false` where the control said stop.
+    fn path(&mut self, at: usize, candidates: &mut Vec<Candidate>) -> Result<bool> {
+        let lambdas = self.checkpoint.learners[at].lambdas.clone();
+        let per_lambda = self.runs.len();
+        for (rank, &lambda) in lambdas.iter().enumerate() {
+            let mut validation: Option<Evaluation> = None;
+            for number in 0..per_lambda {
+                let task = rank * per_lambda + number;
+                if self.checkpoint.learners[at].done.len() <= task {
+                    match self.task(at, lambda, number)? {
+                        Some(done) => self.checkpoint.learners[at].done.push(done),
+                        None => return Ok(false),
+                    }
+                }
+                if let Some(part) = &self.checkpoint.learners[at].done[task].validation {
+                    validation.get_or_insert_default().extend(part);
+                }
+            }
+            let Some(fit) = self.checkpoint.learners[at].done[rank * per_lambda].fit.clone() else {
+                return Err(Error::Size { what: "fits in the checkpoint", expected: 1, found: 0 });
+            };
+            let candidate = Candidate::learned(fit, rank, validation);
+            let is_perfect = candidate.is_perfect();
+            candidates.push(candidate);
+            // A smaller λ could only tie.
+            if is_perfect {
+                break;
+            }
+        }
+        Ok(true)
+    }
+
+    /// One run at one λ, and what it makes of what it was not shown; `None` where the control said stop.
+    fn task(&mut self, at: usize, lambda: f64, number: usize) -> Result<Option<Done>> {
+        let fit = match self.checkpoint.learners[at].learner {
+            LearnerName::Likelihood => self.learn_likelihood(at, lambda, number)?,
+            _ => self.learn_max_margin(at, lambda, number)?,
+        };
+        let Some(fit) = fit.filter(|fit| fit.minimum.stop != StopReason::Interrupted) else { return Ok(None) };
+        let run = &self.runs[number];
+        let validation = run.validate(self.matcher.matcher(), &fit.minimum.weights, self.control)?;
+        if self.control.interrupted() {
+            return Ok(None);
+        }
+        Ok(Some(Done { fit: (number == 0).then_some(fit), validation }))
+    }
+
+    /// Weights that make the truths of a run likely; `None` where the control said stop.
+    fn learn_likelihood(&self, at: usize, lambda: f64, number: usize) -> Result<Option<Fit>> {
+        let run = &self.runs[number];
+        let centre = &self.checkpoint.learners[at].centre;
+        let near = Regularization { lambda, centre, rules: &self.trainer.rules };
+        let minimum = self.trainer.likelihood.fit(&run.examples, near, None, self.control)?;
+        Ok(minimum.filter(|_| !self.control.interrupted()).map(Fit::likelihood))
+    }
+
+    /// Weights of large margin for the examples of a run.
+    fn learn_max_margin(&mut self, at: usize, lambda: f64, number: usize) -> Result<Option<Fit>> {
+        let run = &self.runs[number];
+        let learner = self.trainer.max_margin(self.checkpoint.learners[at].centre.clone());
+        let mut training = match self.checkpoint.learners[at].training.get(number) {
+            Some(training) => training.clone(),
+            None => learner.start(&run.examples, None)?,
+        };
+        let (checkpoint, keeper) = (&mut *self.checkpoint, &mut *self.keeper);
+        let fit = learner.advance_and_keep(
+            &mut training,
+            lambda,
+            &run.examples,
+            self.search.matcher(),
+            (self.control, &run.stage(lambda)),
+            &mut |training| {
+                if keeper.is_due() {
+                    put(checkpoint, at, number, training);
+                    keeper.keep(checkpoint);
+                }
+            },
+        )?;
+        put(self.checkpoint, at, number, &training);
+        Ok(Some(fit))
+    }
+
+    /// How weights that no run has changed do on what the runs hold out; `None` where nothing is, or where the control said stop.
+    fn validate(&self, weights: &[f64]) -> Result<Option<Evaluation>> {
+        let mut all: Option<Evaluation> = None;
+        for run in &self.runs {
+            if let Some(part) = run.validate(self.matcher.matcher(), weights, self.control)? {
+                all.get_or_insert_default().extend(&part);
+            }
+        }
+        Ok(all.filter(|_| !self.control.interrupted()))
+    }
+
+    /// The candidate to take.
+    fn choose(&self, candidates: &[Candidate]) -> Result<usize> {
+        let usable: Vec<usize> = (0..candidates.len()).filter(|&at| candidates[at].is_usable()).collect();
+        // With nothing to validate by, what was asked for is taken: one λ of one learner.
+        let asked_for = self.trainer.lambdas.len() == 1 && self.trainer.learner.names().len() == 1;
+        if let (ValidatedBy::Nothing, true, Some(&last)) = (self.by, asked_for, usable.last()) {
+            return Ok(last);
+        }
+        let chance: Vec<f64> = self.runs.iter().flat_map(Run::chance).collect();
+        let entry = |&at: &usize| {
+            let Candidate { learner, rank, validation, .. } = &candidates[at];
+            let entry = Entry { learner: *learner, rank: *rank, validation: validation.as_ref()? };
+            Some((at, entry))
+        };
+        let (positions, entries): (Vec<usize>, Vec<Entry<'_>>) = usable.iter().filter_map(entry).unzip();
+        if let Some(chosen) = self.trainer.choice.of(&entries, &chance) {
+            return Ok(positions[chosen]);
+        }
+        // Nothing was measured: the weights as before. The paper's rule does not know them and takes the middle.
+        match self.trainer.choice {
+            Choice::OneStandardError => Ok(0),
+            Choice::Least => usable.get(usable.len() / 2).copied().ok_or(Error::Interrupted),
+        }
+    }
+}
+
+fn put(checkpoint: &mut Checkpoint, at: usize, number: usize, training: &Training) {
+    let slots = &mut checkpoint.learners[at].training;
+    match slots.get_mut(number) {
+        Some(slot) => slot.clone_from(training),
+        None => slots.push(training.clone()),
+    }
+}

@@ -1,0 +1,111 @@
+//! Which runs of learning there are, and what each holds out: by validation pairs, by folds over specimens, or by folds over the nodes of
+//! a single pair.
+
+use super::candidate::ValidatedBy;
+use super::evaluate::predict;
+use super::folds::by_specimen;
+use super::{Evaluation, Example, TrainingSet, evaluate};
+use crate::matching::Matcher;
+use crate::{Control, Result};
+
+/// Examples to learn from, and what is held out.
+pub(super) struct Run {
+    pub(super) examples: Vec<Example>,
+    held_out: HeldOut,
+    /// What progress calls it.
+    name: String,
+}
+
+enum HeldOut {
+    Nothing,
+    Pairs(Vec<Example>),
+    /// Left nodes of a pair.
+    Nodes(Box<Example>, Vec<usize>),
+}
+
+/// With fewer labelled nodes in a single pair nothing can be said by holding some of them out.
+const FEWEST_NODES: usize = 4;
+
+/// The runs, the first on all examples, and what is validated by.
+pub(super) fn runs(set: &TrainingSet, folds: usize) -> Result<(Vec<Run>, ValidatedBy)> {
+    let run = |examples: Vec<Example>, held_out, name: String| Run { examples, held_out, name };
+    let all = |held_out| run(set.training.clone(), held_out, String::new());
+    if !set.validation.is_empty() {
+        let by = ValidatedBy::Pairs { pairs: set.validation.len() };
+        return Ok((vec![all(HeldOut::Pairs(set.validation.clone()))], by));
+    }
+    let mut runs = vec![all(HeldOut::Nothing)];
+    if folds < 2 {
+        return Ok((runs, ValidatedBy::Nothing));
+    }
+    // Examples that were not told their specimens have their own.
+    let unknown = usize::MAX / 2;
+    let pairs: Vec<[usize; 2]> = set
+        .training
+        .iter()
+        .enumerate()
+        .map(|(n, example)| example.specimens().unwrap_or([unknown + 2 * n, unknown + 2 * n + 1]))
+        .collect();
+    let cuts = by_specimen(&pairs, folds);
+    let count = cuts.len();
+    let pick = |numbers: &[usize]| numbers.iter().map(|&n| set.training[n].clone()).collect::<Vec<_>>();
+    for (number, fold) in cuts.iter().enumerate() {
+        let name = format!("fold {} of {count}, ", number + 1);
+        runs.push(run(pick(&fold.learned), HeldOut::Pairs(pick(&fold.held_out)), name));
+    }
+    if count > 0 {
+        return Ok((runs, ValidatedBy::Specimens { folds: count }));
+    }
+    let [pair] = &set.training[..] else { return Ok((runs, ValidatedBy::Nothing)) };
+    let nodes: Vec<usize> = (0..pair.truth().left_count()).collect();
+    if nodes.len() < FEWEST_NODES {
+        return Ok((runs, ValidatedBy::Nothing));
+    }
+    let count = folds.min(nodes.len() / 2);
+    for fold in 0..count {
+        let (held_out, learned): (Vec<usize>, Vec<usize>) = nodes.iter().partition(|&&node| node % count == fold);
+        let held_out = held_out.into_iter().map(|position| pair.whole_node(position)).collect();
+        let name = format!("fold {} of {count}, ", fold + 1);
+        runs.push(run(vec![pair.restricted(&learned)?], HeldOut::Nodes(Box::new(pair.clone()), held_out), name));
+    }
+    Ok((runs, ValidatedBy::Nodes { folds: count }))
+}
+
+impl Run {
+    /// What progress says while it learns at a λ.
+    pub(super) fn stage(&self, lambda: f64) -> String {
+        format!("{}λ {lambda:.3e}", self.name)
+    }
+
+    /// What a model with no opinion would lose on each item that is held out.
+    pub(super) fn chance(&self) -> Vec<f64> {
+        match &self.held_out {
+            HeldOut::Nothing => Vec::new(),
+            HeldOut::Pairs(examples) => examples.iter().map(Example::loss_by_chance).collect(),
+            HeldOut::Nodes(pair, nodes) => {
+                vec![1.0 - 1.0 / pair.truth().right_count().max(1) as f64; nodes.len()]
+            }
+        }
+    }
+
+    /// How weights do on what is held out; `None` where nothing is.
+    pub(super) fn validate(
+        &self,
+        matcher: &dyn Matcher,
+        weights: &[f64],
+        control: &Control,
+    ) -> Result<Option<Evaluation>> {
+        match &self.held_out {
+            HeldOut::Nothing => Ok(None),
+            HeldOut::Pairs(examples) => evaluate(examples, matcher, weights, control).map(Some),
+            HeldOut::Nodes(pair, nodes) => {
+                let answer =
+                    predict(std::slice::from_ref(&**pair), matcher, weights, control)?.into_iter().flatten().next();
+                let Some((matching, _)) = answer else { return Ok(None) };
+                let truth = pair.whole_truth();
+                let is_wrong = |&node: &usize| f64::from(u8::from(matching.right_of(node) != truth.right_of(node)));
+                Ok(Some(Evaluation::of_losses(nodes.iter().map(is_wrong).collect())))
+            }
+        }
+    }
+}

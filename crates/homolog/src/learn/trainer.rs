@@ -1,0 +1,140 @@
+//! [`Trainer`]: from labelled pairs to weights. The one place where λ, the learner, and whether to learn at all are chosen.
+//!
+//! Candidates are the weights before learning and, for every learner and λ, weights learned near s times those
+//! (λ/2 |w - s w₀|², s by a one-dimensional search), from large λ to small. Each is measured on pairs that it has not seen: given
+//! validation pairs; else cross-validation over specimens; from a single pair, over its nodes. The most regularised candidate that is as
+//! good as the best is taken ([`Choice`]), and learning ends early where nothing is left to gain. So what is learned is not worse
+//! than what was there before, as far as the data can tell, and the result says which it is.
+
+use super::candidate::Trained;
+use super::checkpoint::{Checkpoint, Keeper, NoKeeper};
+use super::room::Room;
+use super::runs::runs;
+use super::{Choice, LearnerKind, Likelihood, MaxMargin, Oracle, TrainingSet};
+use crate::loss::LossKind;
+use crate::matching::Method;
+use crate::optimize::{Bundle, WeightRule};
+use crate::{Control, Error, Result};
+use serde::{Deserialize, Serialize};
+
+/// How training is done. The defaults suit the usual case.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Trainer {
+    /// Who learns.
+    pub learner: LearnerKind,
+    /// What λ draws the weights towards.
+    pub centre: Centre,
+    /// How a candidate is chosen.
+    pub choice: Choice,
+    /// What is to be small.
+    pub loss: LossKind,
+    /// How the model matches, also in validation; `None`: exact for its features.
+    pub matcher: Option<Method>,
+    /// The search in max-margin learning; `None`: what suits the features.
+    pub search: Option<Method>,
+    /// What max-margin learning asks.
+    pub oracle: Oracle,
+    /// λ to choose from; empty: some that suit the data.
+    pub lambdas: Vec<f64>,
+    /// The most parts of cross-validation, where there are no validation pairs; less than 2: none.
+    pub folds: usize,
+    /// What each weight may be; empty: anything.
+    pub rules: Vec<WeightRule>,
+    /// Gap and limits of max-margin learning; its λ is not used.
+    pub bundle: Bundle,
+    /// Settings of likelihood learning.
+    pub likelihood: Likelihood,
+}
+
+impl Default for Trainer {
+    fn default() -> Self {
+        Self {
+            learner: LearnerKind::default(),
+            centre: Centre::default(),
+            choice: Choice::default(),
+            loss: LossKind::default(),
+            matcher: None,
+            search: None,
+            oracle: Oracle::default(),
+            lambdas: Vec::new(),
+            folds: 5,
+            rules: Vec::new(),
+            bundle: Bundle::default(),
+            likelihood: Likelihood::default(),
+        }
+    }
+}
+
+/// What λ draws the weights towards.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Centre {
+    /// The weights before learning, at a scale that suits the data: a large λ means "as before".
+    #[default]
+    Unlearned,
+    /// Zero: the paper's.
+    Zero,
+}
+
+impl Trainer {
+    /// The paper's learning: max-margin, centred at zero, λ of least validation loss.
+    #[must_use]
+    pub fn paper() -> Self {
+        Self { learner: LearnerKind::MaxMargin, centre: Centre::Zero, choice: Choice::Least, ..Self::default() }
+    }
+
+    /// Learns. Where the control says stop, the best of what is complete by then is taken: at worst the weights as before.
+    ///
+    /// # Errors
+    /// No examples, a problem that a matcher does not take, a setting out of range.
+    pub fn train(&self, set: &TrainingSet, control: &Control) -> Result<Trained> {
+        self.resume(set, &mut Checkpoint::default(), control, &mut NoKeeper)
+    }
+
+    /// [`Self::train`] from a checkpoint on, with the same bytes as without the break.
+    ///
+    /// # Errors
+    /// As [`Self::train`]; a checkpoint that does not fit.
+    pub fn resume(
+        &self,
+        set: &TrainingSet,
+        checkpoint: &mut Checkpoint,
+        control: &Control,
+        keeper: &mut dyn Keeper,
+    ) -> Result<Trained> {
+        if set.training.is_empty() {
+            return Err(Error::NoExamples);
+        }
+        let (runs, by) = runs(set, self.folds)?;
+        let (matcher, search) = (self.matcher_for(set), self.search_for(set));
+        let mut room = Room { trainer: self, set, runs, by, matcher, search, checkpoint, control, keeper };
+        let answer = room.train();
+        room.keeper.keep(room.checkpoint);
+        answer
+    }
+
+    pub(super) fn max_margin(&self, centre: Vec<f64>) -> MaxMargin {
+        MaxMargin { bundle: self.bundle, rules: self.rules.clone(), oracle: self.oracle.clone(), centre }
+    }
+
+    /// s · weights, where the rules allow.
+    pub(super) fn ruled(&self, weights: &[f64], s: f64) -> Result<Vec<f64>> {
+        let (expected, found) = (weights.len(), self.rules.len());
+        if found != 0 && found != expected {
+            return Err(Error::Size { what: "rules for the weights", expected, found });
+        }
+        let rule = |j: usize| self.rules.get(j).copied().unwrap_or_default();
+        Ok(weights.iter().enumerate().map(|(j, weight)| rule(j).apply(s * weight)).collect())
+    }
+
+    /// How the model matches.
+    #[must_use]
+    pub fn matcher_for(&self, set: &TrainingSet) -> Method {
+        self.matcher.clone().unwrap_or_else(|| set.default_matcher())
+    }
+
+    fn search_for(&self, set: &TrainingSet) -> Method {
+        self.search.clone().unwrap_or_else(|| set.default_search())
+    }
+}
