@@ -232,6 +232,14 @@ pub enum Error {
         /// What is wrong with it.
         reason: String,
     },
+    /// Scores so large that their sums are out of range.
+    #[error("{what}: sums of numbers as large as {largest:e} are beyond what numbers can hold; scale them down")]
+    Overflow {
+        /// Which scores.
+        what: &'static str,
+        /// The largest of them, by size; infinite where a single one is out of range already.
+        largest: f64,
+    },
     /// The problem is too large for this method.
     #[error("{what}: {found} is more than the {limit} it can take")]
     TooLarge {

@@ -65,7 +65,7 @@ fn small_qaplib_problems_are_solved() {
         };
         let edge = EdgeTerm::factored(list.clone(), list.clone(), factor(flow, -1.0), factor(distance, 1.0)).unwrap();
         let node = Array2::from_shape_fn((12, 12), |(i, k)| -flow[i * 13] * distance[k * 13]);
-        let problem = Compatibility { node, edge: Some(edge), unmatched: None, constraint: Constraint::OneToOne };
+        let problem = Compatibility::linear(node).with_edges(edge);
         let search = FrankWolfe { kicks: 300, ..FrankWolfe::default() };
         let answer = search.solve(&problem, &mut Workspace::new()).unwrap();
         assert_eq!(answer.score, -best_known, "{name}");

@@ -63,7 +63,7 @@ pub(crate) fn make(kind: Kind, count: usize, number: u64) -> homolog::Result<Pro
             (Array2::zeros((count, count)), EdgeTerm::listed(left_edges, right_edges, entries)?)
         }
     };
-    let scores = Compatibility { node, edge: Some(edge), unmatched: None, constraint: Constraint::OneToOne };
+    let scores = Compatibility::linear(node).with_edges(edge);
     Ok(Problem { scores, truth })
 }
 

@@ -151,7 +151,7 @@ impl Reader {
         }
         let (n, m) = self.node.dim();
         let edge = if self.edges.is_empty() { None } else { Some(edge_term(n, m, &self.edges)?) };
-        Ok(Compatibility { node: self.node, edge, unmatched: Some(Array1::zeros(n)), constraint: Constraint::OneToOne })
+        Ok(Compatibility { edge, ..Compatibility::linear(self.node).with_unmatched(Array1::zeros(n)) })
     }
 }
 
@@ -189,6 +189,9 @@ pub fn write(problem: &Compatibility) -> Result<String> {
     let unsupported = |what| Err(Error::Unsupported { solver: "the .dd format", what });
     if problem.constraint == Constraint::ManyToOne {
         return unsupported("many-to-one matchings");
+    }
+    if problem.right_unmatched.iter().flatten().any(|&score| score != 0.0) {
+        return unsupported("prices of right nodes");
     }
     if (0..problem.left_count()).any(|i| problem.unmatched_score(i) != 0.0) {
         return unsupported("a price of staying unmatched other than 0");

@@ -5,8 +5,8 @@
 //! make no difference; they are counted for messages.
 
 use super::{MAX_CELLS, count, malformed, number};
-use crate::Result;
 use crate::matching::{Compatibility, EdgeList, EdgeTerm};
+use crate::{Error, Result};
 use ndarray::{Array2, ArrayView2};
 use std::sync::Arc;
 
@@ -54,6 +54,9 @@ pub fn read(text: &str) -> Result<Compatibility> {
 fn problem(flow: ArrayView2<'_, f64>, distance: ArrayView2<'_, f64>) -> Result<Compatibility> {
     let n = flow.nrows();
     let node = Array2::from_shape_fn((n, n), |(i, k)| 0.0 - flow[[i, i]] * distance[[k, k]]);
+    if let Some(((i, k), &value)) = node.indexed_iter().find(|(_, value)| !value.is_finite()) {
+        return Err(Error::BadCell { what: "products of the two diagonals", row: i, column: k, value });
+    }
     let left = edges_of(flow)?;
     let right = edges_of(distance)?;
     let factors = |edges: &EdgeList, matrix: ArrayView2<'_, f64>, sign: f64| {
@@ -62,7 +65,7 @@ fn problem(flow: ArrayView2<'_, f64>, distance: ArrayView2<'_, f64>) -> Result<C
     let left_factors = factors(&left, flow, -1.0);
     let right_factors = factors(&right, distance, 1.0);
     let edge = EdgeTerm::factored(Arc::new(left), Arc::new(right), left_factors, right_factors)?;
-    Ok(Compatibility { edge: Some(edge), ..Compatibility::linear(node) })
+    Ok(Compatibility::linear(node).with_edges(edge))
 }
 
 /// The off-diagonal cells that are not zero.

@@ -1,9 +1,11 @@
 //! Tries every matching: the oracle for small problems, edges and all. Not for use beyond about eight nodes a side.
 //!
 //! Matchings are tried in order of left node, right nodes from small to large and "unmatched" last; the first of several equally
-//! good ones is kept, so ties go to the lexicographically smallest map.
+//! good ones is kept, so ties go to the lexicographically smallest map. Scores are added up in twice the digits, so that large ones do not hide
+//! what small ones decide.
 
-use super::{Compatibility, Constraint, Matcher, Matching, Solution, Status, Workspace};
+use super::problem::Precise;
+use super::{Compatibility, Constraint, Linear, Matcher, Matching, Solution, Status, Workspace};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 
@@ -23,23 +25,42 @@ impl Default for BruteForce {
 }
 
 impl Matcher for BruteForce {
-    fn solve(&self, problem: &Compatibility, _work: &mut Workspace) -> Result<Solution> {
+    fn solve(&self, problem: &Compatibility, work: &mut Workspace) -> Result<Solution> {
         problem.check()?;
         let count = matching_count(problem, self.max_matchings);
         if count > self.max_matchings {
             return Err(Error::TooLarge { what: "matchings to try", limit: self.max_matchings, found: count });
         }
         let (n, m) = problem.node.dim();
-        let mut search = Search { problem, map: vec![None; n], taken: vec![false; m], best: None, tried: 0 };
-        search.visit(0)?;
-        let Search { best, tried, .. } = search;
+        let mut search = Search {
+            problem,
+            map: vec![None; n],
+            users: vec![0; m],
+            placed: 0,
+            best: None,
+            tried: 0,
+            work,
+            stopped: false,
+        };
+        search.visit(0, Precise::default());
+        let Search { best, tried, stopped, .. } = search;
         // Leaving everything unmatched is always tried, so there is a best one; a default keeps this total.
-        let (_, score, matching) = best.unwrap_or((0, 0.0, Matching::empty(n, m)));
+        let (placed, _, map) = best.unwrap_or_else(|| (0, Precise::default(), vec![None; n]));
+        let mut matching = Matching::new(map, m, problem.constraint)?;
+        if stopped {
+            // What was met so far may be smaller than it has to be.
+            let linear = Linear::default().solve(&problem.without_edges(), work)?.matching;
+            let forced = |&(i, _): &(usize, usize)| problem.unmatched_score(i) == f64::NEG_INFINITY;
+            if linear.pairs().filter(forced).count() > placed {
+                matching = linear;
+            }
+        }
+        let score = problem.score(&matching)?;
         Ok(Solution {
             matching,
             score,
-            bound: score,
-            status: Status::Optimal,
+            bound: if stopped { f64::INFINITY } else { score },
+            status: if stopped { Status::Limit } else { Status::Optimal },
             iterations: tried,
             certificate: None,
             shortage: None,
@@ -72,42 +93,71 @@ fn matching_count(problem: &Compatibility, limit: usize) -> usize {
 struct Search<'a> {
     problem: &'a Compatibility,
     map: Vec<Option<usize>>,
-    taken: Vec<bool>,
+    /// How many left nodes each right node has.
+    users: Vec<usize>,
+    /// How many of the nodes that must be matched are.
+    placed: usize,
     /// How many of the nodes that must be matched are, the score, the matching.
-    best: Option<(usize, f64, Matching)>,
+    best: Option<(usize, Precise, Vec<Option<usize>>)>,
     tried: usize,
+    work: &'a Workspace,
+    stopped: bool,
 }
 
+/// Matchings between two looks at the caller's interrupt.
+const MATCHINGS_PER_LOOK: usize = 1024;
+
 impl Search<'_> {
-    fn visit(&mut self, left: usize) -> Result<()> {
-        if left == self.map.len() {
-            return self.leaf();
+    /// Tries everything for this left node and those after it; `score` is that of the nodes before.
+    fn visit(&mut self, left: usize, score: Precise) {
+        if self.stopped {
+            return;
         }
-        for right in 0..self.taken.len() {
-            if self.taken[right] || self.problem.node[[left, right]] == f64::NEG_INFINITY {
+        if left == self.map.len() {
+            return self.leaf(score);
+        }
+        let price = self.problem.unmatched_score(left);
+        let forced = price == f64::NEG_INFINITY;
+        for right in 0..self.users.len() {
+            let pair = self.problem.node[[left, right]];
+            if pair == f64::NEG_INFINITY || self.users[right] > 0 && self.problem.constraint == Constraint::OneToOne {
                 continue;
             }
-            self.taken[right] = self.problem.constraint == Constraint::OneToOne;
+            self.users[right] += 1;
+            self.placed += usize::from(forced);
             self.map[left] = Some(right);
-            self.visit(left + 1)?;
-            self.taken[right] = false;
+            self.visit(left + 1, score.plus(Precise::new(pair)));
+            self.users[right] -= 1;
+            self.placed -= usize::from(forced);
         }
         self.map[left] = None;
-        self.visit(left + 1)
+        self.visit(left + 1, if forced { score } else { score.plus(Precise::new(price)) });
     }
 
-    fn leaf(&mut self) -> Result<()> {
+    fn leaf(&mut self, nodes: Precise) {
         self.tried += 1;
-        let forced = |left: usize| self.problem.unmatched_score(left) == f64::NEG_INFINITY;
-        let placed = (0..self.map.len()).filter(|&left| self.map[left].is_some() && forced(left)).count();
-        if self.best.as_ref().is_some_and(|best| placed < best.0) {
-            return Ok(());
+        self.stopped = self.tried.is_multiple_of(MATCHINGS_PER_LOOK) && self.work.interrupted();
+        if self.best.as_ref().is_some_and(|best| self.placed < best.0) {
+            return;
         }
-        let matching = Matching::new(self.map.clone(), self.taken.len(), self.problem.constraint)?;
-        let score = self.problem.score(&matching)?;
-        if self.best.as_ref().is_none_or(|best| placed > best.0 || score > best.1) {
-            self.best = Some((placed, score, matching));
+        let mut score = nodes;
+        for (prices, &users) in self.problem.right_unmatched.iter().flatten().zip(&self.users) {
+            if users == 0 {
+                score = score.plus(Precise::new(*prices));
+            }
         }
-        Ok(())
+        if let Some(edge) = &self.problem.edge {
+            for (e, &[i, j]) in edge.left_edges().ends().iter().enumerate() {
+                if let (Some(k), Some(l)) = (self.map[i], self.map[j])
+                    && let Some(f) = edge.right_edges().find(k, l)
+                {
+                    score = score.plus(Precise::new(edge.value(e, f)));
+                }
+            }
+        }
+        let better = |best: &(usize, Precise, _)| self.placed > best.0 || score.minus(best.1).value() > 0.0;
+        if self.best.as_ref().is_none_or(better) {
+            self.best = Some((self.placed, score, self.map.clone()));
+        }
     }
 }

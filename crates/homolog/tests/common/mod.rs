@@ -65,7 +65,7 @@ pub fn random_problem(rng: &mut impl Rng, n: usize, m: usize, kind: Kind) -> Com
         })
     });
     let edge = kind.edges.then(|| random_edges(rng, n, m, kind.values));
-    Compatibility { node, edge, unmatched, constraint: kind.constraint }
+    Compatibility { edge, unmatched, constraint: kind.constraint, ..Compatibility::linear(node) }
 }
 
 /// A factored and a listed part over random directed edges.

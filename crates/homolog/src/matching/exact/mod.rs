@@ -1,6 +1,6 @@
 //! Exact quadratic matching that can be stopped at any time: a matching, an upper bound, and a proof when they meet.
 //!
-//! 1. The linear relaxation ([`lp_relaxation`](super::lp_relaxation)) gives upper bounds from its multipliers and candidates from
+//! 1. The linear relaxation (`lp`) gives upper bounds from its multipliers and candidates from
 //!    its soft matchings; a tabu search improves the candidates.
 //! 2. Every pair (i, k) that cannot reach more than the best matching known is dropped, and the method goes on with the smaller
 //!    problem, from where it was.
@@ -13,15 +13,17 @@
 mod tabu;
 mod tree;
 
-use super::lp_relaxation::{Listing, build, without_edges};
+use super::lp::{Listing, Shifts, build, check_size};
+use super::problem::FoldedPrices;
 use super::{Compatibility, Linear, Matcher, Solution, Status, Workspace};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
 use tree::Tree;
 
-/// A proof is taken as one when bound and score agree to this part of the score, or of the largest single score if that is more:
-/// above the rounding errors of the sums (seen: 1e-14), below any difference that could matter.
+/// A proof is taken as one when bound and score agree to this part of the score, or of the largest single score that could matter if that is
+/// more, once what all matchings have in common is taken off: above the rounding errors of the sums (seen: 1e-14), below any
+/// difference that could matter. [`Status::Optimal`] states it.
 const PROOF_TOLERANCE: f64 = 1e-12;
 
 /// Exact quadratic matching.
@@ -46,7 +48,8 @@ impl Default for Exact {
 }
 
 /// How far a solve is.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Progress {
     /// Steps of the relaxation so far.
     pub iterations: usize,
@@ -80,17 +83,41 @@ impl Exact {
         if self.gap.is_nan() || self.gap < 0.0 {
             return Err(Error::BadSetting { name: "gap", value: self.gap, reason: "it must be zero or more" });
         }
+        if let Some(edge) = &problem.edge {
+            check_size(problem, edge, Listing::Tight, self.max_entries)?;
+        }
         problem.check()?;
-        let start = Linear::default().solve(&without_edges(problem), work)?;
+        let folded = FoldedPrices::of(problem);
+        let solution = self.solve_folded(&folded, work, observe)?;
+        folded.carry_back(problem, solution)
+    }
+
+    fn solve_folded(
+        &self,
+        folded: &FoldedPrices<'_>,
+        work: &mut Workspace,
+        observe: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
+    ) -> Result<Solution> {
+        let problem = &*folded.problem;
+        let start = Linear::default().solve(&problem.without_edges(), work)?;
         let Some(edge) = &problem.edge else { return Ok(start) };
         let crowd = start.certificate.as_ref().and_then(|certificate| certificate.crowd.as_ref());
-        let factors = build(problem, edge, crowd, Listing::Tight, self.max_entries)?;
+        let shifts = Shifts::of(problem, crowd);
+        let factors = build(problem, edge, &shifts, &start.matching, Listing::Tight);
         if factors.pairs.is_empty() {
             return Ok(start);
         }
-        let mut tree = Tree::new(self, &factors, work, observe);
-        let proven = tree.run(&start.matching)?;
-        let (iterations, bound) = (tree.iterations, tree.bound() / factors.scale);
+        let scale = factors.scale;
+        let mut tell = |progress: &Progress| {
+            let score = folded.unfolded(shifts.unshifted(progress.score / scale));
+            let bound = folded.unfolded_bound(shifts.unshifted_bound(progress.bound / scale));
+            observe(&Progress { score, bound: bound.max(score), ..*progress })
+        };
+        let unshift = |score: f64| folded.unfolded(shifts.unshifted(score / scale));
+        let mut tree = Tree::new(self, &factors, work, &mut tell, &unshift);
+        tree.run(&start.matching)?;
+        let (proven, iterations) = (tree.is_proven(), tree.iterations);
+        let bound = shifts.unshifted_bound(tree.bound() / scale);
         let matching = tree.matching(problem)?;
         let score = problem.score(&matching)?;
         Ok(Solution {

@@ -6,7 +6,7 @@
 //! long a place stays closed follows Taillard's robust tabu search (about n steps, varied); it is varied by the fractions of the
 //! golden ratio, so the search needs no random numbers and is the same every time.
 
-use super::super::lp_relaxation::Factors;
+use crate::matching::lp::Factors;
 
 /// "No cell", "no row".
 const NONE: usize = usize::MAX;
@@ -288,8 +288,8 @@ fn partners(factors: &Factors) -> (Vec<usize>, Vec<(usize, f64)>) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::lp_relaxation::laws::{all_matchings, factors_of, random_problem};
     use super::*;
+    use crate::matching::lp::laws::{all_matchings, factors_of, random_problem};
     use rand::SeedableRng;
 
     #[test]

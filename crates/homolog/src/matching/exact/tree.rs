@@ -1,14 +1,15 @@
 //! Branch and bound over the relaxation: bound, round, drop what cannot win, branch.
 //!
-//! Every number in here is scaled as the factors are. The bound of the whole is the largest of the bounds of the branch at hand,
-//! of the branches that wait, and the score of the best matching; a branch's bound is the least that any of its ancestors' or
-//! its own multipliers prove.
+//! Every number in here is shifted and scaled as the factors are. A branch is a value: [`Tree::visit`] works on one and answers what became
+//! of it ([`Outcome`]); the loop in [`Tree::run`] alone keeps the branches that wait and their bounds. The bound of the whole is the
+//! largest of the bounds of the branches that wait, of the one that was stopped, and the score of the best matching; a branch's
+//! bound is the least that any of its ancestors' or its own multipliers prove.
 
-use super::super::lp_relaxation::{Factors, Halpern, Outlook, Point, START_WEIGHT, linear_problem};
-use super::super::{Compatibility, Linear, Matching, Workspace};
 use super::tabu::Tabu;
 use super::{Exact, PROOF_TOLERANCE, Progress};
 use crate::Result;
+use crate::matching::lp::{Factors, Halpern, Outlook, Point, START_WEIGHT, linear_problem};
+use crate::matching::{Compatibility, Linear, Matching, Workspace};
 use std::ops::ControlFlow;
 use std::rc::Rc;
 
@@ -29,7 +30,7 @@ const SEARCH_PAUSE: usize = 8;
 /// Steps of the tabu search for each step of the relaxation, times cells per entry: about a third of the work.
 const SEARCH_SHARE: f64 = 0.15;
 
-/// A problem with a place to go on from.
+/// A branch: a problem with a place to go on from.
 struct Node {
     factors: Factors,
     point: Point,
@@ -43,6 +44,18 @@ impl Node {
     }
 }
 
+/// What became of a branch.
+enum Outcome {
+    /// It holds no feasible matching, or none better than the best known.
+    Pruned,
+    /// It held one matching, which has been looked at.
+    Settled,
+    /// It is to be split: where it stands, its bound, and what each of its cells can reach.
+    Split { node: Node, bound: f64, reach: Vec<f64> },
+    /// The caller or a limit ended the work on it; nothing in it reaches more than this.
+    Stopped { bound: f64 },
+}
+
 /// A branch that waits: the parent, and the cell that is chosen in it.
 struct Open {
     parent: Rc<Node>,
@@ -50,24 +63,42 @@ struct Open {
     bound: f64,
 }
 
+impl Open {
+    /// The branch itself; `None` if its choice leaves some row without a place.
+    fn node(&self) -> Option<Node> {
+        let Node { factors, point, weight } = &*self.parent;
+        let mut keep = vec![true; factors.cell_count()];
+        let row = factors.cell_start.partition_point(|&start| start <= self.cell) - 1;
+        factors.cells(row).for_each(|cell| keep[cell] = cell == self.cell);
+        factors.propagate(&mut keep).then(|| {
+            let (small, origin) = factors.restrict(&keep);
+            Node { point: point.restrict(&origin), weight: *weight, factors: small }
+        })
+    }
+}
+
 pub(super) struct Tree<'a> {
     settings: &'a Exact,
     root: &'a Factors,
     work: &'a mut Workspace,
     observe: &'a mut dyn FnMut(&Progress) -> ControlFlow<()>,
+    /// A score in here as one of the problem.
+    unshift: &'a dyn Fn(f64) -> f64,
     tabu: Tabu<'a>,
     open: Vec<Open>,
     stored: usize,
-    /// Bound of the branch at hand.
-    here: f64,
+    /// Bound of a branch that was stopped.
+    stopped_at: f64,
     pub(super) iterations: usize,
     branches: usize,
     looks_since_better: usize,
     searches: usize,
-    stopped: bool,
     /// All scores are multiples of this; 0 if there is no such number.
     step: f64,
-    largest: f64,
+    /// The most that all pairs of edges together could add, the largest entry, and the largest cell.
+    edge_hope: f64,
+    largest_entry: f64,
+    largest_cell: f64,
 }
 
 impl<'a> Tree<'a> {
@@ -76,57 +107,67 @@ impl<'a> Tree<'a> {
         root: &'a Factors,
         work: &'a mut Workspace,
         observe: &'a mut dyn FnMut(&Progress) -> ControlFlow<()>,
+        unshift: &'a dyn Fn(f64) -> f64,
     ) -> Self {
         let scores = || root.cell_score.iter().chain(&root.entry_score);
+        let largest = |scores: &[f64]| scores.iter().fold(0.0_f64, |largest, score| largest.max(score.abs()));
         Self {
             settings,
             root,
             work,
             observe,
+            unshift,
             tabu: Tabu::new(root),
             open: Vec::new(),
             stored: 0,
-            here: f64::INFINITY,
+            stopped_at: f64::NEG_INFINITY,
             iterations: 0,
             branches: 0,
             looks_since_better: 0,
             searches: 0,
-            stopped: false,
             step: common_step(scores().map(|score| score / root.scale)) * root.scale,
-            largest: scores().fold(0.0, |largest, score| largest.max(score.abs())),
+            edge_hope: (0..root.pairs.len()).map(|pair| best_entry(root, pair)).sum(),
+            largest_entry: largest(&root.entry_score),
+            largest_cell: largest(&root.cell_score),
         }
     }
 
-    /// Searches until it is proven (`true`) or stopped (`false`).
-    pub(super) fn run(&mut self, start: &Matching) -> Result<bool> {
+    /// Searches until it is proven or stopped.
+    pub(super) fn run(&mut self, start: &Matching) -> Result<()> {
         self.tabu.jump(start.left_to_right());
-        let mut keep = vec![true; self.root.cell_count()];
-        if self.root.propagate(&mut keep) {
+        let mut next = self.root_node().map(|node| (node, f64::INFINITY));
+        loop {
+            if let Some((node, bound)) = next {
+                match self.visit(node, bound)? {
+                    Outcome::Pruned | Outcome::Settled => {}
+                    Outcome::Split { node, bound, reach } => self.split(node, bound, &reach),
+                    Outcome::Stopped { bound } => {
+                        self.stopped_at = bound;
+                        return Ok(());
+                    }
+                }
+            }
+            let Some(open) = self.take() else { return Ok(()) };
+            if open.bound <= self.threshold() {
+                next = None;
+            } else if self.branches >= self.settings.max_branches {
+                self.stopped_at = open.bound;
+                return Ok(());
+            } else {
+                next = open.node().map(|node| (node, open.bound));
+            }
+        }
+    }
+
+    /// The whole problem, without the cells that fall short of the start by more than all edges could make up for.
+    fn root_node(&self) -> Option<Node> {
+        let least = self.tabu.best_score - self.edge_hope;
+        let slack = 1e-9 * least.abs();
+        let mut keep: Vec<bool> = self.root.cell_score.iter().map(|&score| score >= least - slack).collect();
+        self.root.propagate(&mut keep).then(|| {
             let (factors, origin) = self.root.restrict(&keep);
-            let point = Point::start(self.root).restrict(&origin);
-            self.visit(Node { factors, point, weight: START_WEIGHT })?;
-        }
-        while !self.stopped
-            && let Some(next) = self.take()
-        {
-            if next.bound <= self.threshold() {
-                continue;
-            }
-            self.here = next.bound;
-            if self.branches >= self.settings.max_branches {
-                self.stopped = true;
-                break;
-            }
-            let Node { factors, point, weight } = &*next.parent;
-            let mut keep = vec![true; factors.cell_count()];
-            let row = factors.cell_start.partition_point(|&start| start <= next.cell) - 1;
-            factors.cells(row).for_each(|cell| keep[cell] = cell == next.cell);
-            if factors.propagate(&mut keep) {
-                let (small, origin) = factors.restrict(&keep);
-                self.visit(Node { point: point.restrict(&origin), weight: *weight, factors: small })?;
-            }
-        }
-        Ok(self.bound() <= self.threshold())
+            Node { factors, point: Point::start(self.root).restrict(&origin), weight: START_WEIGHT }
+        })
     }
 
     /// The next branch: the best bound, or the last one where memory runs short.
@@ -145,15 +186,22 @@ impl<'a> Tree<'a> {
         Some(next)
     }
 
-    /// What no matching beats, scaled.
+    /// What no matching beats.
     pub(super) fn bound(&self) -> f64 {
-        self.open.iter().map(|open| open.bound).fold(self.here.max(self.tabu.best_score), f64::max)
+        self.open.iter().map(|open| open.bound).fold(self.stopped_at.max(self.tabu.best_score), f64::max)
+    }
+
+    /// Whether nothing better than the best matching is left.
+    pub(super) fn is_proven(&self) -> bool {
+        self.bound() <= self.threshold()
     }
 
     /// A branch that cannot reach more than this has nothing better to offer.
     fn threshold(&self) -> f64 {
         let score = self.tabu.best_score;
-        let tolerance = PROOF_TOLERANCE * score.abs().max(self.largest);
+        // Cells that fall short by more than all edges could add do not matter.
+        let cell = self.largest_cell.min(self.edge_hope - score);
+        let tolerance = PROOF_TOLERANCE * score.abs().max(self.largest_entry).max(cell);
         // The next better score is a whole step up.
         (score + self.step - 2.0 * tolerance).max(score + tolerance)
     }
@@ -163,8 +211,8 @@ impl<'a> Tree<'a> {
         Matching::new(rights, problem.right_count(), problem.constraint)
     }
 
-    /// Works on a branch until it is done, stopped, or split into further ones. `here` is its bound.
-    fn visit(&mut self, node: Node) -> Result<()> {
+    /// Works on a branch, of which nothing reaches more than `bound`, until it is done, stopped, or to be split.
+    fn visit(&mut self, node: Node, mut bound: f64) -> Result<Outcome> {
         self.branches += 1;
         let stalled = if self.branches == 1 { STALLED_AT_ROOT } else { STALLED };
         let mut factors = node.factors;
@@ -174,21 +222,20 @@ impl<'a> Tree<'a> {
         let mut bounds = Vec::new();
         while factors.row_count() > 0 {
             outlook.evaluate(&factors, &halpern.image, self.work)?;
-            self.here = self.here.min(outlook.bound);
-            if self.here == f64::NEG_INFINITY {
-                return Ok(());
+            bound = bound.min(outlook.bound);
+            if bound == f64::NEG_INFINITY {
+                return Ok(Outcome::Pruned);
             }
             self.improve(&factors, &halpern.image)?;
-            if self.report() {
-                return Ok(());
+            if self.is_to_stop(bound) {
+                return Ok(Outcome::Stopped { bound });
             }
             let threshold = self.threshold();
             reach.iter_mut().zip(&outlook.reach).for_each(|(reach, &new)| *reach = reach.min(new));
             let mut keep: Vec<bool> = reach.iter().map(|&reach| reach > threshold).collect();
             let gone = keep.iter().filter(|&&keep| !keep).count();
-            if self.here <= threshold || gone > 0 && !factors.propagate(&mut keep) {
-                self.here = f64::NEG_INFINITY;
-                return Ok(());
+            if bound <= threshold || gone > 0 && !factors.propagate(&mut keep) {
+                return Ok(Outcome::Pruned);
             }
             if gone as f64 > WORTH_SHRINKING * keep.len() as f64 {
                 let (small, origin) = factors.restrict(&keep);
@@ -196,32 +243,33 @@ impl<'a> Tree<'a> {
                 halpern = Halpern::new(&small, halpern.image.restrict(&origin), halpern.weight);
                 factors = small;
             } else {
-                bounds.push(self.here);
+                bounds.push(bound);
                 let before = bounds.len().checked_sub(STALL_LOOKS + 1).map_or(f64::INFINITY, |at| bounds[at]);
-                if before - self.here < stalled * (before - threshold) {
-                    self.branch(Node { point: halpern.image, weight: halpern.weight, factors }, &reach);
-                    return Ok(());
+                if before - bound < stalled * (before - threshold) {
+                    let node = Node { point: halpern.image, weight: halpern.weight, factors };
+                    return Ok(Outcome::Split { node, bound, reach });
                 }
             }
             for _ in 0..STEPS_PER_LOOK {
                 if self.work.interrupted() {
-                    self.stopped = true;
-                    return Ok(());
+                    return Ok(Outcome::Stopped { bound });
                 }
                 halpern.step(&factors);
                 self.iterations += 1;
             }
         }
-        self.settle(&factors);
-        Ok(())
+        Ok(self.settle(&factors))
     }
 
-    /// Everything is fixed: one matching is left.
-    fn settle(&mut self, factors: &Factors) {
+    /// Everything is fixed: one matching is left, if it fills all right nodes that have to be.
+    fn settle(&mut self, factors: &Factors) -> Outcome {
+        if factors.must.contains(&true) {
+            return Outcome::Pruned;
+        }
         let mut rights = vec![None; self.root.row_count()];
         factors.fixed.iter().for_each(|&(left, right)| rights[left] = right);
         self.tabu.jump(&rights);
-        self.here = f64::NEG_INFINITY;
+        Outcome::Settled
     }
 
     /// Rounds the soft matching and searches from there, and from where the last search ended in turns.
@@ -253,55 +301,61 @@ impl<'a> Tree<'a> {
         Ok(())
     }
 
-    /// Tells the caller; whether to stop.
-    fn report(&mut self) -> bool {
-        let scale = self.root.scale;
-        let (score, bound) = (self.tabu.best_score / scale, self.bound() / scale);
-        let progress =
-            Progress { iterations: self.iterations, branches: self.branches, open: self.open.len(), score, bound };
-        self.stopped |= (self.observe)(&progress).is_break()
+    /// Tells the caller how far the work is, the branch at hand having this bound; whether to stop.
+    fn is_to_stop(&mut self, here: f64) -> bool {
+        let (score, bound) = (self.tabu.best_score, self.bound().max(here));
+        let (iterations, branches, open) = (self.iterations, self.branches, self.open.len());
+        let ended = (self.observe)(&Progress { iterations, branches, open, score, bound }).is_break();
+        let gap = (bound - score) / self.root.scale;
+        ended
             || self.iterations >= self.settings.max_iterations
-            || bound - score < self.settings.gap * score.abs();
-        self.stopped
+            || self.settings.gap > 0.0 && gap < self.settings.gap * (self.unshift)(score).abs()
     }
 
-    /// Branches on the left or right node whose choices have least left to hope for.
-    fn branch(&mut self, node: Node, reach: &[f64]) {
-        let factors = &node.factors;
+    /// Splits a branch by the choices of the left or right node that have least left to hope for.
+    fn split(&mut self, node: Node, bound: f64, reach: &[f64]) {
         let threshold = self.threshold();
-        let hope = |cells: &[usize]| cells.iter().map(|&cell| (reach[cell] - threshold).max(0.0)).sum::<f64>();
-        let mut best: (f64, Vec<usize>) = (f64::INFINITY, Vec::new());
-        for row in 0..factors.row_count() {
-            let cells: Vec<usize> = factors.cells(row).collect();
-            if hope(&cells) < best.0 {
-                best = (hope(&cells), cells);
-            }
-        }
-        // A right node that is surely used can be branched on as well.
-        let everyone = (0..factors.row_count()).filter(|&row| !factors.may_rest(row)).count();
-        if everyone == factors.rights.len() && !factors.many_to_one {
-            for column in 0..factors.rights.len() {
-                let cells: Vec<usize> =
-                    (0..factors.cell_count()).filter(|&cell| factors.cell_column[cell] as usize == column).collect();
-                if hope(&cells) < best.0 {
-                    best = (hope(&cells), cells);
-                }
-            }
-        }
-        let mut cells = best.1;
+        let mut cells = narrowest_choice(&node.factors, reach, threshold);
         cells.retain(|&cell| reach[cell] > threshold);
         // The most promising last: it is the next one in a depth first search.
         cells.sort_by(|&a, &b| reach[a].total_cmp(&reach[b]).then(b.cmp(&a)));
+        if cells.is_empty() {
+            return;
+        }
         self.stored += node.size();
-        let bound = self.here;
         let parent = Rc::new(node);
         self.open.extend(cells.into_iter().map(|cell| Open {
             parent: Rc::clone(&parent),
             cell,
             bound: reach[cell].min(bound),
         }));
-        self.here = f64::NEG_INFINITY;
     }
+}
+
+/// The cells of the row, or of the column that is surely used, that have least left to hope for above the threshold.
+fn narrowest_choice(factors: &Factors, reach: &[f64], threshold: f64) -> Vec<usize> {
+    let hope = |cells: &[usize]| cells.iter().map(|&cell| (reach[cell] - threshold).max(0.0)).sum::<f64>();
+    let mut best: (f64, Vec<usize>) = (f64::INFINITY, Vec::new());
+    let mut consider = |cells: Vec<usize>| {
+        if hope(&cells) < best.0 {
+            best = (hope(&cells), cells);
+        }
+    };
+    (0..factors.row_count()).for_each(|row| consider(factors.cells(row).collect()));
+    let everyone = (0..factors.row_count()).filter(|&row| !factors.may_rest(row)).count();
+    if everyone == factors.rights.len() && !factors.many_to_one {
+        for column in 0..factors.rights.len() {
+            consider((0..factors.cell_count()).filter(|&cell| factors.cell_column[cell] as usize == column).collect());
+        }
+    }
+    best.1
+}
+
+/// The most that a pair of rows can add, at least 0 where it need not use an entry.
+fn best_entry(factors: &Factors, pair: usize) -> f64 {
+    let entries = factors.slots(pair, 0).flat_map(|slot| factors.entries(slot));
+    let start = if factors.pairs[pair].rest { 0.0 } else { f64::NEG_INFINITY };
+    entries.map(|entry| factors.entry_score[entry]).fold(start, f64::max)
 }
 
 /// The largest number of which all scores are multiples, if they are whole numbers; else 0.

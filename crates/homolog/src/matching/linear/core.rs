@@ -51,6 +51,8 @@ pub(super) struct Core {
     pub(super) right: Vec<f64>,
     /// Rows that stay unmatched at their price.
     unmatched: Vec<bool>,
+    /// The score of the first column that each row bid for, or its price: about the best it could have.
+    pub(super) wish: Vec<f64>,
     /// How many bids found two columns equally good.
     pub(super) ties: usize,
 }
@@ -63,6 +65,7 @@ impl Core {
         super::reset(&mut self.left, rows, 0.0);
         super::reset(&mut self.right, columns, 0.0);
         super::reset(&mut self.unmatched, rows, false);
+        super::reset(&mut self.wish, rows, f64::NEG_INFINITY);
         self.ties = 0;
     }
 
@@ -76,6 +79,10 @@ impl Core {
     /// becomes right.
     pub(super) fn bid(&mut self, row: usize, offer: &Offer, floor: f64) -> Option<usize> {
         let second = offer.second.max(floor);
+        if self.wish[row] == f64::NEG_INFINITY {
+            self.wish[row] =
+                if offer.column == NONE { floor } else { floor.max(offer.best + self.right[offer.column]) };
+        }
         self.ties += usize::from(offer.best == second);
         if offer.column == NONE || offer.best < second {
             // Staying unmatched is best, or the row's list is worn out.

@@ -52,7 +52,11 @@ impl Given<'_> {
 
     /// A power of two by which scores are to be multiplied; an error if one of them has no meaning.
     pub(super) fn checked_scale(&self, facts: &Facts) -> Result<f64> {
-        Ok(safe_scale(self.checked_magnitude(facts)?))
+        let largest = self.checked_magnitude(facts)?;
+        if largest > ORDINARY {
+            self.check_sums()?;
+        }
+        Ok(safe_scale(largest))
     }
 
     /// The largest magnitude of all scores, prices included; an error if there is a NaN or plus infinity.
@@ -67,7 +71,22 @@ impl Given<'_> {
         }
         Ok(facts.largest().max(prices))
     }
+
+    /// Whether every matching's score is in range, with room for differences.
+    fn check_sums(&self) -> Result<()> {
+        let most = |most: f64, &value: &f64| if value.is_finite() { most.max(value.abs()) } else { most };
+        let price = |i: usize| self.prices.map_or(f64::NEG_INFINITY, |prices| prices[i]);
+        let rows = self.node.rows().into_iter().enumerate();
+        let rows: Vec<f64> = rows.map(|(i, row)| row.iter().fold(most(0.0, &price(i)), most)).collect();
+        if (4.0 * rows.iter().sum::<f64>()).is_finite() {
+            return Ok(());
+        }
+        Err(Error::Overflow { what: "node scores", largest: rows.iter().copied().fold(0.0, f64::max) })
+    }
 }
+
+/// Sums of scores up to this size are in range, however many there are.
+const ORDINARY: f64 = 1e290;
 
 /// A power of two that brings scores of this largest magnitude to where sums neither overflow nor lose bits to denormals; 1 for
 /// all ordinary scores.

@@ -7,6 +7,7 @@
 //! more left than right nodes, all of which must be matched (solved transposed); forbidden pairs that leave no place for some node
 //! (`crowd` finds the nodes that compete, which splits the problem in two); scores so large or small that
 //! differences would overflow or lose bits (multiplied by a power of two, which is exact). Many-to-one is the best of each row.
+//! Where scores are so unlike that rounding could have hidden what matters, the problem is solved again with care (`careful`).
 //!
 //! **Ties.** The same input gives the same answer. Right nodes are scanned in increasing order and only a strictly better one
 //! replaces an earlier one, so all-equal scores give the identity; between other equally good matchings the choice is
@@ -15,17 +16,22 @@
 //! It does not take edge scores: it answers [`Error::Unsupported`](crate::Error::Unsupported) rather than drop them.
 
 mod bids;
+mod careful;
 mod core;
 mod crowd;
 mod dense;
 mod given;
+mod hungarian;
 mod lazy;
 mod scan;
+
+pub use self::hungarian::Hungarian;
 
 use self::bids::{FirstBids, MoreBids};
 use self::core::{Core, NONE, Scores};
 use self::given::Given;
 use self::scan::Facts;
+use super::problem::FoldedPrices;
 use super::{Certificate, Compatibility, Constraint, Matcher, Matching, Sense, Shortage, Solution, Status, Workspace};
 use crate::{Error, Result};
 use ndarray::ArrayView2;
@@ -43,7 +49,7 @@ pub struct Linear {
 /// Buffers of the linear solver, and the answer of its last solve. Nothing is allocated for a problem no larger than one before,
 /// unless forbidden pairs leave a node without a place.
 #[derive(Debug, Default)]
-pub struct LinearBuffers {
+pub(crate) struct LinearBuffers {
     cores: Cores,
     /// Scores copied where the problem's own cannot be used as they stand: strided in memory, of short rows, or in need of scaling.
     scores: Vec<f64>,
@@ -57,6 +63,8 @@ pub struct LinearBuffers {
     crowd: Shortage,
     /// The caller stopped the last solve; there is no answer.
     stopped: bool,
+    /// How far above the score the proven bound is; 0 unless rounding hides it.
+    gap: f64,
 }
 
 impl Linear {
@@ -77,10 +85,13 @@ impl Linear {
         if problem.edge.is_some() {
             return Err(Error::Unsupported { solver: "linear", what: "edge scores" });
         }
+        problem.check_rest()?;
+        if problem.right_unmatched.is_some() {
+            return self.assign(&FoldedPrices::of(problem).problem, work);
+        }
         if problem.constraint == Constraint::ManyToOne {
             work.linear.assign_many_to_one(problem)?;
         } else {
-            problem.check_rest()?;
             let prices = problem.unmatched.as_ref().map(|prices| prices.view());
             let given = Given { node: problem.node.view(), sense: Sense::Maximize, prices, control: None };
             work.linear.assign(&given)?;
@@ -127,21 +138,25 @@ impl Linear {
 }
 
 impl Matcher for Linear {
-    fn solve(&self, problem: &Compatibility, work: &mut Workspace) -> Result<Solution> {
+    fn solve(&self, given: &Compatibility, work: &mut Workspace) -> Result<Solution> {
+        given.check_rest()?;
+        let folded = FoldedPrices::of(given);
+        let problem = &*folded.problem;
         let right_of = self.assign(problem, work)?.to_vec();
         let matching = Matching::new(right_of, problem.right_count(), problem.constraint)?;
         let score = problem.score(&matching)?;
         let buffers = &work.linear;
         let crowd = (!buffers.crowd.left.is_empty()).then(|| buffers.crowd.clone());
-        Ok(Solution {
+        let solution = Solution {
             matching,
             score,
-            bound: score,
-            status: Status::Optimal,
+            bound: if buffers.gap > 0.0 { (score + buffers.gap).next_up() } else { score },
+            status: if buffers.gap > 0.0 { Status::Converged } else { Status::Optimal },
             iterations: problem.left_count(),
             shortage: crowd.clone().filter(|crowd| is_short(problem, crowd)),
             certificate: Some(Certificate { left: buffers.left.clone(), right: buffers.right.clone(), crowd }),
-        })
+        };
+        folded.carry_back(given, solution)
     }
 }
 
@@ -163,6 +178,7 @@ impl LinearBuffers {
         self.crowd.left.clear();
         self.crowd.right.clear();
         self.stopped = false;
+        self.gap = 0.0;
     }
 
     fn assign_many_to_one(&mut self, problem: &Compatibility) -> Result<()> {
@@ -220,6 +236,7 @@ impl LinearBuffers {
             }
             self.left.copy_from_slice(&core.left);
             self.right.copy_from_slice(&core.right[..m]);
+            self.gap = self.cores.gap;
         } else if !problem.goes_on() {
             self.stopped = true;
         } else {
@@ -272,7 +289,7 @@ impl LinearBuffers {
 
     fn unscale(&mut self, scale: f64) {
         if scale != 1.0 {
-            for value in self.left.iter_mut().chain(&mut self.right) {
+            for value in self.left.iter_mut().chain(&mut self.right).chain([&mut self.gap]) {
                 *value /= scale;
             }
         }
@@ -305,6 +322,7 @@ impl LinearBuffers {
         let outside = Scores { rows, columns, values: &self.part, sign: 1.0, unmatched: prices.as_deref() };
         let placed = self.cores.solve(&outside, &|| true);
         debug_assert!(placed, "outside the crowd everybody has a place");
+        self.gap += self.cores.gap;
         let core = &self.cores.core;
         for (row, &i) in rest_left.iter().enumerate() {
             self.left[i] = core.left[row];
@@ -317,6 +335,7 @@ impl LinearBuffers {
 
     /// Takes over a transposed answer for the crowd.
     fn take_crowd(&mut self) {
+        self.gap += self.cores.gap;
         let core = &self.cores.core;
         for (row, &k) in self.crowd.right.iter().enumerate() {
             self.right[k] = core.left[row];
@@ -358,6 +377,8 @@ struct Cores {
     core: Core,
     dense: dense::Dense,
     lazy: lazy::Lazy,
+    /// How far above the score the proven bound is; 0 where that is within the tolerance.
+    gap: f64,
 }
 
 impl Cores {
@@ -380,11 +401,13 @@ impl Cores {
             && problem.rows < 1 << 31
             && self.core.ties < problem.rows / 4;
         pulp::Arch::new().dispatch(MoreBids { problem, core: &mut self.core });
-        if is_lazy {
+        let placed = if is_lazy {
             self.lazy.solve(problem, &mut self.core, &mut self.dense, goes_on)
         } else {
             self.dense.solve(problem, &mut self.core, goes_on)
-        }
+        };
+        self.gap = if placed { careful::refine(problem, &mut self.core, &mut self.dense) } else { 0.0 };
+        placed
     }
 }
 

@@ -1,10 +1,10 @@
-//! The steps of local search: which small change of a matching raises its score most, and making it. `polish` has the whole.
+//! The steps of local search: which small change of a matching raises its score most, and making it. `polish` in `mod` has the whole.
 //!
 //! With the marginal value of every pair, v_ik = node_ik + Σ_(j matched to l) [d(ij, kl) + d(ji, lk)], kept up to date, moving node i
 //! from a to k is worth v_ik - v_ia; when two nodes change place at once, a correction is needed only where they are neighbours.
 //! Looking for the best change of a node costs m, making it deg·deg'.
 
-use super::{Compatibility, Constraint, EdgeTerm, Matching, Workspace};
+use crate::matching::{Compatibility, Constraint, EdgeTerm, Matching, Workspace};
 use ndarray::Array2;
 
 /// Enough for any matching seen to settle; a stop for those that rounding would keep busy.

@@ -17,10 +17,10 @@
 //! then cut to the length that maximises a model of score plus entropy: with Δ the full step, κ = Δ·(gradient difference) < 0 and
 //! s = Σ 2 Δ² / (y + y_new), to s / (s - β κ) of itself. The gradient is linear in y, so that this costs no extra product.
 
-use super::polish::Kicks;
-use super::relaxation::{Objective, Prepared, Relaxation, Steps};
+use super::problem::{Objective, Steps, solve_softly};
 use super::sinkhorn::{Sinkhorn, Slack, Soft};
-use super::{Compatibility, Matcher, Solution, Workspace};
+use crate::matching::search::Kicks;
+use crate::matching::{Compatibility, Matcher, Solution, Workspace};
 use crate::{Error, Result};
 use ndarray::{Array2, ArrayView1, Axis};
 use rand::{RngExt, SeedableRng};
@@ -78,13 +78,10 @@ impl Default for GraduatedAssignment {
 impl Matcher for GraduatedAssignment {
     fn solve(&self, problem: &Compatibility, work: &mut Workspace) -> Result<Solution> {
         self.check()?;
-        let mut relaxed = match Relaxation::prepare(problem, work)? {
-            Prepared::Solved(solution) => return Ok(*solution),
-            Prepared::Quadratic(relaxed) => relaxed,
-        };
-        let (soft, steps) = self.anneal(&mut relaxed.objective, &relaxed.slack, work);
-        let rounded = relaxed.round(&soft, work)?;
-        relaxed.finish(vec![rounded], self.polish.then(Kicks::default), steps, work)
+        solve_softly(problem, self.polish.then(Kicks::default), work, |soft_problem, work| {
+            let (soft, steps) = self.anneal(&mut soft_problem.objective, &soft_problem.slack, work);
+            Ok((vec![soft_problem.round(&soft, work)?], steps))
+        })
     }
 }
 
@@ -223,11 +220,15 @@ impl State {
     }
 }
 
+/// A unit below this is nothing.
+const SMALLEST_UNIT: f64 = 1e-150;
+
 /// The unit of β; never zero.
 fn unit(objective: &mut Objective<'_>) -> f64 {
     let (n, m) = objective.gain.dim();
     let unit = 0.5 * (node_spread(&objective.gain) + edge_norm(objective) / n.max(m) as f64);
-    if unit > 0.0 { unit } else { 1.0 }
+    // Scores are scaled to about one: what is this small beside them decides nothing, and its inverse would be out of range.
+    if unit > SMALLEST_UNIT { unit } else { 1.0 }
 }
 
 /// The mean over left nodes of the standard deviation of their allowed scores.

@@ -1,7 +1,9 @@
 //! From a [`Compatibility`] to its [`Factors`]: which cells are open, which pairs of rows interact, which entries they list.
 
 use super::factors::{Factors, NONE, Pair, index};
-use crate::matching::{Compatibility, Constraint, EdgeTerm, Shortage};
+use super::shifts::Shifts;
+use crate::matching::problem::check_cells;
+use crate::matching::{Compatibility, Constraint, EdgeTerm, Matching};
 use crate::{Error, Result};
 
 /// What the pairs list.
@@ -13,49 +15,99 @@ pub(crate) enum Listing {
     Edges,
 }
 
-/// The relaxation of a problem with edge scores. `crowd`: left nodes that compete for too few right nodes, as the linear solver
-/// reports them.
-///
-/// # Errors
-/// [`Error::TooLarge`] with more than `max_entries` entries.
+/// The relaxation of a problem with edge scores, all scores shifted. `start`: a feasible matching, whose score says which node scores
+/// matter.
 pub(crate) fn build(
     problem: &Compatibility,
     edge: &EdgeTerm,
-    crowd: Option<&Shortage>,
+    shifts: &Shifts,
+    start: &Matching,
     listing: Listing,
-    max_entries: usize,
-) -> Result<Factors> {
-    let scale = scale_of(problem, edge);
-    let mut factors = open_cells(problem, crowd, scale);
-    let mut builder = Builder::new(problem, edge, &factors, listing, max_entries);
+) -> Factors {
+    let scale = scale_of(problem, edge, shifts, start);
+    let mut factors = open_cells(problem, shifts, scale);
+    let mut builder = Builder::new(problem, edge, &factors, listing);
     let edges = edge.left_edges();
-    let mut pairs: Vec<[usize; 2]> = edges.ends().iter().map(|&[i, j]| [i.min(j), i.max(j)]).collect();
-    pairs.sort_unstable();
-    pairs.dedup();
-    for [i, j] in pairs {
+    for [i, j] in left_pairs(edge) {
         builder.collect(edges.find(i, j), edges.find(j, i), scale);
-        builder.add_pair(&mut factors, [i, j])?;
+        builder.add_pair(&mut factors, [i, j]);
     }
     if !factors.many_to_one {
         add_star_groups(&mut factors);
     }
-    Ok(factors)
+    factors
 }
 
-/// A power of two that brings the edge scores near one; the node scores too, where they would overflow otherwise.
-fn scale_of(problem: &Compatibility, edge: &EdgeTerm) -> f64 {
-    let largest = |values: &mut dyn Iterator<Item = f64>| {
-        values.filter(|value| value.is_finite()).fold(0.0_f64, |largest, value| largest.max(value.abs()))
-    };
-    let node = largest(&mut problem.node.iter().chain(problem.unmatched.iter().flatten()).copied());
-    let mut pairs = 0.0_f64;
-    for t in 0..edge.left_factors().ncols() {
-        let product = largest(&mut edge.left_factors().column(t).iter().copied()).log2()
-            + largest(&mut edge.right_factors().column(t).iter().copied()).log2();
-        pairs = pairs.max(product.exp2());
+/// Pairs of left nodes with an edge between them, each once.
+fn left_pairs(edge: &EdgeTerm) -> Vec<[usize; 2]> {
+    let mut pairs: Vec<[usize; 2]> = edge.left_edges().ends().iter().map(|&[i, j]| [i.min(j), i.max(j)]).collect();
+    pairs.sort_unstable();
+    pairs.dedup();
+    pairs
+}
+
+/// Refuses problems whose relaxation would have more entries than a limit, before any work is done or memory taken.
+///
+/// What counts: for each pair of left nodes with an edge, the pairs of right nodes that its edges can go to (with the tight list all pairs of
+/// right nodes where a score is below zero), and the places of both nodes.
+///
+/// # Errors
+/// [`Error::TooLarge`]; `found` is what was counted when the limit was passed.
+pub(crate) fn check_size(problem: &Compatibility, edge: &EdgeTerm, listing: Listing, limit: usize) -> Result<()> {
+    let what = "entries of the relaxation";
+    let (n, m) = problem.node.dim();
+    check_cells(what, n, m, limit)?;
+    let open = |i: usize, k: usize| problem.node[[i, k]] > f64::NEG_INFINITY;
+    let cells: Vec<usize> = (0..n).map(|i| (0..m).filter(|&k| open(i, k)).count() + 1).collect();
+    let (left, right) = (edge.left_edges(), edge.right_edges().ends());
+    let dense = edge.left_factors().ncols() > 0;
+    let pairs = left_pairs(edge);
+    let mut found: usize = 0;
+    let too_large = |found: usize| Err(Error::TooLarge { what, limit, found });
+    // The places first: they need no look at the edges.
+    for &[i, j] in &pairs {
+        found = found.saturating_add(cells[i] + cells[j]);
     }
-    for e in 0..edge.left_edges().len() {
-        pairs = pairs.max(largest(&mut edge.listed_of(e).iter().map(|&(_, value)| value)));
+    if found > limit {
+        return too_large(found);
+    }
+    for [i, j] in pairs {
+        let (mut entries, mut negative) = (0_usize, false);
+        for (e, swap) in [(left.find(i, j), false), (left.find(j, i), true)] {
+            let Some(e) = e else { continue };
+            let mut count = |f: usize| {
+                let [k, l] = right[f];
+                let (k, l) = if swap { (l, k) } else { (k, l) };
+                if open(i, k) && open(j, l) {
+                    entries += 1;
+                    negative |= listing == Listing::Tight && edge.value(e, f) < 0.0;
+                }
+            };
+            if dense {
+                (0..right.len()).for_each(&mut count);
+            } else {
+                edge.listed_of(e).iter().for_each(|&(f, _)| count(f));
+            }
+        }
+        found = found.saturating_add(if negative { cells[i].saturating_mul(cells[j]) } else { entries });
+        if found > limit {
+            return too_large(found);
+        }
+    }
+    Ok(())
+}
+
+/// A power of two that brings the edge scores near one; the node scores too, where they would overflow otherwise. Node scores so far below
+/// their best that no edges could make up for it do not count.
+fn scale_of(problem: &Compatibility, edge: &EdgeTerm, shifts: &Shifts, start: &Matching) -> f64 {
+    let pairs = edge.magnitude();
+    let hope = 2.0 * pairs * edge.left_edges().len() as f64 - shifts.node_score(problem, start);
+    let mut node = 0.0_f64;
+    for (i, row) in problem.node.rows().into_iter().enumerate() {
+        let open = (0..row.len()).filter(|&k| shifts.is_open(problem, i, k));
+        for score in open.map(|k| shifts.pair(problem, i, k)).chain(shifts.rest(problem, i)) {
+            node = if -score <= hope { node.max(score.abs()) } else { node };
+        }
     }
     // Node scores may be much larger than edge scores, but not so much that steps of the method are lost in them.
     let size = pairs.max(node / 1024.0).clamp(f64::MIN_POSITIVE, f64::MAX);
@@ -64,15 +116,16 @@ fn scale_of(problem: &Compatibility, edge: &EdgeTerm) -> f64 {
     2.0_f64.powi(exponent.clamp(-1000, 1000))
 }
 
-fn open_cells(problem: &Compatibility, crowd: Option<&Shortage>, scale: f64) -> Factors {
+/// Scores below this are as good as this, in units of the scaled scores: far below anything that matters, far from overflow.
+const LOWEST: f64 = -1e100;
+
+fn open_cells(problem: &Compatibility, shifts: &Shifts, scale: f64) -> Factors {
     let (n, m) = problem.node.dim();
     let many_to_one = problem.constraint == Constraint::ManyToOne;
-    let none = Shortage::default();
-    let crowd = crowd.unwrap_or(&none);
     let mut factors = Factors {
         lefts: (0..n).collect(),
         rights: (0..m).collect(),
-        must: (0..m).map(|k| crowd.right.binary_search(&k).is_ok()).collect(),
+        must: (0..m).map(|k| shifts.is_crowded_right(k)).collect(),
         cell_start: vec![0],
         side_start: vec![0],
         entry_start: vec![0],
@@ -82,19 +135,14 @@ fn open_cells(problem: &Compatibility, crowd: Option<&Shortage>, scale: f64) -> 
         ..Factors::default()
     };
     for i in 0..n {
-        let crowded = crowd.left.binary_search(&i).is_ok();
-        factors.crowded.push(crowded);
-        for k in 0..m {
-            // Every largest matching fills the crowd's right nodes from the crowd: nobody else may have them.
-            if problem.node[[i, k]] > f64::NEG_INFINITY && factors.must[k] == crowded {
-                factors.cell_column.push(index(k));
-                factors.cell_score.push(problem.node[[i, k]] * scale);
-            }
+        factors.crowded.push(shifts.is_crowded_left(i));
+        for k in (0..m).filter(|&k| shifts.is_open(problem, i, k)) {
+            factors.cell_column.push(index(k));
+            factors.cell_score.push((shifts.pair(problem, i, k) * scale).max(LOWEST));
         }
-        let price = problem.unmatched_score(i);
-        if crowded || price > f64::NEG_INFINITY {
+        if let Some(score) = shifts.rest(problem, i) {
             factors.cell_column.push(NONE);
-            factors.cell_score.push(if crowded { 0.0 } else { price * scale });
+            factors.cell_score.push((score * scale).max(LOWEST));
         }
         factors.cell_start.push(factors.cell_column.len());
     }
@@ -105,7 +153,6 @@ struct Builder<'a> {
     edge: &'a EdgeTerm,
     right_count: usize,
     listing: Listing,
-    max_entries: usize,
     /// Position of (i, k) among the cells of row i, or `NONE`.
     place: Vec<u32>,
     /// The scores of one pair of rows: (k, l, score), sorted, without repetitions.
@@ -113,13 +160,7 @@ struct Builder<'a> {
 }
 
 impl<'a> Builder<'a> {
-    fn new(
-        problem: &Compatibility,
-        edge: &'a EdgeTerm,
-        factors: &Factors,
-        listing: Listing,
-        max_entries: usize,
-    ) -> Self {
+    fn new(problem: &Compatibility, edge: &'a EdgeTerm, factors: &Factors, listing: Listing) -> Self {
         let (n, m) = problem.node.dim();
         let mut place = vec![NONE; n * m];
         for i in 0..n {
@@ -129,7 +170,7 @@ impl<'a> Builder<'a> {
                 }
             }
         }
-        Self { edge, right_count: m, listing, max_entries, place, scores: Vec::new() }
+        Self { edge, right_count: m, listing, place, scores: Vec::new() }
     }
 
     /// Collects d(ij, kl) + d(ji, lk) over all right edges into `scores`, scaled.
@@ -163,7 +204,7 @@ impl<'a> Builder<'a> {
         });
     }
 
-    fn add_pair(&mut self, factors: &mut Factors, [i, j]: [usize; 2]) -> Result<()> {
+    fn add_pair(&mut self, factors: &mut Factors, [i, j]: [usize; 2]) {
         let m = self.right_count;
         let many = factors.many_to_one;
         let place = &self.place;
@@ -176,14 +217,9 @@ impl<'a> Builder<'a> {
             self.scores.retain(|&(_, _, score)| score > 0.0);
         }
         if self.scores.is_empty() {
-            return Ok(());
+            return;
         }
         let [first, second] = [factors.cells(i), factors.cells(j)];
-        let added = if rest { self.scores.len() } else { first.len() * second.len() };
-        if factors.entry_count() + added > self.max_entries {
-            let found = factors.entry_count() + added;
-            return Err(Error::TooLarge { what: "entries of the relaxation", limit: self.max_entries, found });
-        }
         let slot = factors.slot_count();
         let second_slot = slot + first.len();
         factors.pairs.push(Pair { rows: [i, j], rest });
@@ -211,7 +247,6 @@ impl<'a> Builder<'a> {
         }
         factors.entry_start.resize(factors.slot_count() + 1, factors.entry_slot.len());
         factors.entry_groups.resize(factors.entry_slot.len(), [0, 0]);
-        Ok(())
     }
 }
 

@@ -6,10 +6,10 @@
 //! Iterated is M + μ with μ half of M's current stretch: the same eigenvectors, and no swinging to and fro where M has an eigenvalue
 //! near minus its largest one (bipartite graphs).
 
-use super::affinity::{Affinity, divide_by_largest, scale, sum_over};
-use super::polish::Kicks;
-use super::relaxation::{Prepared, Relaxation, Steps};
-use super::{Compatibility, Matcher, Solution, Workspace};
+use super::affinity::{Affinity, divide, divide_by_largest, sum_over};
+use super::problem::{Found, SoftProblem, Steps, solve_softly};
+use crate::matching::search::Kicks;
+use crate::matching::{Compatibility, Matcher, Solution, Workspace};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 
@@ -35,17 +35,19 @@ impl Default for Spectral {
 impl Matcher for Spectral {
     fn solve(&self, problem: &Compatibility, work: &mut Workspace) -> Result<Solution> {
         self.check()?;
-        let mut relaxed = match Relaxation::prepare(problem, work)? {
-            Prepared::Solved(solution) => return Ok(*solution),
-            Prepared::Quadratic(relaxed) => relaxed,
-        };
-        let affinity = Affinity::new(&relaxed);
+        solve_softly(problem, self.polish.then(Kicks::default), work, |relaxed, work| self.iterate(relaxed, work))
+    }
+}
+
+impl Spectral {
+    fn iterate(&self, relaxed: &mut SoftProblem<'_>, work: &mut Workspace) -> Result<Found> {
+        let affinity = Affinity::new(relaxed);
         let mut vector = affinity.candidates.clone();
         normalise(&mut vector);
         let mut next = vector.clone();
         let mut steps = Steps { count: 0, interrupted: true };
         while steps.count < self.max_steps && !work.interrupted() {
-            affinity.product(&mut relaxed, &vector, &mut next);
+            affinity.product(relaxed, &vector, &mut next);
             let stretch = sum_over(&next, &next, |a, b| a * b).sqrt();
             next.pair.scaled_add(0.5 * stretch, &vector.pair);
             next.rest.iter_mut().zip(&vector.rest).for_each(|(next, x)| *next += 0.5 * stretch * x);
@@ -58,12 +60,9 @@ impl Matcher for Spectral {
                 break;
             }
         }
-        let rounded = relaxed.round(&vector, work)?;
-        relaxed.finish(vec![rounded], self.polish.then(Kicks::default), steps, work)
+        Ok((vec![relaxed.round(&vector, work)?], steps))
     }
-}
 
-impl Spectral {
     fn check(&self) -> Result<()> {
         if !(self.tolerance >= 0.0 && self.tolerance.is_finite()) {
             let (name, value) = ("tolerance", self.tolerance);
@@ -78,6 +77,6 @@ fn normalise(vector: &mut super::sinkhorn::Soft) {
     divide_by_largest(vector);
     let length = sum_over(vector, vector, |a, b| a * b).sqrt();
     if length > 0.0 {
-        scale(vector, length.recip());
+        divide(vector, length);
     }
 }

@@ -34,7 +34,7 @@ impl EdgeTerm {
     /// d(e, f) = Σ_t a_t(e) b_t(f).
     ///
     /// # Errors
-    /// Sizes that disagree, or a factor that is not finite.
+    /// Sizes that disagree, a factor that is not finite, or factors whose products overflow.
     pub fn factored(
         left: Arc<EdgeList>,
         right: Arc<EdgeList>,
@@ -58,6 +58,7 @@ impl EdgeTerm {
         }
         let (listed_start, listed) = (vec![0; left.len() + 1], Vec::new());
         let mut term = Self { left, right, left_factors, right_factors, listed_start, listed, symmetric: false };
+        term.check_range()?;
         term.symmetric = term.find_symmetry();
         Ok(term)
     }
@@ -65,7 +66,7 @@ impl EdgeTerm {
     /// d(e, f) given one by one as (left edge, right edge, value), edges by their position in the lists; repeated pairs add up.
     ///
     /// # Errors
-    /// A position out of range, or a value that is not finite.
+    /// A position out of range, or a value that is not finite, alone or added up.
     pub fn listed(left: Arc<EdgeList>, right: Arc<EdgeList>, entries: Vec<(usize, usize, f64)>) -> Result<Self> {
         let (rows, columns) = (left.len(), right.len());
         Self::factored(left, right, Array2::zeros((rows, 0)), Array2::zeros((columns, 0)))?.with_listed(entries)
@@ -105,8 +106,15 @@ impl EdgeTerm {
         for e in 0..self.left.len() {
             self.listed_start[e + 1] += self.listed_start[e];
         }
+        self.check_range()?;
         self.symmetric = self.find_symmetry();
         Ok(self)
+    }
+
+    /// Products of factors, and sums of listed values, may be out of range though each number is not.
+    fn check_range(&self) -> Result<()> {
+        let largest = self.magnitude();
+        if largest.is_finite() { Ok(()) } else { Err(Error::Overflow { what: "edge scores", largest }) }
     }
 
     /// The same term with right node k renumbered to `position_of[k]`.

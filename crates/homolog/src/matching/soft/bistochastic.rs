@@ -10,10 +10,10 @@
 //! d >= 0: where some d is negative, all existing pairs are raised alike for the search.
 
 use super::graduated_assignment::{GraduatedAssignment, node_spread};
-use super::polish::Kicks;
-use super::relaxation::{Objective, Prepared, Relaxation};
+use super::problem::{Objective, SoftProblem, solve_softly};
 use super::sinkhorn::{Sinkhorn, Soft};
-use super::{Compatibility, EdgeTerm, Matcher, Solution, Workspace};
+use crate::matching::search::Kicks;
+use crate::matching::{Compatibility, EdgeTerm, Matcher, Solution, Workspace};
 use crate::{Error, Result};
 use ndarray::{Array2, ArrayView2};
 use serde::{Deserialize, Serialize};
@@ -41,15 +41,12 @@ impl Default for Bistochastic {
 impl Matcher for Bistochastic {
     fn solve(&self, problem: &Compatibility, work: &mut Workspace) -> Result<Solution> {
         self.check()?;
-        let mut relaxed = match Relaxation::prepare(problem, work)? {
-            Prepared::Solved(solution) => return Ok(*solution),
-            Prepared::Quadratic(relaxed) => relaxed,
-        };
-        let edge = self.normalise_edges(&relaxed.objective.edge, relaxed.objective.weight);
-        let mut normalised = Objective::new(self.normalise_nodes(&relaxed), Cow::Owned(edge), 1.0);
-        let (soft, steps) = self.assignment.anneal(&mut normalised, &relaxed.slack, work);
-        let rounded = relaxed.round(&soft, work)?;
-        relaxed.finish(vec![rounded], self.assignment.polish.then(Kicks::default), steps, work)
+        solve_softly(problem, self.assignment.polish.then(Kicks::default), work, |relaxed, work| {
+            let edge = self.normalise_edges(&relaxed.objective.edge, relaxed.objective.weight);
+            let mut normalised = Objective::new(self.normalise_nodes(relaxed), Cow::Owned(edge), 1.0);
+            let (soft, steps) = self.assignment.anneal(&mut normalised, &relaxed.slack, work);
+            Ok((vec![relaxed.round(&soft, work)?], steps))
+        })
     }
 }
 
@@ -86,7 +83,7 @@ impl Bistochastic {
     }
 
     /// Doubly stochastic scores of pairs; staying unmatched counts nothing beside them.
-    fn normalise_nodes(&self, relaxed: &Relaxation<'_>) -> Array2<f64> {
+    fn normalise_nodes(&self, relaxed: &SoftProblem<'_>) -> Array2<f64> {
         let gain = &relaxed.objective.gain;
         let (n, m) = gain.dim();
         let spread = node_spread(gain);

@@ -4,8 +4,9 @@
 //! order everywhere, that would make a model with no opinion look perfect; so training and evaluation solve every problem with
 //! the right nodes shuffled, and carry the answer back.
 
-use super::{Compatibility, EdgeTerm, Matching, Relaxed, Solution};
+use crate::matching::{Compatibility, EdgeTerm, Matching, Relaxed, Solution};
 use crate::{Error, Result};
+use ndarray::Array1;
 
 /// A random numbering of right nodes, fixed once.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,12 +29,13 @@ impl RightOrder {
     /// Writes the problem, its right nodes in this order, over `shuffled`, whose memory is used again where it fits.
     ///
     /// # Errors
-    /// The problem has another number of right nodes.
+    /// The problem, or a part of it, has another number of right nodes.
     pub fn shuffle_into(&self, problem: &Compatibility, shuffled: &mut Compatibility) -> Result<()> {
-        if self.node_at.len() != problem.right_count() {
-            let (expected, found) = (problem.right_count(), self.node_at.len());
-            return Err(Error::Size { what: "right nodes in order", expected, found });
-        }
+        self.check_count("right nodes of the problem", problem.right_count())?;
+        let prices = problem.right_unmatched.as_ref().map_or(self.node_at.len(), Array1::len);
+        self.check_count("unmatched scores of right nodes", prices)?;
+        let edge_nodes = problem.edge.as_ref().map_or(self.node_at.len(), EdgeTerm::right_count);
+        self.check_count("right nodes of the edge term", edge_nodes)?;
         if shuffled.node.dim() != problem.node.dim() {
             shuffled.node = ndarray::Array2::zeros(problem.node.dim());
         }
@@ -44,8 +46,15 @@ impl RightOrder {
         }
         shuffled.edge = problem.edge.as_ref().map(|edge| self.shuffle_edges(edge)).transpose()?;
         shuffled.unmatched.clone_from(&problem.unmatched);
+        let pick = |scores: &Array1<f64>| self.node_at.iter().map(|&node| scores[node as usize]).collect();
+        shuffled.right_unmatched = problem.right_unmatched.as_ref().map(pick);
         shuffled.constraint = problem.constraint;
         Ok(())
+    }
+
+    fn check_count(&self, what: &'static str, found: usize) -> Result<()> {
+        let expected = self.node_at.len();
+        if expected == found { Ok(()) } else { Err(Error::Size { what, expected, found }) }
     }
 
     fn shuffle_edges(&self, edge: &EdgeTerm) -> Result<EdgeTerm> {
@@ -59,8 +68,9 @@ impl RightOrder {
     /// The answer in terms of the original right nodes.
     ///
     /// # Errors
-    /// The matching has more right nodes than the order.
+    /// The matching has another number of right nodes.
     pub fn carry_back(&self, matching: &Matching) -> Result<Matching> {
+        self.check_count("right nodes of the matching", matching.right_count())?;
         let original = |right: Option<usize>| right.map(|position| self.node_at[position] as usize);
         let map = matching.left_to_right().iter().map(|&right| original(right)).collect();
         Matching::new(map, matching.right_count(), matching.constraint())
@@ -81,9 +91,19 @@ impl RightOrder {
     /// The same for a whole solution: its matching, dual values and shortage.
     ///
     /// # Errors
-    /// As [`Self::carry_back`].
+    /// Any of these has another number of right nodes; the solution is left as it was.
     pub fn carry_back_solution(&self, solution: &mut Solution) -> Result<()> {
-        solution.matching = self.carry_back(&solution.matching)?;
+        let matching = self.carry_back(&solution.matching)?;
+        let count = self.node_at.len();
+        let crowd = solution.certificate.as_ref().and_then(|certificate| certificate.crowd.as_ref());
+        for &index in solution.shortage.iter().chain(crowd).flat_map(|shortage| &shortage.right) {
+            if index >= count {
+                return Err(Error::OutOfRange { what: "right nodes of a shortage", index, count });
+            }
+        }
+        let duals = solution.certificate.as_ref().map_or(count, |certificate| certificate.right.len());
+        self.check_count("right values of the certificate", duals)?;
+        solution.matching = matching;
         let back = |right: &mut Vec<usize>| {
             right.iter_mut().for_each(|right| *right = self.node_at[*right] as usize);
             right.sort_unstable();

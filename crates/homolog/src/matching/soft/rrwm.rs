@@ -6,11 +6,11 @@
 //! x̄, y and x summing to one, until x stays put. x is made a matching by linear assignment, and then improved by local search unless
 //! that is turned off. A step costs one gradient and one soft assignment.
 
-use super::affinity::{Affinity, scale, sum_over};
-use super::polish::Kicks;
-use super::relaxation::{Prepared, Relaxation, Steps};
+use super::affinity::{Affinity, divide, sum_over};
+use super::problem::{Found, SoftProblem, Steps, solve_softly};
 use super::sinkhorn::{Sinkhorn, Soft};
-use super::{Compatibility, Matcher, Solution, Workspace};
+use crate::matching::search::Kicks;
+use crate::matching::{Compatibility, Matcher, Solution, Workspace};
 use crate::{Error, Result};
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
@@ -46,21 +46,23 @@ const NORMALISED: f64 = 1e-4;
 impl Matcher for Rrwm {
     fn solve(&self, problem: &Compatibility, work: &mut Workspace) -> Result<Solution> {
         self.check()?;
-        let mut relaxed = match Relaxation::prepare(problem, work)? {
-            Prepared::Solved(solution) => return Ok(*solution),
-            Prepared::Quadratic(relaxed) => relaxed,
-        };
-        let (n, m) = problem.node.dim();
-        let affinity = Affinity::new(&relaxed);
+        solve_softly(problem, self.polish.then(Kicks::default), work, |relaxed, work| self.walk_about(relaxed, work))
+    }
+}
+
+impl Rrwm {
+    fn walk_about(&self, relaxed: &mut SoftProblem<'_>, work: &mut Workspace) -> Result<Found> {
+        let (n, m) = relaxed.problem.node.dim();
+        let affinity = Affinity::new(relaxed);
         let mut walk = affinity.candidates.clone();
         let (mut walked, mut jump, mut score) = (walk.clone(), walk.clone(), Array2::zeros((n, m)));
         let mut sinkhorn = Sinkhorn::new(n, m, self.normalisations, NORMALISED);
         sum_to_one(&mut walk);
         let mut steps = Steps { count: 0, interrupted: true };
         while steps.count < self.max_steps && !work.interrupted() {
-            affinity.product(&mut relaxed, &walk, &mut walked);
+            affinity.product(relaxed, &walk, &mut walked);
             sum_to_one(&mut walked);
-            self.inflate(&walked, &relaxed, &mut score);
+            self.inflate(&walked, relaxed, &mut score);
             sinkhorn.assign(&score, 1.0, &relaxed.slack, &mut jump);
             sum_to_one(&mut jump);
             let change = self.mix(&walked, &mut jump, &walk);
@@ -71,12 +73,9 @@ impl Matcher for Rrwm {
                 break;
             }
         }
-        let rounded = relaxed.round(&walk, work)?;
-        relaxed.finish(vec![rounded], self.polish.then(Kicks::default), steps, work)
+        Ok((vec![relaxed.round(&walk, work)?], steps))
     }
-}
 
-impl Rrwm {
     fn check(&self) -> Result<()> {
         let bad = |name, value, reason| Err(Error::BadSetting { name, value, reason });
         if !(0.0..=1.0).contains(&self.walk) {
@@ -94,7 +93,7 @@ impl Rrwm {
     }
 
     /// Logarithms of the jump before normalisation, staying unmatched at 0 as soft assignment has it.
-    fn inflate(&self, walked: &Soft, relaxed: &Relaxation<'_>, score: &mut Array2<f64>) {
+    fn inflate(&self, walked: &Soft, relaxed: &SoftProblem<'_>, score: &mut Array2<f64>) {
         let largest = walked.pair.iter().chain(&walked.rest).copied().fold(0.0, f64::max);
         let factor = if largest > 0.0 { self.inflation / largest } else { 0.0 };
         for ((i, k), score) in score.indexed_iter_mut() {
@@ -115,6 +114,6 @@ impl Rrwm {
 fn sum_to_one(x: &mut Soft) {
     let sum = sum_over(x, x, |value, _| value);
     if sum > 0.0 {
-        scale(x, sum.recip());
+        divide(x, sum);
     }
 }

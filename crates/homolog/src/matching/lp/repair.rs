@@ -216,7 +216,8 @@ pub(super) fn feasible_entries(factors: &Factors, point: &Point, cells: &[f64]) 
             }
         }
     }
-    for (sum, &cell) in groups.iter_mut().zip(&factors.group_cell) {
+    // Group 0 is none.
+    for (sum, &cell) in groups.iter_mut().zip(&factors.group_cell).skip(1) {
         *sum = factor(cells[cell as usize], *sum);
     }
     groups[0] = 1.0;

@@ -5,14 +5,19 @@
 //! * it moves to a free right node, or becomes unmatched where that has a price;
 //! * it takes the right node of another, which gets its old one (swap), the best free one (relocation), or stays unmatched.
 //!
-//! Changes never reduce the number of matched nodes that must be matched. Differences are exact (`local_search`). A round over all
+//! Changes never reduce the number of matched nodes that must be matched. Differences are exact (`moves`). A round over all
 //! nodes costs n·m; after the first rounds only nodes near the last changes are looked at.
 //!
 //! A kick moves a few random nodes in a circle; if the local search from there ends lower than before, it is undone.
 
-use super::local_search::{RELATIVE_GAIN, Search};
-use super::{Compatibility, Constraint, EdgeTerm, Matching, Workspace};
+mod grow;
+mod moves;
+
+pub(super) use grow::{Growth, grow};
+
+use self::moves::{RELATIVE_GAIN, Search};
 use crate::Result;
+use crate::matching::{Compatibility, Constraint, EdgeTerm, Matching, Workspace};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -124,7 +129,8 @@ mod tests {
         let prices = Array1::from_shape_fn(n, |i| if i % 2 == 0 { number() } else { f64::NEG_INFINITY });
         node.indexed_iter_mut().filter(|((i, k), _)| (i * 3 + k) % 5 == 4).for_each(|(_, c)| *c = f64::NEG_INFINITY);
         let edge = Some(EdgeTerm::factored(left, right, a, b).unwrap());
-        Compatibility { node, edge, unmatched: priced.then_some(prices), constraint }
+        let unmatched = priced.then_some(prices);
+        Compatibility { edge, unmatched, constraint, ..Compatibility::linear(node) }
     }
 
     fn start(problem: &Compatibility) -> Matching {

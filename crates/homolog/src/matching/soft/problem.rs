@@ -1,4 +1,4 @@
-//! [`Relaxation`]: the quadratic problem as the soft solvers see it, and the way back to a matching.
+//! [`SoftProblem`]: the quadratic problem as the soft solvers see it, and the way back to a matching.
 //!
 //!   maximise  Σ_ik gain_ik y_ik  +  Σ d(ij, kl) y_ik y_jl     over soft matchings y
 //!
@@ -10,15 +10,47 @@
 //! Everything is multiplied by a power of two that brings the largest score near 1, which is exact: squares and sums of the
 //! solvers neither overflow nor vanish, whatever the scale of the problem.
 
-use super::polish::{Kicks, polish};
+use super::bound;
 use super::sinkhorn::{Slack, Soft};
-use super::{
-    Compatibility, Constraint, EdgeTerm, GradientBuffers, Linear, Matcher, Matching, Shortage, Solution, Status,
-    Workspace, bound,
-};
 use crate::Result;
+use crate::matching::problem::{FoldedPrices, GradientBuffers, check_cells};
+use crate::matching::search::{Growth, Kicks, grow, polish};
+use crate::matching::{
+    Compatibility, Constraint, EdgeTerm, Linear, Matcher, Matching, Shortage, Solution, Status, Workspace,
+};
 use ndarray::Array2;
 use std::borrow::Cow;
+
+/// The most pairs of nodes: the soft solvers hold about ten tables of such a size, 2.7 GB.
+const MAX_CELLS: usize = 1 << 25;
+
+/// What a soft solver does between the way in and the way out: matchings found, best guess first, and how it ended.
+pub(super) type Found = (Vec<Matching>, Steps);
+
+/// Solves a problem by a soft search. A problem without edge scores is linear and solved as such. With `improve`, what the search found is
+/// improved by local search, and never less than what local search makes of the best matching without edges, or of one that is grown
+/// from the best pairs of edges; without, the answer is the search's own.
+pub(super) fn solve_softly(
+    given: &Compatibility,
+    improve: Option<Kicks>,
+    work: &mut Workspace,
+    search: impl FnOnce(&mut SoftProblem<'_>, &mut Workspace) -> Result<Found>,
+) -> Result<Solution> {
+    check_cells("pairs of nodes for a soft solver", given.left_count(), given.right_count(), MAX_CELLS)?;
+    given.check()?;
+    let folded = FoldedPrices::of(given);
+    let problem = &*folded.problem;
+    let linear = Linear::default().solve(&problem.without_edges(), work)?;
+    let solution = match problem.edge.as_ref().filter(|edge| !edge.is_empty()) {
+        None => linear,
+        Some(edge) => {
+            let mut soft = SoftProblem::new(problem, edge, linear);
+            let (found, steps) = search(&mut soft, work)?;
+            soft.finish(found, improve, steps, work)?
+        }
+    };
+    folded.carry_back(given, solution)
+}
 
 /// What is maximised: Σ gain_ik y_ik + weight · Σ d(ij, kl) y_ik y_jl.
 pub(super) struct Objective<'a> {
@@ -41,7 +73,7 @@ impl<'a> Objective<'a> {
 }
 
 /// The quadratic problem, scaled, with all that the soft solvers share.
-pub(super) struct Relaxation<'a> {
+pub(super) struct SoftProblem<'a> {
     pub(super) problem: &'a Compatibility,
     pub(super) objective: Objective<'a>,
     pub(super) slack: Slack,
@@ -52,39 +84,21 @@ pub(super) struct Relaxation<'a> {
     rounding: Compatibility,
 }
 
-/// A problem made ready for a soft solver, or solved already because it has no edge scores.
-pub(super) enum Prepared<'a> {
-    Quadratic(Box<Relaxation<'a>>),
-    Solved(Box<Solution>),
-}
-
-impl<'a> Relaxation<'a> {
-    /// Checks the problem and prepares it; a problem without edge scores is solved outright.
-    pub(super) fn prepare(problem: &'a Compatibility, work: &mut Workspace) -> Result<Prepared<'a>> {
-        problem.check()?;
-        let linear_part = Compatibility {
-            node: problem.node.clone(),
-            edge: None,
-            unmatched: problem.unmatched.clone(),
-            constraint: problem.constraint,
-        };
-        let solution = Linear::default().solve(&linear_part, work)?;
-        let Some(edge) = problem.edge.as_ref().filter(|edge| !edge.is_empty()) else {
-            return Ok(Prepared::Solved(Box::new(solution)));
-        };
-        let crowd = solution.certificate.and_then(|certificate| certificate.crowd).unwrap_or_default();
+impl<'a> SoftProblem<'a> {
+    fn new(problem: &'a Compatibility, edge: &'a EdgeTerm, linear: Solution) -> Self {
+        let crowd = linear.certificate.and_then(|certificate| certificate.crowd).unwrap_or_default();
         let scale = safe_scale(problem, edge);
         let slack = find_slack(problem, &crowd);
-        let mut rounding = linear_part;
+        let mut rounding = problem.without_edges();
         let gain = make_gain(problem, &crowd, scale, &mut rounding);
-        Ok(Prepared::Quadratic(Box::new(Self {
+        Self {
             problem,
             objective: Objective::new(gain, Cow::Borrowed(edge), scale),
             slack,
-            linear: solution.matching,
-            shortage: solution.shortage,
+            linear: linear.matching,
+            shortage: linear.shortage,
             rounding,
-        })))
+        }
     }
 
     /// The feasible matching with the largest sum of scores; `rest` scores left nodes that stay unmatched at a price.
@@ -107,32 +121,56 @@ impl<'a> Relaxation<'a> {
     }
 
     /// The best of several matchings, improved by local search if asked for, with its score and a bound.
-    pub(super) fn finish(
-        &self,
-        candidates: Vec<Matching>,
+    fn finish(
+        &mut self,
+        found: Vec<Matching>,
         improve: Option<Kicks>,
         steps: Steps,
         work: &mut Workspace,
     ) -> Result<Solution> {
-        let mut best = (self.problem.score(&self.linear)?, self.linear.clone());
-        let mut first = true;
-        for matching in candidates {
+        let mut starts: Vec<(Matching, Kicks)> = Vec::new();
+        if let Some(kicks) = improve {
+            starts.extend(found.into_iter().map(|matching| (matching, kicks)));
+            starts.push((self.linear.clone(), Kicks::default()));
+            starts.push((self.grown(work)?, kicks));
+        } else {
+            starts.extend(found.into_iter().map(|matching| (matching, Kicks::default())));
+        }
+        let mut best: Option<(f64, Matching)> = None;
+        for (start, kicks) in starts {
             let matching = match improve {
-                Some(kicks) => polish(self.problem, &self.objective.edge, &matching, kicks, work)?,
-                None => matching,
+                Some(_) => polish(self.problem, &self.objective.edge, &start, kicks, work)?,
+                None => start,
             };
             let score = self.problem.score(&matching)?;
-            // Without local search the answer is the solver's own, even where the linear one happens to be better.
-            if score > best.0 || (first && improve.is_none()) {
-                best = (score, matching);
+            if best.as_ref().is_none_or(|best| score > best.0) {
+                best = Some((score, matching));
             }
-            first = false;
         }
-        let (score, matching) = best;
+        let (score, matching) = match best {
+            Some(best) => best,
+            None => (self.problem.score(&self.linear)?, self.linear.clone()),
+        };
         let bound = bound::edge_bound(self.problem, &self.objective.edge, work)?.max(score);
         let status = if steps.interrupted { Status::Limit } else { Status::Converged };
         let (iterations, shortage) = (steps.count, self.shortage.clone());
         Ok(Solution { matching, score, bound, status, iterations, certificate: None, shortage })
+    }
+
+    /// A feasible matching that keeps as much as it can of what grows from the best pairs of edges.
+    fn grown(&mut self, work: &mut Workspace) -> Result<Matching> {
+        let Objective { gain, edge, weight, .. } = &self.objective;
+        let growth = Growth { gain, edge, weight: *weight, constraint: self.problem.constraint };
+        let right_of = grow(&growth, work);
+        let (n, m) = gain.dim();
+        let mut soft = Soft::zeros(n, m);
+        for (i, right) in right_of.iter().enumerate() {
+            match *right {
+                Some(k) => soft.pair[[i, k]] = 1.0,
+                None => soft.rest[i] = 1.0,
+            }
+        }
+        self.round(&soft, work)
     }
 }
 

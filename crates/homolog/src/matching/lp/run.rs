@@ -1,24 +1,25 @@
 //! One solve of the relaxation: bounds from both sides, the best feasible point so far.
 
 use super::repair::{feasible_cells, feasible_entries};
-use super::{EdgeShare, Factors, Halpern, Outlook, Point, Relaxed, START_WEIGHT, WarmStart, linear_problem};
+use super::{EdgeShare, Factors, Halpern, Outlook, Point, Relaxed, START_WEIGHT, Shifts, WarmStart, linear_problem};
 use crate::Result;
-use crate::matching::{Compatibility, Linear, Matching, Solution, Workspace};
+use crate::matching::{Compatibility, Linear, Matching, Solution, Status, Workspace};
 use ndarray::{Array1, Array2};
 
-/// A matching's score is the bound if they agree to this part of the bound, or of the largest single score.
+/// A matching's score is the bound if they agree to this part of the score, or of the largest edge score, shifted.
 const TIGHT: f64 = 1e-10;
 
 pub(super) struct Run<'a> {
     problem: &'a Compatibility,
     factors: &'a Factors,
+    shifts: &'a Shifts,
     pub(super) halpern: Halpern,
     outlook: Outlook,
-    /// In units of the scores.
-    pub(super) bound: f64,
-    pub(super) value: f64,
+    /// Shifted, in units of the scores.
+    bound: f64,
+    value: f64,
     pub(super) iterations: usize,
-    /// The best matching, with its score.
+    /// The best matching, with its score, shifted.
     matching: Matching,
     score: f64,
     /// Cells and entries of a soft matching that is better still.
@@ -30,14 +31,16 @@ impl<'a> Run<'a> {
     pub(super) fn new(
         problem: &'a Compatibility,
         factors: &'a Factors,
+        shifts: &'a Shifts,
         warm: &WarmStart,
         matching: &Matching,
-    ) -> Result<Self> {
-        let score = problem.score(matching)?;
+    ) -> Self {
+        let score = shifts.score(problem, matching);
         let (point, weight) = warm.start(factors);
-        Ok(Self {
+        Self {
             problem,
             factors,
+            shifts,
             halpern: Halpern::new(factors, point, weight),
             outlook: Outlook::default(),
             bound: f64::INFINITY,
@@ -46,7 +49,17 @@ impl<'a> Run<'a> {
             matching: matching.clone(),
             score,
             soft: None,
-        })
+        }
+    }
+
+    /// How far bound and value are apart.
+    pub(super) fn gap(&self) -> f64 {
+        self.bound - self.value
+    }
+
+    /// The bound on the problem's own scores.
+    pub(super) fn total_bound(&self) -> f64 {
+        self.shifts.unshifted_bound(self.bound)
     }
 
     /// What multipliers and variables are worth now.
@@ -55,7 +68,7 @@ impl<'a> Run<'a> {
         self.outlook.evaluate(factors, image, work)?;
         self.bound = self.bound.min(self.outlook.bound / factors.scale);
         let matching = round(self.problem, factors, &image.cells, work)?;
-        let score = self.problem.score(&matching)?;
+        let score = self.shifts.score(self.problem, &matching);
         if score > self.score {
             (self.matching, self.score) = (matching, score);
         }
@@ -75,9 +88,9 @@ impl<'a> Run<'a> {
 
     /// Whether the best matching scores what the bound allows.
     fn is_tight(&self) -> bool {
-        let scores = self.factors.cell_score.iter().chain(&self.factors.entry_score);
-        let largest = scores.fold(0.0_f64, |largest, score| largest.max(score.abs())) / self.factors.scale;
-        self.bound - self.score <= TIGHT * self.bound.abs().max(largest)
+        let entries = self.factors.entry_score.iter();
+        let largest = entries.fold(0.0_f64, |largest, score| largest.max(score.abs())) / self.factors.scale;
+        self.bound - self.score <= TIGHT * self.score.abs().max(largest)
     }
 
     pub(super) fn finish(self) -> Relaxed {
@@ -89,9 +102,9 @@ impl<'a> Run<'a> {
             (relaxed.node, relaxed.unmatched) = soft_matching(self.problem, self.factors, cells);
             relaxed.edges = shares(self.factors, entries);
         }
-        relaxed.value = if tight { self.score } else { self.value };
+        relaxed.value = self.shifts.unshifted(if tight { self.score } else { self.value });
         // The point is feasible, so the bound is no lower; rounding may say otherwise.
-        relaxed.bound = self.bound.max(relaxed.value);
+        relaxed.bound = self.total_bound().max(relaxed.value);
         relaxed.matching = tight.then_some(self.matching);
         relaxed.iterations = self.iterations;
         relaxed
@@ -166,7 +179,8 @@ fn of_matching(problem: &Compatibility, matching: &Matching) -> Relaxed {
 /// A problem without edges: its relaxation is the assignment itself.
 pub(super) fn from_linear(problem: &Compatibility, answer: Solution) -> Relaxed {
     let relaxed = of_matching(problem, &answer.matching);
-    Relaxed { bound: answer.bound, value: answer.score, matching: Some(answer.matching), ..relaxed }
+    let matching = (answer.status == Status::Optimal).then_some(answer.matching);
+    Relaxed { bound: answer.bound, value: answer.score, matching, ..relaxed }
 }
 
 impl WarmStart {

@@ -4,8 +4,8 @@
 //! more than the best linear assignment of node_ik + b_ik. Cost: |E| m for a term of one factor, else |E| |E'|, and one
 //! linear assignment. It is far from tight; a solver that proves things needs a better one.
 
-use super::{Compatibility, EdgeTerm, Linear, Matcher, Workspace};
 use crate::Result;
+use crate::matching::{Compatibility, EdgeTerm, Linear, Matcher, Workspace};
 
 /// The bound. A hair above the exact value, so that rounding never makes it false; plus infinity where it is out of range.
 pub(super) fn edge_bound(problem: &Compatibility, edge: &EdgeTerm, work: &mut Workspace) -> Result<f64> {
@@ -24,12 +24,11 @@ pub(super) fn edge_bound(problem: &Compatibility, edge: &EdgeTerm, work: &mut Wo
     if !size.is_finite() || node.iter().any(|&score| score.is_nan() || score == f64::INFINITY) {
         return Ok(f64::INFINITY);
     }
-    let linear =
-        Compatibility { node, edge: None, unmatched: problem.unmatched.clone(), constraint: problem.constraint };
+    let linear = Compatibility { node, edge: None, ..problem.without_edges() };
     let answer = Linear::default().solve(&linear, work)?;
     // Each of the sums has fewer terms than this, each off by no more than the last place of the size of all.
     let terms = (problem.left_count() + edge.left_edges().len() + 8) as f64;
-    Ok(answer.score + size * terms * f64::EPSILON)
+    Ok(answer.bound + size * terms * f64::EPSILON)
 }
 
 /// For a single factor, its (smallest, largest) value over the edges leaving each right node.

@@ -26,12 +26,15 @@ mod halpern;
 pub(super) mod laws;
 mod repair;
 mod run;
+mod shifts;
 
 pub(crate) use bound::{Outlook, linear_problem};
-pub(crate) use build::{Listing, build};
+pub(crate) use build::{Listing, build, check_size};
 pub(crate) use factors::Factors;
 pub(crate) use halpern::{Halpern, Point, START_WEIGHT};
+pub(crate) use shifts::Shifts;
 
+use super::problem::FoldedPrices;
 use super::{Compatibility, Linear, Matcher, Matching, Workspace};
 use crate::{Error, Result};
 use ndarray::{Array1, Array2};
@@ -63,7 +66,9 @@ impl Default for LpRelaxation {
 }
 
 /// Bounds on the relaxed maximum, and a point of the relaxation.
-#[derive(Debug, Clone, PartialEq)]
+///
+/// With prices of right nodes, their part of the score is in `bound` and `value`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Relaxed {
     /// The relaxed maximum, and so every matching's score, is at most this.
     pub bound: f64,
@@ -75,14 +80,15 @@ pub struct Relaxed {
     pub unmatched: Array1<f64>,
     /// p, where it is not zero.
     pub edges: Vec<EdgeShare>,
-    /// A matching that scores as much as the bound allows, where one was found: it is proven best.
+    /// A matching that scores as much as the bound allows, where one was found: it is proven best, to within 1e-10 of the largest of its
+    /// score and an edge score, once what all matchings have in common is taken off (see [`Status::Optimal`](super::Status::Optimal)).
     pub matching: Option<Matching>,
     /// Steps taken.
     pub iterations: usize,
 }
 
 /// How much of a pair of left nodes goes to a pair of right nodes.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct EdgeShare {
     /// i and j, i < j.
     pub left: [usize; 2],
@@ -124,35 +130,42 @@ impl LpRelaxation {
                 return Err(Error::BadSetting { name, value, reason: "it must be zero or more" });
             }
         }
+        if let Some(edge) = &problem.edge {
+            check_size(problem, edge, Listing::Edges, self.max_entries)?;
+        }
         problem.check()?;
-        let linear = Linear::default().solve(&without_edges(problem), work)?;
+        let folded = FoldedPrices::of(problem);
+        let mut relaxed = self.solve_folded(&folded.problem, warm, work)?;
+        if !folded.is_plain() {
+            relaxed.bound = folded.unfolded_bound(relaxed.bound);
+            relaxed.value = folded.unfolded(relaxed.value);
+            relaxed.matching = relaxed.matching.filter(|matching| folded.keeps_proof(matching));
+        }
+        Ok(relaxed)
+    }
+
+    fn solve_folded(&self, problem: &Compatibility, warm: &mut WarmStart, work: &mut Workspace) -> Result<Relaxed> {
+        let linear = Linear::default().solve(&problem.without_edges(), work)?;
         let Some(edge) = &problem.edge else { return Ok(run::from_linear(problem, linear)) };
         let crowd = linear.certificate.as_ref().and_then(|certificate| certificate.crowd.as_ref());
-        let factors = build(problem, edge, crowd, Listing::Edges, self.max_entries)?;
-        let mut run = Run::new(problem, &factors, warm, &linear.matching)?;
+        let shifts = Shifts::of(problem, crowd);
+        let factors = build(problem, edge, &shifts, &linear.matching, Listing::Edges);
+        let mut run = Run::new(problem, &factors, &shifts, warm, &linear.matching);
         loop {
             run.look(work)?;
-            let gap = run.bound - run.value;
-            let close_enough = gap <= self.tolerance.max(self.gap * run.bound.abs());
+            let close_enough = run.gap() <= self.tolerance.max(self.gap * run.total_bound().abs());
             if close_enough || run.iterations >= self.max_iterations || work.interrupted() {
                 break;
             }
             for _ in 0..STEPS_PER_LOOK {
+                if work.interrupted() {
+                    break;
+                }
                 run.halpern.step(&factors);
                 run.iterations += 1;
             }
         }
         *warm = WarmStart::new(&run.halpern, factors.scale);
         Ok(run.finish())
-    }
-}
-
-/// The problem without its edge scores.
-pub(super) fn without_edges(problem: &Compatibility) -> Compatibility {
-    Compatibility {
-        node: problem.node.clone(),
-        edge: None,
-        unmatched: problem.unmatched.clone(),
-        constraint: problem.constraint,
     }
 }

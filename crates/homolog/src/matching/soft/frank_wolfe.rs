@@ -8,10 +8,10 @@
 //! Starts, in order: the flat soft matching; the best matching of the node scores alone; the soft matching that graduated
 //! assignment ends with; then means of the flat one and of random ones. Cost of a step: one linear assignment and one gradient.
 
-use super::polish::Kicks;
-use super::relaxation::{Objective, Prepared, Relaxation, Steps};
+use super::problem::{Found, Objective, SoftProblem, Steps, solve_softly};
 use super::sinkhorn::{Sinkhorn, Soft};
-use super::{Compatibility, GraduatedAssignment, Matcher, Matching, Solution, Workspace};
+use crate::matching::search::Kicks;
+use crate::matching::{Compatibility, GraduatedAssignment, Matcher, Matching, Solution, Workspace};
 use crate::{Error, Result};
 use ndarray::Array2;
 use rand::{RngExt, SeedableRng};
@@ -49,13 +49,16 @@ const ANNEALED: usize = 2;
 impl Matcher for FrankWolfe {
     fn solve(&self, problem: &Compatibility, work: &mut Workspace) -> Result<Solution> {
         self.check()?;
-        let mut relaxed = match Relaxation::prepare(problem, work)? {
-            Prepared::Solved(solution) => return Ok(*solution),
-            Prepared::Quadratic(relaxed) => relaxed,
-        };
+        let kicks = self.polish.then_some(Kicks { count: self.kicks, seed: self.seed });
+        solve_softly(problem, kicks, work, |relaxed, work| self.climb_from_all(relaxed, work))
+    }
+}
+
+impl FrankWolfe {
+    fn climb_from_all(&self, relaxed: &mut SoftProblem<'_>, work: &mut Workspace) -> Result<Found> {
         let mut steps = Steps { count: 0, interrupted: false };
         let mut random = ChaCha8Rng::seed_from_u64(self.seed);
-        let mut climb = Climb::new(&relaxed);
+        let mut climb = Climb::new(relaxed);
         let mut found = Vec::new();
         for start in 0..self.starts {
             if work.interrupted() {
@@ -68,19 +71,16 @@ impl Matcher for FrankWolfe {
                 climb.soft = soft;
                 steps.count += rounds.count;
             } else {
-                climb.start(start, &relaxed, &mut random);
+                climb.start(start, relaxed, &mut random);
             }
-            let matching = self.ascend(&mut climb, &mut relaxed, &mut steps, work)?;
+            let matching = self.ascend(&mut climb, relaxed, &mut steps, work)?;
             if !found.contains(&matching) {
                 found.push(matching);
             }
         }
-        let kicks = self.polish.then_some(Kicks { count: self.kicks, seed: self.seed });
-        relaxed.finish(found, kicks, steps, work)
+        Ok((found, steps))
     }
-}
 
-impl FrankWolfe {
     fn check(&self) -> Result<()> {
         for (name, value) in [("starts", self.starts), ("max_steps", self.max_steps)] {
             if value == 0 {
@@ -98,7 +98,7 @@ impl FrankWolfe {
     fn ascend(
         &self,
         climb: &mut Climb,
-        relaxed: &mut Relaxation<'_>,
+        relaxed: &mut SoftProblem<'_>,
         steps: &mut Steps,
         work: &mut Workspace,
     ) -> Result<Matching> {
@@ -146,7 +146,7 @@ struct Climb {
 }
 
 impl Climb {
-    fn new(relaxed: &Relaxation<'_>) -> Self {
+    fn new(relaxed: &SoftProblem<'_>) -> Self {
         let (n, m) = relaxed.problem.node.dim();
         let zeros = || Array2::zeros((n, m));
         let mut flat = Soft::zeros(n, m);
@@ -158,7 +158,7 @@ impl Climb {
         Self { soft: flat.clone(), gradient, score, target: flat.clone(), target_gradient, sinkhorn, flat }
     }
 
-    fn start(&mut self, which: usize, relaxed: &Relaxation<'_>, random: &mut ChaCha8Rng) {
+    fn start(&mut self, which: usize, relaxed: &SoftProblem<'_>, random: &mut ChaCha8Rng) {
         match which {
             0 => self.soft.clone_from(&self.flat),
             1 => set_matching(&mut self.soft, &relaxed.linear),

@@ -1,11 +1,13 @@
 //! The Hungarian method in its simplest form, O(n² (n + m)): rows are added one at a time, each by a shortest augmenting path over
-//! reduced costs. It is the check on [`Linear`](super::Linear) and shares no code with it.
+//! reduced costs. It is the check on [`Linear`](crate::matching::Linear) and shares no code with it.
 //!
 //! Staying unmatched is a column of each row's own. For a node that must be matched that column costs one unit of a first,
 //! overriding currency, so that costs are pairs compared lexicographically: as many such nodes as possible are matched, then the
-//! score counts. Pairs form an ordered group, which is all the method needs; no large number stands for infinity.
+//! score counts. Pairs form an ordered group, which is all the method needs; no large number stands for infinity. Costs are what a
+//! score falls short of the best of its row, so that they are precise where they are small.
 
-use super::{Compatibility, Constraint, Matcher, Matching, Solution, Status, Workspace};
+use crate::matching::problem::FoldedPrices;
+use crate::matching::{Compatibility, Constraint, Matcher, Matching, Solution, Status, Workspace};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 
@@ -26,8 +28,10 @@ fn minus(a: Cost, b: Cost) -> Cost {
 }
 
 impl Matcher for Hungarian {
-    fn solve(&self, problem: &Compatibility, _work: &mut Workspace) -> Result<Solution> {
-        problem.check()?;
+    fn solve(&self, given: &Compatibility, _work: &mut Workspace) -> Result<Solution> {
+        given.check()?;
+        let folded = FoldedPrices::of(given);
+        let problem = &*folded.problem;
         if problem.edge.is_some() {
             return Err(Error::Unsupported { solver: "hungarian", what: "edge scores" });
         }
@@ -35,19 +39,23 @@ impl Matcher for Hungarian {
             return Err(Error::Unsupported { solver: "hungarian", what: "many-to-one matchings" });
         }
         let (n, m) = problem.node.dim();
+        let best = |row: usize| problem.node.row(row).iter().copied().fold(problem.unmatched_score(row), f64::max);
+        let top: Vec<f64> = (0..n).map(best).map(|best| if best > f64::NEG_INFINITY { best } else { 0.0 }).collect();
         let columns = assign(n, m + n, |row, column| {
             if column < m {
                 let score = problem.node[[row, column]];
-                (score > f64::NEG_INFINITY).then_some((0, -score))
+                (score > f64::NEG_INFINITY).then_some((0, top[row] - score))
             } else {
                 let score = problem.unmatched_score(row);
-                (column == m + row).then_some(if score > f64::NEG_INFINITY { (0, -score) } else { (1, 0.0) })
+                // A node that must be matched and is not scores 0.
+                let rest = if score > f64::NEG_INFINITY { (0, top[row] - score) } else { (1, top[row]) };
+                (column == m + row).then_some(rest)
             }
         });
         let map = columns.into_iter().map(|column| (column < m).then_some(column)).collect();
         let matching = Matching::new(map, m, Constraint::OneToOne)?;
         let score = problem.score(&matching)?;
-        Ok(Solution {
+        let solution = Solution {
             matching,
             score,
             bound: score,
@@ -55,7 +63,8 @@ impl Matcher for Hungarian {
             iterations: n,
             certificate: None,
             shortage: None,
-        })
+        };
+        folded.carry_back(given, solution)
     }
 }
 

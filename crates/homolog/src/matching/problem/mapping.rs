@@ -2,7 +2,8 @@
 //! where that is the constraint), so that nobody else has to.
 
 use crate::{Error, Result};
-use serde::{Deserialize, Serialize};
+use ndarray::Array1;
+use serde::{Deserialize, Serialize, Serializer};
 
 /// How often a right node may be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
@@ -107,6 +108,22 @@ impl Matching {
         self.left_to_right.iter().enumerate().filter_map(|(i, k)| k.map(|k| (i, k)))
     }
 
+    /// The right node of each left node, and -1 for those without one: the usual form elsewhere.
+    ///
+    /// ```
+    /// use homolog::matching::{Constraint, Matching};
+    /// let y = Matching::new(vec![Some(2), None], 3, Constraint::OneToOne)?;
+    /// assert_eq!(y.to_array(), ndarray::array![2, -1]);
+    /// # Ok::<(), homolog::Error>(())
+    /// ```
+    #[must_use]
+    pub fn to_array(&self) -> Array1<i64> {
+        self.left_to_right
+            .iter()
+            .map(|right| right.map_or(-1, |right| i64::try_from(right).unwrap_or(i64::MAX)))
+            .collect()
+    }
+
     /// Left nodes without a partner, in order.
     pub fn unmatched_left(&self) -> impl Iterator<Item = usize> + '_ {
         positions_of_none(&self.left_to_right)
@@ -139,6 +156,13 @@ impl Matching {
     #[must_use]
     pub fn constraint(&self) -> Constraint {
         self.constraint
+    }
+}
+
+/// As the list of the right node of each left node, null where it has none.
+impl Serialize for Matching {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        self.left_to_right.serialize(serializer)
     }
 }
 

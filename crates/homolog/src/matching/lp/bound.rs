@@ -45,7 +45,8 @@ impl Outlook {
             self.reach.fill(f64::NEG_INFINITY);
             return Ok(());
         }
-        self.bound += answer.score;
+        // Not the score: where rounding hides what is best, its bound is larger.
+        self.bound += answer.bound;
         self.spread(factors, &answer);
         Ok(())
     }
@@ -136,7 +137,7 @@ pub(crate) fn linear_problem(factors: &Factors, scores: &[f64]) -> Compatibility
         }
     }
     let constraint = if factors.many_to_one { Constraint::ManyToOne } else { Constraint::OneToOne };
-    Compatibility { node, edge: None, unmatched: Some(unmatched), constraint }
+    Compatibility::linear(node).with_unmatched(unmatched).with_constraint(constraint)
 }
 
 /// Whether all rows that have to be matched are: those outside the crowd that may not rest, and as many of the crowd as there are

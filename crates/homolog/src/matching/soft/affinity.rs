@@ -8,7 +8,7 @@
 //! lift being 0, or minus the smallest d where that is negative. Each left node takes exactly one of its candidates, so that taking
 //! a number off a row changes all matchings' scores alike; the lift adds the same to all matchings of the same size.
 
-use super::relaxation::Relaxation;
+use super::problem::SoftProblem;
 use super::sinkhorn::Soft;
 use ndarray::{Array2, Axis};
 
@@ -21,7 +21,7 @@ pub(super) struct Affinity {
 }
 
 impl Affinity {
-    pub(super) fn new(relaxed: &Relaxation<'_>) -> Self {
+    pub(super) fn new(relaxed: &SoftProblem<'_>) -> Self {
         let objective = &relaxed.objective;
         let (n, m) = objective.gain.dim();
         let (mut diagonal, mut candidates) = (Soft::zeros(n, m), Soft::zeros(n, m));
@@ -44,7 +44,7 @@ impl Affinity {
     }
 
     /// out = M x.
-    pub(super) fn product(&self, relaxed: &mut Relaxation<'_>, x: &Soft, out: &mut Soft) {
+    pub(super) fn product(&self, relaxed: &mut SoftProblem<'_>, x: &Soft, out: &mut Soft) {
         relaxed.objective.edge_gradient(&x.pair, &mut out.pair);
         let share = !relaxed.slack.many_to_one;
         let rows = x.pair.sum_axis(Axis(1));
@@ -67,15 +67,15 @@ impl Affinity {
 pub(super) fn divide_by_largest(x: &mut Soft) -> f64 {
     let largest = x.pair.iter().chain(&x.rest).copied().fold(0.0, f64::max);
     if largest > 0.0 {
-        scale(x, largest.recip());
+        divide(x, largest);
     }
     largest
 }
 
-/// x *= factor.
-pub(super) fn scale(x: &mut Soft, factor: f64) {
-    x.pair *= factor;
-    x.rest.iter_mut().for_each(|value| *value *= factor);
+/// x /= divisor, which may be so small that its inverse is out of range.
+pub(super) fn divide(x: &mut Soft, divisor: f64) {
+    x.pair /= divisor;
+    x.rest.iter_mut().for_each(|value| *value /= divisor);
 }
 
 /// The sum of f(x_c, y_c) over all candidates.

@@ -1,6 +1,6 @@
 //! Laws of the relaxation's parts, checked against lists of all matchings of small random problems.
 
-use super::{Factors, Halpern, Listing, Outlook, Point, build, linear_problem};
+use super::{Factors, Halpern, Listing, Outlook, Point, Shifts, build, linear_problem};
 use crate::matching::{Compatibility, Constraint, EdgeList, EdgeTerm, Linear, Matcher, Matching, Workspace};
 use ndarray::{Array1, Array2};
 use rand::{Rng, RngExt, SeedableRng};
@@ -33,17 +33,18 @@ pub(crate) fn random_problem(rng: &mut ChaCha8Rng) -> Compatibility {
     }
     let edge = Some(EdgeTerm::listed(left, right, entries).unwrap());
     let constraint = if rng.random_bool(0.2) { Constraint::ManyToOne } else { Constraint::OneToOne };
-    Compatibility { node, edge, unmatched: Some(unmatched), constraint }
+    Compatibility { edge, constraint, ..Compatibility::linear(node).with_unmatched(unmatched) }
 }
 
 pub(crate) fn factors_of(problem: &Compatibility) -> Factors {
     let linear = Compatibility { edge: None, ..problem.clone() };
     let answer = Linear::default().solve(&linear, &mut Workspace::new()).unwrap();
     let crowd = answer.certificate.unwrap().crowd;
-    build(problem, problem.edge.as_ref().unwrap(), crowd.as_ref(), Listing::Tight, 1_000_000).unwrap()
+    let shifts = Shifts::of(problem, crowd.as_ref());
+    build(problem, problem.edge.as_ref().unwrap(), &shifts, &answer.matching, Listing::Tight)
 }
 
-/// All feasible matchings with their scores.
+/// All feasible matchings with their scores, shifted as those of the factors are.
 pub(crate) fn all_matchings(problem: &Compatibility) -> Vec<(Matching, f64)> {
     let (n, m) = problem.node.dim();
     let mut maps: Vec<Vec<Option<usize>>> = vec![Vec::new()];
@@ -58,7 +59,14 @@ pub(crate) fn all_matchings(problem: &Compatibility) -> Vec<(Matching, f64)> {
     let all: Vec<Matching> = matchings.collect();
     let most = all.iter().map(placed).max().unwrap_or(0);
     let feasible = all.into_iter().filter(|matching| placed(matching) == most);
-    feasible.map(|matching| (matching.clone(), problem.score(&matching).unwrap())).collect()
+    let linear = Linear::default().solve(&problem.without_edges(), &mut Workspace::new()).unwrap();
+    let shifts = Shifts::of(problem, linear.certificate.unwrap().crowd.as_ref());
+    let shifted = |matching: Matching| {
+        let (score, shifted) = (problem.score(&matching).unwrap(), shifts.score(problem, &matching));
+        assert!((shifts.unshifted(shifted) - score).abs() < 1e-12, "{matching:?}");
+        (matching, shifted)
+    };
+    feasible.map(shifted).collect()
 }
 
 fn random_multipliers(factors: &Factors, rng: &mut impl Rng) -> Point {

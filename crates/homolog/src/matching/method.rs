@@ -1,0 +1,87 @@
+//! [`Method`]: the list of all matchers, for settings files, programs and the conformance tests.
+
+use super::{
+    Bistochastic, BruteForce, Exact, FrankWolfe, GraduatedAssignment, Hungarian, Linear, Matcher, Rrwm, Spectral,
+};
+use serde::{Deserialize, Serialize};
+
+/// Every matcher there is, by name, with its settings.
+///
+/// ```
+/// use homolog::matching::{Linear, Method};
+/// assert_eq!(serde_json::to_string(&Method::Linear(Linear::default()))?, r#"{"name":"linear","require_full":false}"#);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "name", rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Method {
+    /// Exact linear assignment.
+    Linear(Linear),
+    /// Exact linear assignment, simple and slow: the check on [`Method::Linear`].
+    Hungarian(Hungarian),
+    /// Softassign under a falling temperature, the quadratic solver of the paper.
+    GraduatedAssignment(GraduatedAssignment),
+    /// Bistochastic normalisation of the scores, then graduated assignment.
+    Bistochastic(Bistochastic),
+    /// The principal eigenvector of the affinities.
+    Spectral(Spectral),
+    /// Reweighted random walks.
+    Rrwm(Rrwm),
+    /// Frank-Wolfe ascent from several starts and local search.
+    FrankWolfe(FrankWolfe),
+    /// Tries every matching of a small problem, edges included.
+    BruteForce(BruteForce),
+    /// Exact quadratic matching with bounds, to be stopped at any time.
+    Exact(Exact),
+}
+
+impl Method {
+    /// All matchers with their default settings.
+    #[must_use]
+    pub fn all() -> Vec<Self> {
+        vec![
+            Self::Linear(Linear::default()),
+            Self::Hungarian(Hungarian::default()),
+            Self::GraduatedAssignment(GraduatedAssignment::default()),
+            Self::Bistochastic(Bistochastic::default()),
+            Self::Spectral(Spectral::default()),
+            Self::Rrwm(Rrwm::default()),
+            Self::FrankWolfe(FrankWolfe::default()),
+            Self::BruteForce(BruteForce::default()),
+            Self::Exact(Exact::default()),
+        ]
+    }
+
+    /// The name in settings files.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Linear(_) => "linear",
+            Self::Hungarian(_) => "hungarian",
+            Self::GraduatedAssignment(_) => "graduated-assignment",
+            Self::Bistochastic(_) => "bistochastic",
+            Self::Spectral(_) => "spectral",
+            Self::Rrwm(_) => "rrwm",
+            Self::FrankWolfe(_) => "frank-wolfe",
+            Self::BruteForce(_) => "brute-force",
+            Self::Exact(_) => "exact",
+        }
+    }
+
+    /// The solver.
+    #[must_use]
+    pub fn matcher(&self) -> &dyn Matcher {
+        match self {
+            Self::Linear(solver) => solver,
+            Self::Hungarian(solver) => solver,
+            Self::GraduatedAssignment(solver) => solver,
+            Self::Bistochastic(solver) => solver,
+            Self::Spectral(solver) => solver,
+            Self::Rrwm(solver) => solver,
+            Self::FrankWolfe(solver) => solver,
+            Self::BruteForce(solver) => solver,
+            Self::Exact(solver) => solver,
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! The problem that every matcher solves, and what it answers.
+
+mod compatibility;
+mod edge_gradient;
+mod edge_list;
+mod edge_term;
+mod mapping;
+mod precise;
+mod reorder;
+mod restrictions;
+mod right_prices;
+mod sense;
+mod solution;
+mod verify;
+
+pub use compatibility::Compatibility;
+pub use edge_list::EdgeList;
+pub use edge_term::EdgeTerm;
+pub use mapping::{Constraint, Matching};
+pub use reorder::RightOrder;
+pub use restrictions::Restrictions;
+pub use sense::Sense;
+pub use solution::{Certificate, Shortage, Solution, Status};
+pub use verify::verify;
+
+pub(super) use compatibility::check_cells;
+pub(super) use edge_gradient::GradientBuffers;
+pub(super) use precise::Precise;
+pub(super) use right_prices::FoldedPrices;

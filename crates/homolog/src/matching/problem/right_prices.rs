@@ -1,0 +1,102 @@
+//! Prices of right nodes, folded into the node scores: every solver but brute force sees a problem without them.
+//!
+//!   Σ node_ik y_ik + Σ_(k unmatched) r_k  =  Σ_k r_k + Σ (node_ik - r_k) y_ik     for one-to-one matchings
+//!
+//! From all choices of a left node that has a price itself the best is subtracted, too, so that large ones do not swallow small ones.
+//! Differences are rounded; what that can change in a matching's score is known, and a proof that it could overturn is no longer called one.
+
+use super::{Compatibility, Matching, Precise, Solution, Status};
+use crate::Result;
+use std::borrow::Cow;
+
+/// A proof stands if rounding changes scores by no more than this part of what the answer falls short of everyone's best, and the prices.
+const NEGLIGIBLE: f64 = 1e-12;
+
+/// A problem without prices of right nodes, and what it takes to carry its answer back.
+pub(crate) struct FoldedPrices<'a> {
+    pub(crate) problem: Cow<'a, Compatibility>,
+    /// What the folded scores leave out.
+    constant: Precise,
+    /// No matching's folded score is off by more than this.
+    rounding: f64,
+    /// Σ_k |r_k|.
+    price_size: f64,
+}
+
+impl<'a> FoldedPrices<'a> {
+    /// The problem itself where right nodes have no price.
+    pub(crate) fn of(problem: &'a Compatibility) -> Self {
+        let Some(prices) = &problem.right_unmatched else {
+            let (constant, problem) = (Precise::default(), Cow::Borrowed(problem));
+            return Self { problem, constant, rounding: 0.0, price_size: 0.0 };
+        };
+        let mut folded = Compatibility { right_unmatched: None, ..problem.clone() };
+        let mut constant: Precise = prices.iter().map(|&price| Precise::new(price)).sum();
+        let mut rounding = 0.0;
+        for (i, mut row) in folded.node.rows_mut().into_iter().enumerate() {
+            // A node that must be matched counts nothing if it is left over: that choice could not be shifted.
+            let own = problem.unmatched_score(i);
+            let top = row.iter().zip(prices).map(|(score, price)| score - price).fold(own, f64::max);
+            let shift = if own > f64::NEG_INFINITY { top } else { 0.0 };
+            constant = constant.plus(Precise::new(shift));
+            let round = |exact: Precise, rounded: &mut f64| {
+                *rounded = exact.value();
+                exact.minus(Precise::new(*rounded)).value().abs()
+            };
+            let mut most = 0.0_f64;
+            for (score, &price) in row.iter_mut().zip(prices).filter(|(score, _)| score.is_finite()) {
+                most = most.max(round(Precise::difference(*score, price).minus(Precise::new(shift)), score));
+            }
+            if let Some(own) = folded.unmatched.as_mut().map(|scores| &mut scores[i]).filter(|own| own.is_finite()) {
+                most = most.max(round(Precise::difference(*own, shift), own));
+            }
+            rounding += most;
+        }
+        let price_size = prices.iter().map(|price| price.abs()).sum();
+        Self { problem: Cow::Owned(folded), constant, rounding, price_size }
+    }
+
+    /// Whether nothing was folded.
+    pub(crate) fn is_plain(&self) -> bool {
+        matches!(self.problem, Cow::Borrowed(_))
+    }
+
+    /// A score of the folded problem as one of the problem that was given.
+    pub(crate) fn unfolded(&self, score: f64) -> f64 {
+        if self.is_plain() { score } else { self.constant.plus(Precise::new(score)).value() }
+    }
+
+    /// A bound on the folded scores as one on those that were given.
+    pub(crate) fn unfolded_bound(&self, bound: f64) -> f64 {
+        if self.is_plain() || !bound.is_finite() {
+            return bound;
+        }
+        self.constant.plus(Precise::new(bound)).plus(Precise::new(2.0 * self.rounding)).rounded_up()
+    }
+
+    /// Turns the answer to the folded problem into one to the problem that was given.
+    pub(crate) fn carry_back(&self, given: &Compatibility, mut solution: Solution) -> Result<Solution> {
+        if self.is_plain() {
+            return Ok(solution);
+        }
+        solution.score = given.score(&solution.matching)?;
+        if solution.status == Status::Optimal && !self.keeps_proof(&solution.matching) {
+            solution.status = Status::Converged;
+        }
+        let bound = self.unfolded_bound(solution.bound);
+        solution.bound = if solution.status == Status::Optimal { solution.score } else { bound.max(solution.score) };
+        Ok(solution)
+    }
+
+    /// Whether a matching proven best for the folded scores is for the given ones.
+    pub(crate) fn keeps_proof(&self, matching: &Matching) -> bool {
+        let problem = &self.problem;
+        let mut size = self.price_size;
+        for (i, right) in matching.left_to_right().iter().enumerate() {
+            let own = right.map_or(problem.unmatched_score(i), |k| problem.node[[i, k]]);
+            let top = problem.node.row(i).iter().copied().fold(problem.unmatched_score(i), f64::max);
+            size += if own.is_finite() { top - own } else { 0.0 };
+        }
+        2.0 * self.rounding <= NEGLIGIBLE * size
+    }
+}

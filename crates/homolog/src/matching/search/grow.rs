@@ -1,0 +1,129 @@
+//! A matching grown from the best pairs of edges: the start that edge scores ask for where node scores say nothing.
+//!
+//! A single pair of nodes shares no edge with anything, so that where only edges score, and staying unmatched is free, no change of one node
+//! improves the empty matching. Two pairs do: growth begins with the pair of edges that adds most, and then takes, again and again, the pair of
+//! nodes next to what is there that adds most, until none adds anything; then the next best pair of edges that is still free begins again.
+//!
+//! Cost: all pairs of edges are looked at once, |E| |E'|; each step looks at the neighbours of what has grown, deg · m each.
+
+use crate::matching::{Constraint, EdgeTerm, Workspace};
+use ndarray::Array2;
+
+/// What growth needs of a problem: `gain` of each pair beside staying unmatched, minus infinity where it is impossible, in units in which
+/// edges count `weight`.
+pub(in crate::matching) struct Growth<'a> {
+    pub(in crate::matching) gain: &'a Array2<f64>,
+    pub(in crate::matching) edge: &'a EdgeTerm,
+    pub(in crate::matching) weight: f64,
+    pub(in crate::matching) constraint: Constraint,
+}
+
+/// The right node of each left node that growth reached.
+pub(in crate::matching) fn grow(growth: &Growth<'_>, work: &Workspace) -> Vec<Option<usize>> {
+    let mut grown = Grown {
+        growth,
+        value: growth.gain.clone(),
+        right_of: vec![None; growth.gain.nrows()],
+        taken: vec![false; growth.gain.ncols()],
+        frontier: Vec::new(),
+    };
+    for seed in seeds(growth, work) {
+        if work.interrupted() {
+            break;
+        }
+        if !grown.is_free(seed.pairs[0]) || !grown.is_free(seed.pairs[1]) {
+            continue;
+        }
+        let worth = seed.pairs.map(|pair| grown.value[pair]).iter().sum::<f64>() + seed.together;
+        if worth > 0.0 {
+            seed.pairs.into_iter().for_each(|pair| grown.take(pair));
+            while let Some(pair) = grown.best_next()
+                && !work.interrupted()
+            {
+                grown.take(pair);
+            }
+        }
+    }
+    grown.right_of
+}
+
+/// Two pairs of nodes that share an edge on both sides.
+struct Seed {
+    pairs: [(usize, usize); 2],
+    /// What the edges add, both directions.
+    together: f64,
+    worth: f64,
+}
+
+/// For each left edge the right edge that makes most of it, best first.
+fn seeds(growth: &Growth<'_>, work: &Workspace) -> Vec<Seed> {
+    let Growth { gain, edge, weight, constraint } = *growth;
+    let (left, right) = (edge.left_edges(), edge.right_edges());
+    let shared = constraint == Constraint::ManyToOne;
+    let mut seeds = Vec::new();
+    for (e, &[i, j]) in left.ends().iter().enumerate() {
+        if work.interrupted() {
+            break;
+        }
+        let back = left.find(j, i);
+        let mut best: Option<Seed> = None;
+        let mut consider = |f: usize| {
+            let [k, l] = right.ends()[f];
+            let reverse = back.and_then(|back| right.find(l, k).map(|f| edge.value(back, f)));
+            let together = (edge.value(e, f) + reverse.unwrap_or(0.0)) * weight;
+            let worth = gain[[i, k]] + gain[[j, l]] + together;
+            if (k != l || shared) && worth > best.as_ref().map_or(f64::NEG_INFINITY, |best| best.worth) {
+                best = Some(Seed { pairs: [(i, k), (j, l)], together, worth });
+            }
+        };
+        if edge.left_factors().ncols() > 0 {
+            (0..right.len()).for_each(&mut consider);
+        } else {
+            edge.listed_of(e).iter().for_each(|&(f, _)| consider(f));
+        }
+        seeds.extend(best);
+    }
+    seeds.sort_by(|a, b| b.worth.total_cmp(&a.worth));
+    seeds
+}
+
+struct Grown<'a> {
+    growth: &'a Growth<'a>,
+    /// What each pair adds to what has grown.
+    value: Array2<f64>,
+    right_of: Vec<Option<usize>>,
+    taken: Vec<bool>,
+    /// Left nodes next to what has grown.
+    frontier: Vec<usize>,
+}
+
+impl Grown<'_> {
+    fn is_free(&self, (i, k): (usize, usize)) -> bool {
+        self.right_of[i].is_none() && !self.taken[k]
+    }
+
+    fn take(&mut self, (i, k): (usize, usize)) {
+        let Growth { edge, weight, constraint, .. } = *self.growth;
+        self.right_of[i] = Some(k);
+        self.taken[k] = constraint == Constraint::OneToOne;
+        edge.add_pair_gradient(i, k, weight, &mut self.value);
+        self.frontier.extend(edge.left_edges().neighbours(i));
+        self.frontier.sort_unstable();
+        self.frontier.dedup();
+        let right_of = &self.right_of;
+        self.frontier.retain(|&node| right_of[node].is_none());
+    }
+
+    /// The pair next to what has grown that adds most, if any adds something.
+    fn best_next(&self) -> Option<(usize, usize)> {
+        let mut best: Option<((usize, usize), f64)> = None;
+        for &i in &self.frontier {
+            for (k, &value) in self.value.row(i).iter().enumerate() {
+                if !self.taken[k] && value > best.map_or(0.0, |(_, most)| most) {
+                    best = Some(((i, k), value));
+                }
+            }
+        }
+        best.map(|(pair, _)| pair)
+    }
+}

@@ -1,0 +1,19 @@
+//! Heuristics that move through soft matchings, in which a left node may be divided among right nodes, and round at the end.
+//!
+//! `problem` has what they share: the problem as they see it, and one way in and out ([`problem::solve_softly`]).
+
+mod affinity;
+mod bistochastic;
+mod bound;
+mod frank_wolfe;
+mod graduated_assignment;
+mod problem;
+mod rrwm;
+mod sinkhorn;
+mod spectral;
+
+pub use bistochastic::Bistochastic;
+pub use frank_wolfe::FrankWolfe;
+pub use graduated_assignment::GraduatedAssignment;
+pub use rrwm::Rrwm;
+pub use spectral::Spectral;
