@@ -15,6 +15,7 @@ mod experiment;
 mod features;
 mod files;
 mod house;
+mod laws;
 mod learn;
 mod linear;
 mod quadratic;
@@ -46,6 +47,8 @@ enum Command {
     Certified(certified::Arguments),
     /// Training: the house data, a path of λ, random problems beside dlib's figures, and up to 10,000 examples.
     Learn(learn::Arguments),
+    /// The laws of matching on millions of small random problems, against brute force.
+    Laws(laws::Arguments),
     /// Known points found among the corners of photographs, with and without learning; SUSAN beside imageproc's FAST.
     Scene(scene::Arguments),
     /// One row of the last table of `learn`, in a process of its own.
@@ -65,6 +68,7 @@ fn main() -> Result<()> {
         Command::Exact(arguments) => exact::run(&arguments),
         Command::Certified(arguments) => certified::run(&arguments),
         Command::Learn(arguments) => learn::run(&arguments),
+        Command::Laws(arguments) => laws::run(&arguments),
         Command::Scene(arguments) => scene::run(&arguments),
         Command::LearnScale(arguments) => learn::run_one(&arguments),
         Command::SolveOne(arguments) => linear::run_one(&arguments),

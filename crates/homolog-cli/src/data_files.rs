@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail};
 use homolog::data::cost_matrix::{self, Sense};
 use homolog::data::dataset::NamedGraph;
 use homolog::data::landmarks::LandmarkTable;
-use homolog::data::{dd, house, npy, qaplib};
+use homolog::data::{dd, house, npy, problem, qaplib};
 use homolog::matching::Compatibility;
 use std::path::Path;
 
@@ -53,6 +53,8 @@ pub(crate) enum ProblemFormat {
     Dd,
     /// A quadratic assignment problem of QAPLIB
     Qaplib,
+    /// A whole problem as JSON
+    Json,
 }
 
 impl ProblemFormat {
@@ -63,19 +65,25 @@ impl ProblemFormat {
             "npy" => Some(Self::Npy),
             "dd" => Some(Self::Dd),
             "dat" => Some(Self::Qaplib),
+            "json" => Some(Self::Json),
             _ => None,
         }
     }
 }
 
-/// Reads a problem. The sense is that of a cost matrix; the other formats are minimised.
-pub(crate) fn read_problem(path: &Path, format: ProblemFormat, sense: Sense) -> Result<Compatibility> {
+/// Reads a problem, and whether its values are costs or scores. The sense given is that of a cost matrix; `.dd` and QAPLIB are minimised, a
+/// JSON file says so itself.
+pub(crate) fn read_problem(path: &Path, format: ProblemFormat, sense: Sense) -> Result<(Compatibility, Sense)> {
+    if format == ProblemFormat::Json {
+        let file = problem::read(&files::read_text(path)?).with_context(|| path.display().to_string())?;
+        return Ok((file.restricted().with_context(|| path.display().to_string())?, file.sense));
+    }
     let problem = match format {
         ProblemFormat::Csv => cost_matrix::read_csv(&files::read_text(path)?, sense)
             .and_then(|matrix| cost_matrix::problem(matrix, sense)),
         ProblemFormat::Npy => npy::read(&files::read(path)?).and_then(|matrix| cost_matrix::problem(matrix, sense)),
         ProblemFormat::Dd => dd::read(&files::read_text(path)?),
-        ProblemFormat::Qaplib => qaplib::read(&files::read_text(path)?),
+        ProblemFormat::Qaplib | ProblemFormat::Json => qaplib::read(&files::read_text(path)?),
     };
-    problem.with_context(|| path.display().to_string())
+    Ok((problem.with_context(|| path.display().to_string())?, sense))
 }

@@ -241,7 +241,7 @@ fn the_direction_of_edges_counts() {
     let ones = || Array2::ones((3, 1));
     let edge = Some(EdgeTerm::factored(list(left), list(right), ones(), ones()).unwrap());
     let node = Array2::zeros((4, 4));
-    let problem = Compatibility { node, edge, unmatched: None, constraint: Constraint::OneToOne };
+    let problem = Compatibility { edge, ..Compatibility::linear(node) };
     for method in Method::all().into_iter().filter(is_heuristic) {
         let answer = solve(&method, &problem);
         assert_eq!(answer.matching.left_to_right(), [Some(2), Some(0), Some(3), Some(1)], "{}", method.name());
@@ -259,7 +259,7 @@ fn nodes_without_edges_go_by_their_own_scores() {
     node[[2, 1]] = 0.5;
     node[[3, 0]] = 0.25;
     node[[0, 3]] = 0.1;
-    let problem = Compatibility { node, edge, unmatched: None, constraint: Constraint::OneToOne };
+    let problem = Compatibility { edge, ..Compatibility::linear(node) };
     for method in Method::all().into_iter().filter(is_heuristic) {
         let answer = solve(&method, &problem);
         assert_eq!(answer.matching.left_to_right(), [Some(3), Some(2), Some(1), Some(0)], "{}", method.name());
@@ -361,7 +361,7 @@ fn memory_grows_with_the_number_of_pairs_only() {
         let ones = || Array2::ones((edges.len(), 1));
         let edge = Some(EdgeTerm::factored(edges.clone(), edges.clone(), ones(), ones()).unwrap());
         let node = Array2::from_shape_simple_fn((count, count), || rng.random::<f64>());
-        let problem = Compatibility { node, edge, unmatched: None, constraint: Constraint::OneToOne };
+        let problem = Compatibility { edge, ..Compatibility::linear(node) };
         let brief = GraduatedAssignment { beta_end: 0.6, ..GraduatedAssignment::default() };
         allocation_counter::measure(|| {
             brief.solve(&problem, &mut Workspace::new()).unwrap();

@@ -8,7 +8,10 @@ use crate::{Ending, files};
 use anyhow::{Result, bail};
 use homolog::Control;
 use homolog::data::cost_matrix::Sense;
-use homolog::matching::{Compatibility, Exact, Linear, Method, Shortage, Solution, Status, Workspace, verify};
+use homolog::data::problem::{self, ProblemFile};
+use homolog::matching::{
+    Compatibility, Exact, Linear, Method, Restrictions, Shortage, Solution, Status, Workspace, verify,
+};
 use serde::Serialize;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -23,10 +26,11 @@ use std::time::{Duration, Instant};
   homolog solve similarities.npy --maximize --json
   homolog solve motor1.dd --time-limit 10
   homolog solve nug30.dat --matcher frank-wolfe -o nug30.json
+  homolog solve costs.csv --save-problem problem.json
 
 Forbidden pairs of a cost matrix are empty or inf (-inf with --maximize). docs/formats.md has all formats.")]
 pub(crate) struct Arguments {
-    /// A cost matrix (.csv, .txt, .npy), a graph matching problem (.dd) or a problem of QAPLIB (.dat); - for standard input
+    /// A cost matrix (.csv, .txt, .npy), a graph matching problem (.dd), a problem of QAPLIB (.dat) or a whole problem (.json); - for standard input
     problem: PathBuf,
     /// What the file is; by default what its name says
     #[arg(long, value_enum)]
@@ -43,6 +47,9 @@ pub(crate) struct Arguments {
     /// Print JSON
     #[arg(long)]
     json: bool,
+    /// Write the problem itself into a file, as JSON: everything that the solver sees
+    #[arg(long, value_name = "FILE")]
+    save_problem: Option<PathBuf>,
     /// Write the result into a file: .json for JSON, .csv for a table of the matching, anything else as it is printed
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -91,16 +98,20 @@ struct Crowd {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
-    let outputs: Vec<&Path> = arguments.output.iter().map(PathBuf::as_path).collect();
+    let outputs: Vec<&Path> = arguments.output.iter().chain(&arguments.save_problem).map(PathBuf::as_path).collect();
     files::check_outputs(&[&arguments.problem], &outputs)?;
     let Some(format) = arguments.format.or_else(|| ProblemFormat::of(&arguments.problem)) else {
         usage(format!("what is {}? Its name does not say; say --format", arguments.problem.display()))
     };
     let sense = if arguments.maximize { Sense::Maximize } else { Sense::Minimize };
-    if arguments.maximize && matches!(format, ProblemFormat::Dd | ProblemFormat::Qaplib) {
-        usage("--maximize is for matrices: the problems of this format are minimised".to_string());
+    if arguments.maximize && matches!(format, ProblemFormat::Dd | ProblemFormat::Qaplib | ProblemFormat::Json) {
+        usage("--maximize is for matrices: the other formats say themselves what is wanted".to_string());
     }
-    let problem = read_problem(&arguments.problem, format, sense)?;
+    let (problem, sense) = read_problem(&arguments.problem, format, sense)?;
+    if let Some(path) = &arguments.save_problem {
+        let file = ProblemFile::new(problem.clone(), Restrictions::default(), sense);
+        files::write(path, problem::write(&file)?.as_bytes())?;
+    }
     let method = arguments.matcher.clone().unwrap_or_else(|| match problem.edge {
         None => Method::Linear(Linear::default()),
         Some(_) => Method::Exact(Exact::default()),

@@ -8,6 +8,7 @@ pub mod house;
 pub mod landmarks;
 pub mod matches;
 pub mod npy;
+pub mod problem;
 pub mod qaplib;
 mod table;
 pub mod turntable;

@@ -7,7 +7,8 @@
 use crate::Result;
 use crate::matching::{Compatibility, EdgeTerm, Linear, Matcher, Workspace};
 
-/// The bound. A hair above the exact value, so that rounding never makes it false; plus infinity where it is out of range.
+/// The bound. A hair above the exact value, so that rounding never makes it false; plus infinity where it is out of range, or where the
+/// caller will not wait for it.
 pub(super) fn edge_bound(problem: &Compatibility, edge: &EdgeTerm, work: &mut Workspace) -> Result<f64> {
     let mut node = problem.node.clone();
     let ranges = factor_ranges(edge);
@@ -16,6 +17,9 @@ pub(super) fn edge_bound(problem: &Compatibility, edge: &EdgeTerm, work: &mut Wo
     for (i, mut row) in node.rows_mut().into_iter().enumerate() {
         let scores = row.iter().copied().chain([problem.unmatched_score(i)]);
         size += scores.filter(|score| score.is_finite()).fold(0.0, |most: f64, score| most.max(score.abs()));
+        if work.interrupted() {
+            return Ok(f64::INFINITY);
+        }
         for e in edge.left_edges().from_node(i) {
             best_of_edge(edge, e, &ranges, &mut best);
             row.iter_mut().zip(&best).for_each(|(score, &best)| *score += best);
