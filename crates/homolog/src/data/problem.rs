@@ -264,16 +264,17 @@ pub fn write(file: &ProblemFile) -> Result<String> {
             .map(|scores| scores.iter().map(|score| sign * score).collect()),
         constraint: problem.constraint,
         edges: problem.edge.as_ref().map_or_else(Vec::new, |edge| listed(edge, sign)),
-        edge_factors: problem
-            .edge
-            .as_ref()
-            .filter(|edge| edge.left_factors().ncols() > 0)
-            .map(|edge| factors(edge, sign)),
+        edge_factors: problem.edge.as_ref().filter(|edge| has_factors(edge)).map(|edge| factors(edge, sign)),
         seeds: restrictions.seeds.clone(),
         forbidden: restrictions.forbidden.clone(),
     };
     let text = serde_json::to_string(&text);
     text.map(|text| text + "\n").or_else(|error| refuse(error.to_string()))
+}
+
+/// Whether there are edges with factors on either side.
+fn has_factors(edge: &EdgeTerm) -> bool {
+    edge.left_factors().len() + edge.right_factors().len() > 0
 }
 
 fn listed(edge: &EdgeTerm, sign: f64) -> Vec<Entry> {

@@ -178,7 +178,7 @@ pub fn check(problem: &Compatibility, known: &Known, answer: &Solution, who: &st
     if behind < -1e-13 * known.size {
         return fail("better than the best");
     }
-    if answer.status == Status::Optimal && behind > 1e-10 * known.size {
+    if answer.status == Status::Optimal && behind > 1e-9 * known.size {
         return fail(&format!("optimal, but {behind:e} behind at size {:e}", known.size));
     }
     let best = exact_sum(known.terms.iter().copied());

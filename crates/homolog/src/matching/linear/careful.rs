@@ -15,13 +15,13 @@ use super::dense::Dense;
 use crate::matching::problem::Precise;
 
 /// The promise of an optimal answer: nothing is better by more than this part of L.
-pub(super) const TOLERANCE: f64 = 1e-10;
+pub(super) const TOLERANCE: f64 = 1e-9;
 
 /// Solves again where need be. The answer is how far above the score the proven bound is: 0 where that is within the tolerance.
 pub(super) fn refine(problem: &Scores<'_>, core: &mut Core, dense: &mut Dense) -> f64 {
     let size = core.left.iter().chain(&core.right).fold(0.0_f64, |size, value| size.max(value.abs()));
-    // Each row that is placed may change a dual value once more, and round it.
-    let noise = 4.0 * f64::EPSILON * problem.rows as f64 * size;
+    // Each row that is placed may change a dual value once more, and round it; errors of either sign add up as their root.
+    let noise = 4.0 * f64::EPSILON * (problem.rows as f64).sqrt() * size;
     if noise <= TOLERANCE * estimated_loss(problem, core) {
         return 0.0;
     }

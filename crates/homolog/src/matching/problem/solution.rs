@@ -34,7 +34,7 @@ pub enum Status {
     /// subtract from all scores of a left node (its price of staying unmatched included) the largest of them, which changes no
     /// comparison of matchings; where left nodes compete for too few right nodes, the same with the right nodes they fill. Then
     ///
-    /// * linear assignment: τ = 1e-10 · the sum of what the answer's scores now fall short of 0. If every left node has its best, 0.
+    /// * linear assignment: τ = 1e-9 · the sum of what the answer's scores now fall short of 0. If every left node has its best, 0.
     /// * [`Exact`](crate::matching::Exact): τ = 1e-12 · the largest of: what the answer scores now; an edge score; a node score that
     ///   a best matching could still use. If all scores are whole numbers and τ is below 1, there is nothing better at all.
     /// * [`BruteForce`](crate::matching::BruteForce): the rounding of the scores it adds up.
