@@ -1,6 +1,6 @@
 //! Random problems of every kind with at most four nodes a side, and the laws that every answer to them obeys: in the tests a hundred
 //! thousand of them, in `homolog-bench laws` as many as there is time for.
-#![allow(unreachable_pub, reason = "compiled into a test and into the benchmarks")]
+#![allow(unreachable_pub, dead_code, reason = "compiled into tests and into the benchmarks; each uses its own part")]
 
 use homolog::matching::{
     BruteForce, Compatibility, Constraint, EdgeList, EdgeTerm, Exact, Linear, LpRelaxation, Matcher, Matching, Method,
@@ -207,7 +207,7 @@ pub fn check_all(number: u64, work: &mut Workspace) -> Result<(), String> {
         let certificate = linear.certificate.as_ref().ok_or("no certificate")?;
         let bound = verify(&problem, &linear.matching, certificate).map_err(|error| format!("{error}\n{problem:?}"))?;
         let best = exact_sum(known.terms.iter().copied());
-        let size = 1e-9 * known.size + 1e-11 * known.terms.iter().map(|term| term.abs()).sum::<f64>();
+        let size = 1e-9 * known.size + 1e-9 * known.terms.iter().map(|term| term.abs()).sum::<f64>();
         if bound < best || bound > best + size && linear.status == Status::Optimal {
             return Err(format!("verify says {bound}, the best is {best}\n{linear:?}\n{problem:?}"));
         }
