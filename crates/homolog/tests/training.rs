@@ -230,7 +230,7 @@ fn a_run_that_is_broken_off_anywhere_and_resumed_ends_with_the_same_bytes() {
         assert_eq!(serde_json::to_string(&resumed).unwrap(), whole);
         // A run that is done is not done again.
         if text == keeper.texts.last().unwrap() {
-            assert_eq!(again.texts, [text.clone()]);
+            assert_eq!(again.texts, std::slice::from_ref(text));
         }
     }
     // Stopped again and again after a few evaluations.

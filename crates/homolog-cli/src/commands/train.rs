@@ -8,15 +8,15 @@ use crate::{Ending, files, settings};
 use anyhow::{Context, Result, bail};
 use homolog::experiment::Split;
 use homolog::learn::{
-    Centre, Choice, LearnerKind, Oracle, Trained, Trainer, TrainingSet, ValidatedBy, default_matcher, evaluate,
-    fingerprint, weight_rules,
+    Centre, Choice, Example, LearnerKind, Oracle, Trained, Trainer, TrainingSet, ValidatedBy, default_matcher,
+    evaluate, fingerprint, weight_rules,
 };
 use homolog::loss::LossKind;
 use homolog::matching::LpRelaxation;
 use homolog::model::Model;
 use homolog::optimize::Bundle;
 use std::fmt::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Learns from the labelled pairs of a data set how to match
 #[derive(clap::Args)]
@@ -31,6 +31,7 @@ Examples:
   homolog train faces.json -o model.json --features quadratic --oracle relaxation --gap 0.01
   homolog train faces.json -o model.json --time-limit 60 --checkpoint run.json
   homolog train faces.json -o model.json --checkpoint run.json --resume")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct Arguments {
     /// A data set (.json, .jsonl), a landmark table (.csv), or the word turntable
     data: PathBuf,
@@ -121,6 +122,8 @@ enum CentreOption {
 pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     super::use_threads(arguments.threads)?;
     let checkpoint = arguments.checkpoint.as_deref();
+    let outputs: Vec<&Path> = [Some(arguments.output.as_path()), checkpoint].into_iter().flatten().collect();
+    files::check_outputs(&[&arguments.data], &outputs)?;
     let limit = arguments.time_limit.map(super::seconds).transpose()?;
     let mut features = settings::features(&arguments.features)?;
     let mut loss = settings::loss(&arguments.loss)?;
@@ -201,8 +204,8 @@ fn trainer(arguments: &Arguments, set: &TrainingSet) -> Result<Trainer> {
 
 /// Says so where left nodes are not learned from.
 fn note_left_out(set: &TrainingSet) {
-    let left_out = |wanted: fn(&homolog::learn::Example) -> usize| set.training.iter().map(wanted).sum::<usize>();
-    let (all, unknown) = (left_out(|example| example.left_out()), left_out(|example| example.unknown().len()));
+    let left_out = |wanted: fn(&Example) -> usize| set.training.iter().map(wanted).sum::<usize>();
+    let (all, unknown) = (left_out(Example::left_out), left_out(|example| example.unknown().len()));
     if all > unknown {
         eprintln!(
             "note: {} left nodes without a partner are not learned from; --unmatched lets the model leave nodes out, at a price it learns",

@@ -128,7 +128,7 @@ impl Trained {
             (Some(before), _) if is_unlearned && before.mean() == 0.0 => {
                 format!("Nothing to learn: the {unseen} held out were all right without; the weights are as before.")
             }
-            (Some(before), _) if is_unlearned && self.candidates.len() > 1 => format!(
+            (Some(before), _) if is_unlearned && (self.candidates.len() > 1 || self.complete) => format!(
                 "Learning did not help: the error on {unseen} it had not seen is {:.4} without it; the weights are as before.",
                 before.mean()
             ),

@@ -36,6 +36,8 @@ pub(super) struct LearnerRun {
     pub(super) done: Vec<Done>,
     /// How far each run of max-margin learning is.
     pub(super) training: Vec<Training>,
+    /// Where each run of likelihood learning ended last.
+    pub(super) last: Vec<Vec<f64>>,
 }
 
 /// What a run came to at a λ.

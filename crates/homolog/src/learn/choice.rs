@@ -32,12 +32,13 @@ pub(super) struct Entry<'a> {
 const ROUNDING: f64 = 1e-12;
 
 impl Choice {
-    /// The position of the one to take; `None` if there is none. `chance`: what guessing loses on each item.
-    pub(super) fn of(self, entries: &[Entry<'_>], chance: &[f64]) -> Option<usize> {
+    /// The position of the one to take; `None` if there is none. `chance`: what guessing loses on each item;
+    /// `errors`: how many standard errors make a difference.
+    pub(super) fn of(self, entries: &[Entry<'_>], chance: &[f64], errors: f64) -> Option<usize> {
         let is_better_than_guessing = |entry: &Entry<'_>| {
             let gains: Vec<f64> =
                 chance.iter().zip(&entry.validation.losses).map(|(chance, loss)| chance - loss).collect();
-            gains.iter().sum::<f64>() / gains.len().max(1) as f64 > null_error(&gains)
+            gains.iter().sum::<f64>() / gains.len().max(1) as f64 > errors * null_error(&gains)
         };
         let is_open = |&at: &usize| {
             self == Self::Least
@@ -51,7 +52,7 @@ impl Choice {
             let losses = entries[at].validation.losses.iter().zip(&entries[best].validation.losses);
             let differences: Vec<f64> = losses.map(|(loss, best)| loss - best).collect();
             let tolerance = match self {
-                Self::OneStandardError => null_error(&differences),
+                Self::OneStandardError => errors * null_error(&differences),
                 Self::Least => 0.0,
             };
             mean(at) - mean(best) <= tolerance + ROUNDING
@@ -60,6 +61,12 @@ impl Choice {
         let as_good = open.iter().copied().filter(is_as_good);
         as_good.min_by(|&a, &b| order(a).cmp(&order(b)).then(mean(a).total_cmp(&mean(b))))
     }
+}
+
+/// Whether not even weights that make no mistake would be taken in place of those that lose this much.
+pub(super) fn is_hopeless(losses: &[f64], errors: f64) -> bool {
+    let mean = losses.iter().sum::<f64>() / losses.len().max(1) as f64;
+    mean <= errors * null_error(losses) + ROUNDING
 }
 
 /// The standard error of the mean of differences whose expectation is zero.
@@ -80,7 +87,7 @@ mod tests {
             .zip(&evaluations)
             .map(|(&(learner, rank, _), validation)| Entry { learner, rank, validation })
             .collect();
-        choice.of(&entries, &[1.0; 3])
+        choice.of(&entries, &[1.0; 3], 1.0)
     }
 
     #[test]

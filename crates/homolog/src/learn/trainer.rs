@@ -13,7 +13,7 @@ use super::runs::runs;
 use super::{Choice, LearnerKind, Likelihood, MaxMargin, Oracle, TrainingSet};
 use crate::loss::LossKind;
 use crate::matching::Method;
-use crate::optimize::{Bundle, WeightRule};
+use crate::optimize::{Bundle, Lbfgs, WeightRule};
 use crate::{Control, Error, Result};
 use serde::{Deserialize, Serialize};
 
@@ -61,7 +61,10 @@ impl Default for Trainer {
             folds: 5,
             rules: Vec::new(),
             bundle: Bundle::default(),
-            likelihood: Likelihood::default(),
+            // Closer does not change what is chosen, and small λ take long.
+            likelihood: Likelihood {
+                optimizer: Lbfgs { gap_tolerance: 1e-3, max_iterations: 200, ..Lbfgs::default() },
+            },
         }
     }
 }
