@@ -1,19 +1,143 @@
-//! Landmark tables, the house files and matching problems from files.
+//! Graphs and matching problems from files of every format.
 
 use crate::files;
 use crate::inputs::extension;
 use anyhow::{Context, Result, bail};
 use homolog::data::cost_matrix::{self, Sense};
-use homolog::data::dataset::NamedGraph;
+use homolog::data::dataset::{DataSet, NamedGraph};
+use homolog::data::edge_table::EdgeTable;
 use homolog::data::landmarks::LandmarkTable;
-use homolog::data::{dd, house, npy, problem, qaplib};
+use homolog::data::{coco, dd, deeplabcut, edge_table, graphml, house, npy, problem, qaplib, tps};
 use homolog::matching::Compatibility;
 use std::path::Path;
 
-/// Reads a landmark table; without a column that says which graph, it is one graph called as the file.
-pub(crate) fn read_landmarks(path: &Path, table: &LandmarkTable) -> Result<Vec<NamedGraph>> {
-    let id = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-    table.read(&files::read_text(path)?, &id).with_context(|| path.display().to_string())
+/// What a file with graphs is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum GraphFormat {
+    /// A data set (.json, .jsonl), a folder with landmarks.csv, or the word turntable for the built-in sequence
+    DataSet,
+    /// A table of landmarks (.csv): one landmark a row, or one specimen a row
+    Landmarks,
+    /// Landmarks of specimens as morphometricians write them (.tps)
+    Tps,
+    /// A table of DeepLabCut (.csv)
+    #[value(name = "deeplabcut")]
+    DeepLabCut,
+    /// Keypoint annotations of COCO (.json)
+    Coco,
+    /// A network (.graphml)
+    Graphml,
+    /// A network as a table of edges (.csv with source and target, .edges); NAME.nodes.csv beside it is its table of nodes
+    Edges,
+    /// The house directory of the paper's authors
+    House,
+}
+
+impl GraphFormat {
+    /// By the name of a file, and what it begins with.
+    fn of(path: &Path, text: &str) -> Option<Self> {
+        let start = text.trim_start_matches('\u{feff}').trim_start();
+        // A data set says so in its head.
+        let head: String = start.chars().take(1000).collect();
+        let json = || if !head.contains("homolog-") && coco::is_one(text) { Self::Coco } else { Self::DataSet };
+        let table = || {
+            if deeplabcut::is_one(text) {
+                Self::DeepLabCut
+            } else if edge_table::is_one(text) {
+                Self::Edges
+            } else {
+                Self::Landmarks
+            }
+        };
+        match extension(path).as_str() {
+            "json" => Some(json()),
+            "jsonl" | "ndjson" => Some(Self::DataSet),
+            "csv" | "tsv" => Some(table()),
+            "tps" => Some(Self::Tps),
+            "graphml" => Some(Self::Graphml),
+            "edges" | "edgelist" => Some(Self::Edges),
+            _ if !files::is_standard(path) => None,
+            _ if start.starts_with('{') => Some(json()),
+            _ if start.starts_with('<') => Some(Self::Graphml),
+            _ if start.get(..2).is_some_and(|word| word.eq_ignore_ascii_case("lm")) => Some(Self::Tps),
+            _ => Some(table()),
+        }
+    }
+}
+
+/// Reads a file with graphs, of the given format or of what its name and its beginning say.
+pub(crate) fn read(
+    path: &Path,
+    format: Option<GraphFormat>,
+    table: &LandmarkTable,
+    nodes: Option<&Path>,
+) -> Result<DataSet> {
+    if !path.exists() && !files::is_standard(path) {
+        bail!("there is no file or folder {}", path.display());
+    }
+    let text = files::read_text(path)?;
+    let Some(format) = format.or_else(|| GraphFormat::of(path, &text)) else {
+        bail!(
+            "{}: what is it? Files of graphs end in .json, .jsonl, .csv, .tps, .graphml or .edges; `homolog convert --from` says what others are",
+            path.display()
+        );
+    };
+    let is_lines = ["jsonl", "ndjson"].contains(&extension(path).as_str());
+    let stem = path.file_stem().filter(|_| !files::is_standard(path));
+    let id = stem.map_or_else(|| "stdin".to_string(), |stem| stem.to_string_lossy().into_owned());
+    let graphs = match format {
+        GraphFormat::DataSet if is_lines => {
+            return DataSet::from_json_lines(&text).with_context(|| path.display().to_string());
+        }
+        GraphFormat::DataSet => {
+            let whole = DataSet::from_json(&text);
+            // From standard input it may be lines as well.
+            let either = if files::is_standard(path) {
+                whole.or_else(|error| DataSet::from_json_lines(&text).map_err(|_| error))
+            } else {
+                whole
+            };
+            return either.with_context(|| path.display().to_string());
+        }
+        GraphFormat::Landmarks => {
+            let graphs = table.read(&text, &id);
+            if graphs.is_ok() {
+                say_guesses(path, table, &text)?;
+            }
+            graphs
+        }
+        GraphFormat::Tps => tps::read(&text),
+        GraphFormat::DeepLabCut => deeplabcut::read(&text),
+        GraphFormat::Coco => coco::read(&text),
+        GraphFormat::Graphml => graphml::read(&text, &id),
+        GraphFormat::Edges => {
+            let beside = path.with_extension("nodes.csv");
+            let nodes = nodes.map(Path::to_path_buf).or_else(|| beside.is_file().then_some(beside));
+            let nodes = nodes.map(|nodes| files::read_text(&nodes)).transpose()?;
+            EdgeTable::default().read(&text, nodes.as_deref(), &id).map(|network| vec![network])
+        }
+        GraphFormat::House => bail!("{} is a file; the house files are a directory", path.display()),
+    };
+    graphs.and_then(|graphs| DataSet::new(graphs, vec![])).with_context(|| path.display().to_string())
+}
+
+/// Says what columns were guessed to mean, where their names leave it open.
+fn say_guesses(path: &Path, table: &LandmarkTable, text: &str) -> Result<()> {
+    let understood = table.understand(text)?;
+    let graph = understood
+        .graph
+        .filter(|name| table.graph.is_none() && !["frame", "image"].contains(&name.to_lowercase().as_str()));
+    let landmark =
+        understood.landmark.filter(|name| table.landmark.is_none() && !name.eq_ignore_ascii_case("landmark"));
+    for (what, column, option) in [("graphs", graph, "--graph-column"), ("landmarks", landmark, "--landmark-column")] {
+        if let Some(column) = column {
+            eprintln!(
+                "note: {}: the column {column:?} names the {what}; `homolog convert {option}` takes another",
+                path.display()
+            );
+        }
+    }
+    Ok(())
 }
 
 /// Reads the house directory of the paper's authors, frame by frame; with `edges`, their triangulations too.
@@ -71,19 +195,31 @@ impl ProblemFormat {
     }
 }
 
-/// Reads a problem, and whether its values are costs or scores. The sense given is that of a cost matrix; `.dd` and QAPLIB are minimised, a
-/// JSON file says so itself.
-pub(crate) fn read_problem(path: &Path, format: ProblemFormat, sense: Sense) -> Result<(Compatibility, Sense)> {
-    if format == ProblemFormat::Json {
-        let file = problem::read(&files::read_text(path)?).with_context(|| path.display().to_string())?;
-        return Ok((file.restricted().with_context(|| path.display().to_string())?, file.sense));
-    }
+/// A problem, whether its values are costs or scores, and the names of its nodes, where the file has them.
+pub(crate) struct Problem {
+    pub(crate) problem: Compatibility,
+    pub(crate) sense: Sense,
+    pub(crate) left: Option<Vec<String>>,
+    pub(crate) right: Option<Vec<String>>,
+}
+
+/// Reads a problem. The sense given is that of a cost matrix; `.dd` and QAPLIB are minimised, a JSON file says so itself.
+pub(crate) fn read_problem(path: &Path, format: ProblemFormat, sense: Sense) -> Result<Problem> {
+    let unnamed = |problem: Compatibility| Problem { problem, sense, left: None, right: None };
     let problem = match format {
-        ProblemFormat::Csv => cost_matrix::read_csv(&files::read_text(path)?, sense)
-            .and_then(|matrix| cost_matrix::problem(matrix, sense)),
-        ProblemFormat::Npy => npy::read(&files::read(path)?).and_then(|matrix| cost_matrix::problem(matrix, sense)),
-        ProblemFormat::Dd => dd::read(&files::read_text(path)?),
-        ProblemFormat::Qaplib | ProblemFormat::Json => qaplib::read(&files::read_text(path)?),
+        ProblemFormat::Csv => cost_matrix::read_named(&files::read_text(path)?, sense).and_then(|named| {
+            let problem = cost_matrix::problem(named.values, sense)?;
+            Ok(Problem { problem, sense, left: named.left, right: named.right })
+        }),
+        ProblemFormat::Npy => {
+            npy::read(&files::read(path)?).and_then(|matrix| cost_matrix::problem(matrix, sense)).map(unnamed)
+        }
+        ProblemFormat::Dd => dd::read(&files::read_text(path)?).map(unnamed),
+        ProblemFormat::Qaplib => qaplib::read(&files::read_text(path)?).map(unnamed),
+        ProblemFormat::Json => problem::read(&files::read_text(path)?).and_then(|file| {
+            let problem = file.restricted()?;
+            Ok(Problem { problem, sense: file.sense, left: None, right: None })
+        }),
     };
-    Ok((problem.with_context(|| path.display().to_string())?, sense))
+    problem.with_context(|| path.display().to_string())
 }

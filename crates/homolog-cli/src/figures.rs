@@ -24,7 +24,7 @@ pub(crate) fn match_picture(
     features: &FeatureMap,
     rows: &[(&str, &Matching)],
 ) -> Result<String> {
-    let [left, right] = input.pictures.clone();
+    let [left, right] = input.read_pictures();
     let truth = input.truth.as_ref().map_or_else(Vec::new, |truth| truth.left_to_right().to_vec());
     let row = |(caption, matching): &(&str, &Matching)| MatchRow {
         caption: (*caption).to_string(),

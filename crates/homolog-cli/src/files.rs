@@ -1,21 +1,48 @@
 //! Reading with a limit, writing whole or not at all.
 
 use anyhow::{Context, Result, bail};
+use std::collections::BTreeSet;
 use std::fs::File;
-use std::io::{Read, Write};
-use std::path::Path;
+use std::io::{IsTerminal, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::Duration;
 
 /// No text file that the program reads is longer than this, in bytes.
 pub(crate) const MOST_BYTES: u64 = 1 << 30;
 
+/// What was read, by its place: nothing of it is written over, whoever asks for it.
+static READ: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+/// What a run reads and writes again.
+static OWN: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+/// The beginning of the names of files that are being written.
+const UNFINISHED: &str = ".homolog-";
+/// A file that is being written is there for as long as that takes; after so long nobody is writing it.
+const LEFT_BEHIND: Duration = Duration::from_secs(600);
+
+/// Whether a path stands for standard input or output.
+pub(crate) fn is_standard(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
+/// From here on a file may be read and written again: a checkpoint.
+pub(crate) fn is_own(path: &Path) {
+    if let Ok(mut own) = OWN.lock() {
+        own.insert(place(path));
+    }
+}
+
 /// The bytes of a file, or of standard input for `-`.
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    let file: Box<dyn Read> = if path == Path::new("-") {
+    let file: Box<dyn Read> = if is_standard(path) {
         Box::new(std::io::stdin().lock())
     } else {
         Box::new(File::open(path).with_context(|| format!("cannot read {}", path.display()))?)
     };
+    if let Ok(mut read) = READ.lock() {
+        read.insert(place(path));
+    }
     // One more than allowed tells a file that is too long from one that just fits, whatever its length claims to be.
     file.take(MOST_BYTES + 1).read_to_end(&mut bytes).with_context(|| format!("cannot read {}", path.display()))?;
     if bytes.len() as u64 > MOST_BYTES {
@@ -31,9 +58,16 @@ pub(crate) fn read_text(path: &Path) -> Result<String> {
 }
 
 /// Writes a file so that it is there whole or not at all: into a new file beside it, which then takes its place. A link stays a link
-/// to what is written; what is no file at all (a pipe, a device) is written to as it is.
+/// to what is written; what is no file at all (a pipe, a device) is written to as it is; `-` is standard output.
 pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<()> {
+    if is_standard(path) {
+        return print_data(bytes);
+    }
     let cannot = || format!("cannot write {}", path.display());
+    let holds = |paths: &Mutex<BTreeSet<PathBuf>>| paths.lock().is_ok_and(|paths| paths.contains(&place(path)));
+    if holds(&READ) && !holds(&OWN) {
+        bail!("{} would be overwritten: it is what is read", path.display());
+    }
     check_folder(path)?;
     let existing = std::fs::metadata(path).ok();
     if existing.as_ref().is_some_and(|existing| !existing.is_file()) {
@@ -51,7 +85,7 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<()> {
         use std::os::unix::fs::PermissionsExt;
         builder.permissions(std::fs::Permissions::from_mode(0o666));
     }
-    let mut file = builder.prefix(".homolog-").tempfile_in(folder).with_context(cannot)?;
+    let mut file = builder.prefix(UNFINISHED).tempfile_in(folder).with_context(cannot)?;
     file.write_all(bytes).with_context(cannot)?;
     if let Some(existing) = existing {
         file.as_file().set_permissions(existing.permissions()).with_context(cannot)?;
@@ -61,7 +95,38 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     Ok(())
 }
 
-fn folder_of(path: &Path) -> &Path {
+/// Removes what a run that was killed left in a folder while it wrote there. What cannot be removed is left.
+pub(crate) fn remove_leftovers(folder: &Path) {
+    let Ok(entries) = std::fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let ours = name.to_str().and_then(|name| name.strip_prefix(UNFINISHED));
+        // Six letters and digits, as they are made.
+        let ours = ours.is_some_and(|rest| rest.len() == 6 && rest.bytes().all(|byte| byte.is_ascii_alphanumeric()));
+        let is_old = |entry: &std::fs::DirEntry| {
+            let metadata = entry.metadata().ok().filter(std::fs::Metadata::is_file)?;
+            metadata.modified().ok()?.elapsed().ok()
+        };
+        if ours && is_old(&entry).is_some_and(|age| age > LEFT_BEHIND) {
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// Where a path leads, whether something is there or not.
+fn place(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| {
+        folder_of(path).canonicalize().unwrap_or_default().join(path.file_name().unwrap_or_default())
+    })
+}
+
+/// Whether two paths lead to the same place.
+pub(crate) fn same_place(one: &Path, other: &Path) -> bool {
+    place(one) == place(other)
+}
+
+/// The folder that a file is in.
+pub(crate) fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
@@ -77,19 +142,18 @@ pub(crate) fn check_folder(path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Refuses outputs that are inputs or one another: nothing that was there is lost.
-pub(crate) fn check_outputs(inputs: &[&Path], outputs: &[&Path]) -> Result<()> {
-    let place = |path: &Path| {
-        path.canonicalize().unwrap_or_else(|_| {
-            folder_of(path).canonicalize().unwrap_or_default().join(path.file_name().unwrap_or_default())
-        })
-    };
-    for (number, output) in outputs.iter().enumerate() {
+/// Refuses outputs that are inputs or one another: nothing that was there is lost. What is no file (a device, a pipe) may be both.
+pub(crate) fn check_outputs(inputs: &[impl AsRef<Path>], outputs: &[impl AsRef<Path>]) -> Result<()> {
+    let is_special = |path: &Path| path.exists() && !path.is_file() && !path.is_dir();
+    for (number, output) in outputs.iter().map(AsRef::as_ref).enumerate() {
         check_folder(output)?;
-        if inputs.iter().any(|input| input.exists() && place(input) == place(output)) {
+        if is_special(output) {
+            continue;
+        }
+        if inputs.iter().map(AsRef::as_ref).any(|input| input.exists() && same_place(input, output)) {
             bail!("{} would be overwritten: it is what is read", output.display());
         }
-        if outputs[..number].iter().any(|other| place(other) == place(output)) {
+        if outputs[..number].iter().any(|other| same_place(other.as_ref(), output)) {
             bail!("{} would be written twice", output.display());
         }
     }
@@ -109,12 +173,37 @@ pub(crate) fn make_folder(path: &Path) -> Result<()> {
     std::fs::create_dir_all(path).with_context(|| format!("cannot make the folder {}", path.display()))
 }
 
-/// Writes to standard output.
-pub(crate) fn print(bytes: &[u8]) -> Result<()> {
+/// Writes text for people to standard output. Control characters, which could be commands to a terminal, stand there as JSON writes
+/// them.
+pub(crate) fn print(text: &[u8]) -> Result<()> {
+    print_bytes(visible(&String::from_utf8_lossy(text)).as_bytes())
+}
+
+/// Writes data to standard output: as they are, but for control characters where they go to a terminal.
+pub(crate) fn print_data(bytes: &[u8]) -> Result<()> {
+    if std::io::stdout().is_terminal() { print(bytes) } else { print_bytes(bytes) }
+}
+
+fn print_bytes(bytes: &[u8]) -> Result<()> {
     let mut out = std::io::stdout().lock();
     out.write_all(bytes)?;
     out.flush()?;
     Ok(())
+}
+
+/// A text whose control characters, but for the ends of lines and tabs, are written out: \u001b.
+pub(crate) fn visible(text: &str) -> String {
+    use std::fmt::Write;
+    let mut shown = String::with_capacity(text.len());
+    for letter in text.chars() {
+        if letter.is_control() && letter != '\n' && letter != '\t' {
+            // Writing to a string cannot fail.
+            let _ = write!(shown, "\\u{:04x}", u32::from(letter));
+        } else {
+            shown.push(letter);
+        }
+    }
+    shown
 }
 
 /// Whether the reader of our output went away (`homolog … | head`), which is no error of ours.

@@ -1,9 +1,8 @@
-//! Where graphs come from: data sets (JSON, JSON Lines), landmark tables (CSV), the authors' house folder, the built-in sequence.
+//! Where graphs come from: files of every format, folders, the built-in sequence; and pairs where a file has none.
 
-use crate::data_files::read_house;
-use crate::files;
+use crate::data_files::{self, read_house};
 use anyhow::{Context, Result, bail};
-use homolog::data::dataset::{DataSet, LabelledPair, NamedGraph, match_by_name};
+use homolog::data::dataset::{DataSet, LabelledPair, NamedGraph, Pairing, SplitBy};
 use homolog::data::landmarks::LandmarkTable;
 use homolog::data::turntable::Turntable;
 use homolog::graph::Graph;
@@ -13,8 +12,12 @@ use std::sync::Arc;
 
 /// The name of the built-in sequence where a file is asked for.
 pub(crate) const BUILT_IN: &str = "turntable";
-/// The most pairs that are made of graphs whose nodes have the same names.
+/// The most pairs that are made unless more are asked for.
 const MOST_PAIRS: usize = 2000;
+/// So many are drawn where there would be more: enough to learn from, and quick.
+const DRAWN_PAIRS: usize = 500;
+/// The seed of pairs that are drawn.
+pub(crate) const SEED: u64 = 0;
 
 /// Graphs and where they came from.
 pub(crate) struct Input {
@@ -28,9 +31,30 @@ enum Source {
     Turntable(Turntable),
 }
 
+/// The picture that a graph was found in, not yet read.
+pub(crate) enum Picture {
+    None,
+    File(PathBuf),
+    Frame(Turntable, usize),
+}
+
+impl Picture {
+    /// Reads it now; `None` where there is none.
+    pub(crate) fn read(&self) -> Result<Option<GreyPicture>> {
+        match self {
+            Self::None => Ok(None),
+            Self::File(path) => crate::pictures::read(path).map(|picture| Some(picture.into_viz())),
+            Self::Frame(turntable, frame) => {
+                let picture = turntable.render(*frame)?;
+                Ok(Some(GreyPicture { width: picture.width, height: picture.height, pixels: picture.pixels }))
+            }
+        }
+    }
+}
+
 impl Input {
-    /// Reads whatever the path is: a data set, a landmark table, a folder with landmarks.csv or the authors' labels, or the word
-    /// `turntable`.
+    /// Reads whatever the path is: a data set, a landmark table, a network, a folder with landmarks.csv or the authors' labels, the word
+    /// `turntable`, or - for standard input.
     pub(crate) fn load(path: &Path) -> Result<Self> {
         if path == Path::new(BUILT_IN) && !path.exists() {
             return Self::turntable();
@@ -39,23 +63,8 @@ impl Input {
             return Self::folder(path);
         }
         let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
-        let data = match extension(path).as_str() {
-            "json" => DataSet::from_json(&files::read_text(path)?),
-            "jsonl" | "ndjson" => DataSet::from_json_lines(&files::read_text(path)?),
-            "csv" => {
-                let id = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-                let graphs = LandmarkTable::default().read(&files::read_text(path)?, &id);
-                let data = graphs.and_then(|graphs| DataSet::new(graphs, vec![]));
-                Ok(with_pictures(&data.with_context(|| path.display().to_string())?, &folder)?)
-            }
-            _ if !path.exists() => bail!("there is no file or folder {}", path.display()),
-            other => bail!(
-                "{}: files that end in {other:?} are not known; a data set ends in .json or .jsonl, a landmark table in .csv",
-                path.display()
-            ),
-        };
-        let data = data.with_context(|| path.display().to_string())?;
-        Ok(Self { data, source: Source::Folder(folder) })
+        let data = data_files::read(path, None, &LandmarkTable::default(), None)?;
+        Ok(Self { data: with_pictures(&data, &folder)?, source: Source::Folder(folder) })
     }
 
     /// The built-in sequence: node k is the same landmark in every frame.
@@ -86,13 +95,12 @@ impl Input {
     }
 
     /// The one graph of a file that should have just one.
-    pub(crate) fn single(self, path: &Path) -> Result<(NamedGraph, Option<GreyPicture>)> {
+    pub(crate) fn single(self, path: &Path) -> Result<(NamedGraph, Picture)> {
         let count = self.data.graphs().len();
         if count != 1 {
             bail!("{} has {count} graphs; use --data {} and give their ids", path.display(), path.display());
         }
-        let picture = self.picture(0)?;
-        Ok((self.data.graphs()[0].clone(), picture))
+        Ok((self.data.graphs()[0].clone(), self.picture_of(0)))
     }
 
     /// The position of the graph with an id.
@@ -104,55 +112,57 @@ impl Input {
         })
     }
 
-    /// The picture that a graph was found in, if there is one and it can be read.
-    pub(crate) fn picture(&self, graph: usize) -> Result<Option<GreyPicture>> {
-        match &self.source {
-            Source::Turntable(turntable) => {
-                let picture = turntable.render(graph)?;
-                Ok(Some(GreyPicture { width: picture.width, height: picture.height, pixels: picture.pixels }))
-            }
-            Source::Folder(folder) => match &self.data.graphs()[graph].image {
-                Some(image) if folder.join(image).is_file() => {
-                    crate::pictures::read(&folder.join(image)).map(|picture| Some(picture.into_viz()))
-                }
-                _ => Ok(None),
-            },
+    /// Where the picture of a graph is, if there is one.
+    pub(crate) fn picture_of(&self, graph: usize) -> Picture {
+        match (&self.source, &self.data.graphs()[graph].image) {
+            (Source::Turntable(turntable), _) => Picture::Frame(turntable.clone(), graph),
+            (Source::Folder(folder), Some(image)) if folder.join(image).is_file() => Picture::File(folder.join(image)),
+            _ => Picture::None,
         }
     }
 
-    /// The data set with pairs: its own, or else all pairs of graphs whose nodes share names.
+    /// The picture that a graph was found in, if there is one; an error if it cannot be read.
+    pub(crate) fn picture(&self, graph: usize) -> Result<Option<GreyPicture>> {
+        self.picture_of(graph).read()
+    }
+
+    /// The data set with pairs: its own, or else pairs of graphs whose nodes share names; what was made is said.
     pub(crate) fn with_pairs(mut self) -> Result<Self> {
         if !self.data.pairs().is_empty() {
             return Ok(self);
         }
         let graphs = self.data.graphs().to_vec();
-        let mut pairs = Vec::new();
-        for left in 0..graphs.len() {
-            for right in left + 1..graphs.len() {
-                if let Some(truth) = match_by_name(&graphs[left].graph, &graphs[right].graph) {
-                    pairs.push(LabelledPair::new(left, right, Some(truth)));
-                }
-                if pairs.len() > MOST_PAIRS {
-                    bail!(
-                        "{} graphs whose nodes share names make more than {MOST_PAIRS} pairs; choose with `homolog convert DATA --pairs N -o data.json`",
-                        graphs.len()
-                    );
-                }
-            }
-        }
         if graphs.len() < 2 {
             bail!("a pair takes two graphs, and here is {}", graphs.len());
         }
-        if pairs.is_empty() {
+        let (pairing, said) = default_pairing(graphs.len());
+        let made = DataSet::paired(graphs, pairing, SplitBy::None)?;
+        let labelled: Vec<LabelledPair> = made.pairs().iter().filter(|pair| pair.truth.is_some()).cloned().collect();
+        if labelled.is_empty() {
             bail!("there are no pairs of graphs, and no two graphs have a node of the same name");
         }
-        self.data = DataSet::new(graphs, pairs)?;
+        if let Some(said) = said {
+            eprintln!("note: {said}");
+        }
+        self.data = DataSet::new(made.graphs().to_vec(), labelled)?;
         Ok(self)
     }
 }
 
-/// A table has no pictures; a file `images/ID.png` (or .jpg, .jpeg) beside it belongs to the graph ID, and in the authors' folder
-/// `images/house.seq(N-1).png` to frame N.
+/// All pairs, or some that are drawn; and what to say about it.
+pub(crate) fn default_pairing(count: usize) -> (Pairing, Option<String>) {
+    let all = count.saturating_mul(count.saturating_sub(1)) / 2;
+    if all <= MOST_PAIRS {
+        return (Pairing::All, None);
+    }
+    let said = format!(
+        "{count} graphs make {all} pairs; {DRAWN_PAIRS} of them were drawn. To choose: homolog convert DATA --pairs all, random:N, template:ID or N -o data.json"
+    );
+    (Pairing::Random { count: DRAWN_PAIRS, seed: SEED }, Some(said))
+}
+
+/// A file `images/ID.png` (or .jpg, .jpeg) beside a table belongs to the graph ID, and in the authors' folder `images/house.seq(N-1).png`
+/// to frame N.
 fn with_pictures(data: &DataSet, folder: &Path) -> Result<DataSet> {
     let picture = |named: &NamedGraph| {
         let mut names: Vec<String> = ["png", "jpg", "jpeg"].map(|end| format!("images/{}.{end}", named.id)).to_vec();
@@ -162,8 +172,9 @@ fn with_pictures(data: &DataSet, folder: &Path) -> Result<DataSet> {
         let plain = !named.id.contains(['/', '\\']);
         names.into_iter().find(|name| plain && folder.join(name).is_file())
     };
-    let graphs = data.graphs().iter().map(|named| NamedGraph { image: picture(named), ..named.clone() }).collect();
-    Ok(DataSet::new(graphs, data.pairs().to_vec())?)
+    let with =
+        |named: &NamedGraph| NamedGraph { image: named.image.clone().or_else(|| picture(named)), ..named.clone() };
+    Ok(DataSet::new(data.graphs().iter().map(with).collect(), data.pairs().to_vec())?)
 }
 
 /// What the name of a file ends in, in small letters.

@@ -10,16 +10,19 @@ mod commands;
 mod data_files;
 mod figures;
 mod files;
+mod given;
 mod inputs;
 mod pair_input;
+mod panics;
 mod pictures;
+mod places;
 mod progress;
 mod report;
 mod settings;
 mod study;
 mod training;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::process::ExitCode;
 
 /// Learns from a few matched examples how you match points and graphs, then matches new ones.
@@ -42,6 +45,7 @@ enum Command {
     Experiment(commands::experiment::Arguments),
     Detect(commands::detect::Arguments),
     Completions(commands::completions::Arguments),
+    Man(commands::man::Arguments),
 }
 
 /// How a command ended that did not fail.
@@ -52,25 +56,38 @@ enum Ending {
 }
 
 fn main() -> ExitCode {
-    let result = match Arguments::parse().command {
-        Command::Convert(arguments) => commands::convert::run(&arguments),
-        Command::Solve(arguments) => commands::solve::run(&arguments),
-        Command::Demo(arguments) => commands::demo::run(&arguments),
-        Command::Train(arguments) => commands::train::run(&arguments),
-        Command::Match(arguments) => commands::matching::run(&arguments),
-        Command::Evaluate(arguments) => commands::evaluate::run(&arguments),
-        Command::Explain(arguments) => commands::explain::run(&arguments),
-        Command::Experiment(arguments) => commands::experiment::run(&arguments),
-        Command::Detect(arguments) => commands::detect::run(&arguments),
-        Command::Completions(arguments) => commands::completions::run(&arguments),
+    panics::keep_quiet();
+    let command = Arguments::command();
+    let matches = command.clone().get_matches();
+    let arguments = match Arguments::from_arg_matches(&matches) {
+        Ok(arguments) => arguments,
+        Err(error) => error.exit(),
     };
+    let bug = "a mistake in homolog itself, please report it";
+    let result = panics::contained(bug, || places::check(&command, &matches).and_then(|()| run(&arguments.command)));
     match result {
         Ok(Ending::Done) => ExitCode::SUCCESS,
         Ok(Ending::Stopped) => ExitCode::from(130),
         Err(error) if files::is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {error:#}");
+            eprintln!("error: {}", files::visible(&format!("{error:#}")));
             ExitCode::FAILURE
         }
+    }
+}
+
+fn run(command: &Command) -> anyhow::Result<Ending> {
+    match command {
+        Command::Convert(arguments) => commands::convert::run(arguments),
+        Command::Solve(arguments) => commands::solve::run(arguments),
+        Command::Demo(arguments) => commands::demo::run(arguments),
+        Command::Train(arguments) => commands::train::run(arguments),
+        Command::Match(arguments) => commands::matching::run(arguments),
+        Command::Evaluate(arguments) => commands::evaluate::run(arguments),
+        Command::Explain(arguments) => commands::explain::run(arguments),
+        Command::Experiment(arguments) => commands::experiment::run(arguments),
+        Command::Detect(arguments) => commands::detect::run(arguments),
+        Command::Completions(arguments) => commands::completions::run(arguments),
+        Command::Man(arguments) => commands::man::run(arguments),
     }
 }

@@ -1,6 +1,6 @@
 //! The two graphs that `match` and `explain` are about: two files, or two graphs of a data set.
 
-use crate::inputs::Input;
+use crate::inputs::{Input, Picture};
 use anyhow::Result;
 use homolog::data::dataset::{NamedGraph, match_by_name};
 use homolog::graph::Pair;
@@ -9,13 +9,13 @@ use homolog_viz::GreyPicture;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Two graphs, their pictures, and the truth where it is known.
+/// Two graphs, where their pictures are, and the truth where it is known.
 pub(crate) struct PairInput {
     pub(crate) left: NamedGraph,
     pub(crate) right: NamedGraph,
-    pub(crate) pictures: [Option<GreyPicture>; 2],
     pub(crate) truth: Option<Matching>,
     pub(crate) given: Restrictions,
+    pub(crate) pictures: [Picture; 2],
 }
 
 impl PairInput {
@@ -30,25 +30,35 @@ impl PairInput {
             let (left, left_picture) = single(Path::new(left))?;
             let (right, right_picture) = single(Path::new(right))?;
             let truth = match_by_name(&left.graph, &right.graph);
-            let given = Restrictions::default();
-            return Ok(Self { left, right, pictures: [left_picture, right_picture], truth, given });
+            let pictures = [left_picture, right_picture];
+            return Ok(Self { left, right, truth, given: Restrictions::default(), pictures });
         };
         let input = Input::load(data)?;
         let (left, right) = (input.find(left)?, input.find(right)?);
-        Self::of(&input, left, right)
+        Ok(Self::of(&input, left, right))
     }
 
     /// Two graphs of an input, by position.
-    pub(crate) fn of(input: &Input, left: usize, right: usize) -> Result<Self> {
+    pub(crate) fn of(input: &Input, left: usize, right: usize) -> Self {
         let labelled = input.data.pairs().iter().find(|pair| (pair.left, pair.right) == (left, right));
         let graphs = input.data.graphs();
         let by_name = || match_by_name(&graphs[left].graph, &graphs[right].graph);
-        Ok(Self {
-            pictures: [input.picture(left)?, input.picture(right)?],
+        Self {
+            pictures: [input.picture_of(left), input.picture_of(right)],
             given: labelled.map(|pair| pair.given.clone()).unwrap_or_default(),
             truth: labelled.map_or_else(by_name, |pair| pair.truth.clone()),
             left: graphs[left].clone(),
             right: graphs[right].clone(),
+        }
+    }
+
+    /// The pictures, decoded now: they are large. One that cannot be read is said and left out.
+    pub(crate) fn read_pictures(&self) -> [Option<GreyPicture>; 2] {
+        self.pictures.each_ref().map(|picture| {
+            picture.read().unwrap_or_else(|error| {
+                eprintln!("note: {error:#}");
+                None
+            })
         })
     }
 }

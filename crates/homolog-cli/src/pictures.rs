@@ -1,6 +1,6 @@
 //! Pictures: PNG and JPEG files as grey images of eight bits.
 
-use crate::files;
+use crate::{files, panics};
 use anyhow::{Context, Result};
 use homolog_viz::GreyPicture;
 use image::{ImageReader, Limits};
@@ -28,7 +28,9 @@ impl Grey {
 /// Reads a PNG or JPEG file of any depth and colour; what shines through is seen on black.
 pub(crate) fn read(path: &Path) -> Result<Grey> {
     let bytes = files::read(path)?;
-    decode(&bytes).with_context(|| format!("cannot read the picture {}", path.display()))
+    // A decoder that meets what it did not expect may panic.
+    panics::contained("the decoder gave up", || decode(&bytes))
+        .with_context(|| format!("cannot read the picture {}", path.display()))
 }
 
 fn decode(bytes: &[u8]) -> Result<Grey> {

@@ -170,7 +170,7 @@ fn match_figures(results: &Results<'_>) -> Result<Vec<Figure>> {
         let Some(fit) = &method.fit else { continue };
         let sequence = results.frames.sequence(approach);
         let Some(frame) = sequence.frames_of(last.baseline, Split::Test).next() else { continue };
-        let mut input = PairInput::of(results.input, frame, frame + last.baseline)?;
+        let mut input = PairInput::of(results.input, frame, frame + last.baseline);
         for named in [&mut input.left, &mut input.right] {
             named.id = format!("frame {}", named.id);
         }

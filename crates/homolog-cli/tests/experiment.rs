@@ -37,7 +37,7 @@ fn the_experiment_writes_its_results_as_json_and_as_a_report() {
             "30,100",
             "--methods",
             methods,
-            "--json",
+            "-o",
             "r.json",
             "--out",
             "out",
@@ -85,8 +85,7 @@ fn the_experiment_writes_its_results_as_json_and_as_a_report() {
 #[test]
 fn learning_with_edges_can_be_proven() {
     let folder = tempfile::tempdir().unwrap();
-    let method =
-        ["experiment", "sequence", "--methods", "quadratic-certified", "--json", "r.json", "--out", "out", "-q"];
+    let method = ["experiment", "sequence", "--methods", "quadratic-certified", "-o", "r.json", "--out", "out", "-q"];
     let sizes = ["--baselines", "100", "--train-pairs", "1", "--lambdas", "1"];
     let output = homolog(folder.path(), &[&method[..], &sizes].concat());
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -127,8 +126,7 @@ fn the_demo_tells_its_story() {
 #[test]
 fn points_are_found_in_scenes_and_learning_helps() {
     let folder = tempfile::tempdir().unwrap();
-    let scene =
-        ["experiment", "scene", "--baselines", "100", "--at-most", "60", "--json", "r.json", "--out", "out", "-q"];
+    let scene = ["experiment", "scene", "--baselines", "100", "--at-most", "60", "-o", "r.json", "--out", "out", "-q"];
     let output = homolog(folder.path(), &scene);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let value: Value = serde_json::from_str(&std::fs::read_to_string(folder.path().join("r.json")).unwrap()).unwrap();

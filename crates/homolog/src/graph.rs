@@ -258,6 +258,29 @@ impl Graph {
         &self.edges
     }
 
+    /// The edges as a person would list them, by position in [`Self::edges`], and whether they are directed: each undirected edge
+    /// once, if that says everything.
+    #[must_use]
+    pub fn given_edges(&self) -> (Vec<usize>, bool) {
+        let edges = &self.edges;
+        let same = |e: usize, f: usize| {
+            self.edge_attributes.as_ref().is_none_or(|table| table.values().row(e) == table.values().row(f))
+        };
+        let both_ways = |(e, &[i, j]): (usize, &[usize; 2])| edges.find(j, i).is_some_and(|f| same(e, f));
+        let directed = !edges.ends().iter().enumerate().all(both_ways);
+        let once = |&e: &usize| directed || edges.ends()[e][0] < edges.ends()[e][1];
+        ((0..edges.len()).filter(once).collect(), directed)
+    }
+
+    /// The node of this name, or the node of this number if it has no name.
+    #[must_use]
+    pub fn find_node(&self, name: &str) -> Option<usize> {
+        let names = self.names().unwrap_or_default();
+        let unnamed = |&node: &usize| node < self.node_count && names.get(node).is_none_or(String::is_empty);
+        let named = names.iter().position(|own| !own.is_empty() && own == name);
+        named.or_else(|| name.parse().ok().filter(unnamed))
+    }
+
     /// One row per directed edge, in the order of [`Self::edges`].
     #[must_use]
     pub fn edge_attributes(&self) -> Option<&Attributes> {

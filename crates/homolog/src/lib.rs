@@ -53,3 +53,8 @@ mod control;
 mod error;
 pub use control::{Control, Report};
 pub use error::{Error, Result};
+
+/// The story for Rust programmers, run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/stories/rust.md")]
+pub struct RustStory;

@@ -231,6 +231,7 @@ impl Model {
     /// # Errors
     /// A graph without the parts that the features need.
     pub fn problem(&self, pair: &Pair) -> Result<(Instance, Compatibility)> {
+        FeatureMap::check_size(pair.left.node_count(), pair.right.node_count())?;
         let (left, right) = (Arc::new(self.describe(&pair.left)?), Arc::new(self.describe(&pair.right)?));
         self.problem_of(&left, &right, &pair.given)
     }

@@ -4,7 +4,7 @@
 mod common;
 
 use common::rng;
-use homolog::data::cost_matrix::{Sense, problem, read_csv, write_csv};
+use homolog::data::cost_matrix::{Sense, problem, read_csv, read_named, write_csv};
 use homolog::data::npy;
 use homolog::matching::{BruteForce, Linear, Matcher, Workspace};
 use ndarray::{Array2, array};
@@ -75,11 +75,14 @@ fn text_of_every_separator_is_read() {
 #[test]
 fn matrices_that_make_no_sense_are_refused_with_their_place() {
     for (text, sense, message) in [
-        ("a,b\n1,2\n", Sense::Minimize, "line 1: column 1: \"a\" is not a number"),
+        ("1,b\n1,2\n", Sense::Minimize, "line 1: column 2: \"b\" is not a number"),
         ("1,2\n3,nan\n", Sense::Minimize, "line 2: column 2: \"nan\" has no meaning"),
         ("1,2\n3,-inf\n", Sense::Minimize, "line 2: column 2: \"-inf\" would be taken at any price"),
         ("1,inf\n", Sense::Maximize, "line 1: column 2: \"inf\" would be taken at any price"),
         ("1,1e999\n", Sense::Minimize, "line 1: column 2: \"1e999\" is out of range"),
+        ("a,b\n1,c\n", Sense::Minimize, "line 2: column 2: \"c\" is not a number"),
+        ("a,b,a\n1,2,3\n", Sense::Minimize, "line 1: the name \"a\" is there twice"),
+        (",a,b\nx,1,nan\n", Sense::Minimize, "line 2: column 3: \"nan\" has no meaning"),
         ("1,2\n3\n", Sense::Minimize, "line 2: this row has 1 fields, the first has 2"),
         ("1 2\n3 4 5\n", Sense::Minimize, "line 2: this row has 3 fields, the first has 2"),
     ] {
@@ -144,8 +147,9 @@ fn bytes_that_are_no_matrix_are_refused() {
         (head("(1,)"), one, "an array of 1 dimensions is not a matrix"),
         (head("(1, 1, 1)"), one, "an array of 3 dimensions is not a matrix"),
         (head("(-1, 1)"), one, "the size \"-1\" is not a whole number"),
-        (head("(9999999999, 9999999999)"), one, "is too large: at most 67108864 cells"),
-        (head("(18446744073709551615, 0)"), "", "18446744073709551615 by 0 is too large"),
+        (head("(9999999999, 9999999999)"), one, "nodes on one side: 9999999999 is more than the 1048576 it can take"),
+        (head("(67108864, 0)"), "", "nodes on one side: 67108864 is more than the 1048576"),
+        (head("(8193, 8192)"), "", "67117056 is more than the 67108864 it can take"),
         (head("1"), one, "the shape is no tuple"),
         (head("(1, 1)").replace("<f8", "|O"), one, "numbers of type '|O' are not read; save them as float64"),
         (head("(1, 1)").replace("<f8", "=f8"), one, "the byte order of '=f8' is not known"),
@@ -169,6 +173,46 @@ fn truncated_bytes_are_refused() {
     for end in 0..bytes.len() {
         assert!(npy::read(&bytes[..end]).is_err(), "{end} bytes");
     }
+}
+
+#[test]
+fn rows_and_columns_may_have_names() {
+    let values = array![[1.0, f64::INFINITY], [3.0, 4.0]];
+    let names = |words: [&str; 2]| Some(words.map(String::from).to_vec());
+    for (text, left, right) in [
+        (",cat,dog\nanna,1,\nbert,3,4\n", names(["anna", "bert"]), names(["cat", "dog"])),
+        (",cat,dog\n7,1,\n8,3,4\n", names(["7", "8"]), names(["cat", "dog"])),
+        ("who;cat;dog\nanna;1;inf\nbert;3;4\n", names(["anna", "bert"]), names(["cat", "dog"])),
+        ("cat,dog\n1,inf\n3,4\n", None, names(["cat", "dog"])),
+        ("cat dog\nanna 1 inf\nbert 3 4\n", names(["anna", "bert"]), names(["cat", "dog"])),
+        ("1,\n3,4\n", None, None),
+    ] {
+        let named = read_named(text, Sense::Minimize).unwrap();
+        assert_eq!((&named.values, &named.left, &named.right), (&values, &left, &right), "{text:?}");
+    }
+}
+
+#[test]
+fn numpy_numbers_of_every_width_are_read() {
+    let read = |kind: &str, data: &str| {
+        let header = format!("{{'descr': '{kind}', 'fortran_order': False, 'shape': (1, 4), }}");
+        npy::read(&file(&header, data)).map(|matrix| matrix.row(0).to_vec())
+    };
+    // numpy.array([[0, 1, 200, 255]], dtype) as numpy 2 writes it, and floats of two bytes.
+    assert_eq!(read("|u1", "0001c8ff").unwrap(), [0.0, 1.0, 200.0, 255.0]);
+    assert_eq!(read("|i1", "00017f80").unwrap(), [0.0, 1.0, 127.0, -128.0]);
+    assert_eq!(read("|b1", "00010100").unwrap(), [0.0, 1.0, 1.0, 0.0]);
+    assert_eq!(read("<u2", "00000100c800ffff").unwrap(), [0.0, 1.0, 200.0, 65535.0]);
+    assert_eq!(read(">i2", "00000001ffff8000").unwrap(), [0.0, 1.0, -1.0, -32768.0]);
+    assert_eq!(read("<u4", "0000000001000000c8000000ffffffff").unwrap(), [0.0, 1.0, 200.0, 4_294_967_295.0]);
+    // 1.0, -2.5, the largest (65504) and the smallest (2^-24) of two bytes.
+    assert_eq!(read("<f2", "003c00c1ff7b0100").unwrap(), [1.0, -2.5, 65504.0, 2.0_f64.powi(-24)]);
+    let special = read("<f2", "007c00fc007e0080").unwrap();
+    assert_eq!(special[..2], [f64::INFINITY, f64::NEG_INFINITY]);
+    assert!(special[2].is_nan() && special[3] == 0.0 && special[3].is_sign_negative());
+    assert!(read("|b1", "00010200").unwrap_err().to_string().contains("the truth value 2 is neither 0 nor 1"));
+    let large = format!("{}ffffffffffffffff", "00".repeat(24));
+    assert!(read("<u8", &large).unwrap_err().to_string().contains("18446744073709551615 is not exact"));
 }
 
 proptest! {

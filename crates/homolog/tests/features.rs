@@ -243,3 +243,23 @@ fn features_that_factor_share_their_lone_terms() {
     assert_eq!(term.left_factors().ncols(), 2 + 1 + 2 + 2);
     assert!((0..term.left_edges().len()).all(|e| term.listed_of(e).is_empty()));
 }
+
+/// A name that is there 20,000 times took 94 seconds when every repetition counted from 1.
+#[test]
+fn names_that_repeat_are_numbered_in_linear_time() {
+    let mut map = homolog::features::FeatureMap::paper_linear();
+    let kind = homolog::features::EdgeKind::Adjacency(homolog::features::Adjacency {});
+    map.edge = vec![kind; 20_000];
+    let names = map.names();
+    assert_eq!(names.iter().collect::<std::collections::BTreeSet<_>>().len(), names.len());
+    assert!(names.last().unwrap().ends_with("#20000"), "{:?}", names.last());
+}
+
+/// Refused before any memory is taken for the scores.
+#[test]
+fn graphs_too_large_to_score_are_refused() {
+    let map = homolog::features::FeatureMap { node: vec![], ..homolog::features::FeatureMap::paper_linear() };
+    let described = std::sync::Arc::new(map.describe(&homolog::graph::Graph::new(25_000)).unwrap());
+    let error = map.instance(&described, &described).unwrap_err();
+    assert_eq!(error.to_string(), "left nodes times right nodes: 625000000 is more than the 67108864 it can take");
+}

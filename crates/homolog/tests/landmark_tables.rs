@@ -76,20 +76,31 @@ fn tables_that_make_no_sense_are_refused_with_line_and_reason() {
     let head = "frame,landmark,x,y\n1,nose,1,2\n";
     let cases = [
         (String::new(), 1, "there is no header"),
-        ("1,2\n3,4\n".into(), 1, "the header must have the columns x and y: the columns are 1, 2"),
+        (
+            "1,2\n3,4\n".into(),
+            1,
+            "there are neither columns x and y, nor columns such as nose_x and nose_y, nor an attribute",
+        ),
         ("landmark,x\n".into(), 1, "the header must have the columns x and y"),
         ("x,y,x\n".into(), 1, "the column \"x\" is there twice"),
-        ("x,y,\n".into(), 1, "the column \"\" is there twice or has no name"),
-        ("x,y,likelihood\n".into(), 1, "unknown column \"likelihood\": make it a node attribute or ignore it"),
-        ("frame,image,x,y\n".into(), 1, "both frame and image are there"),
+        ("x,y,\n".into(), 1, "column 3 has no name"),
+        (
+            "x,y,likelihood\n".into(),
+            1,
+            "unknown column \"likelihood\": make it a node attribute (--attribute likelihood), leave it out (--ignore likelihood)",
+        ),
+        (
+            "frame,image,x,y\n".into(),
+            1,
+            "each of frame, image may name the graph: say which (--graph-column frame) and leave the others out (--ignore image)",
+        ),
         (format!("{head}1,chin,1\n"), 3, "this row has 3 fields, the first has 4"),
         (format!("{head}1,nose,3,4\n"), 3, "the landmark \"nose\" is in graph \"1\" twice"),
-        (format!("{head}1,chin,NaN,4\n"), 3, "\"NaN\" is not a finite number"),
+        (format!("{head}1,chin,NaN,4\n"), 3, "a coordinate is missing"),
         (format!("{head}1,chin,inf,4\n"), 3, "\"inf\" is not a finite number"),
         (format!("{head}1,chin,1e999,4\n"), 3, "\"1e999\" is not a finite number"),
         (format!("{head}1,chin,,4\n"), 3, "a coordinate is missing; where a landmark was not seen"),
-        (format!("{head}1,,,\n"), 3, "a coordinate is missing"),
-        (format!("{head},chin,3,4\n"), 3, "the graph (frame or image) is empty"),
+        (format!("{head},chin,3,4\n"), 3, "the field that names the graph is empty"),
     ];
     for (text, line, reason) in cases {
         refused(&LandmarkTable::default(), &text, line, reason);
@@ -101,7 +112,8 @@ fn tables_that_make_no_sense_are_refused_with_line_and_reason() {
     };
     refused(&columns("object", &[]), head, 1, "there is no column \"object\": the columns are frame, landmark, x, y");
     refused(&columns("frame", &["mass"]), head, 1, "there is no column \"mass\"");
-    refused(&columns("frame", &["x"]), head, 1, "the column \"x\" is to mean two things");
+    refused(&columns("x", &["x"]), head, 1, "the column \"x\" is to mean two things");
+    refused(&columns("frame", &["x"]), head, 1, "the header must have the columns x and y");
     refused(&columns("frame", &["m"]), "frame,x,y,m\n1,2,3,\n", 2, "the attribute \"m\" is missing");
 }
 
@@ -109,6 +121,78 @@ fn refused(table: &LandmarkTable, text: &str, line: usize, reason: &str) {
     let error = table.read(text, "table").expect_err(text).to_string();
     let start = format!("landmark table, line {line}: ");
     assert!(error.starts_with(&start) && error.contains(reason), "{text:?} gave {error}");
+}
+
+#[test]
+fn missing_landmarks_attributes_alone_and_guessed_columns() {
+    let read = |text: &str| LandmarkTable::default().read(text, "table").unwrap();
+    // Words for "not seen".
+    for word in ["", "NA", "NaN", "nan", "n/a", "NULL"] {
+        let graphs = read(&format!("specimen,landmark,x,y\n1,nose,1,2\n1,chin,{word},{word}\n"));
+        assert_eq!(graphs[0].graph.names().unwrap(), ["nose"], "{word}");
+    }
+    let unnamed = read("x,y\n1,2\nNA,NA\n3,4\n");
+    assert_eq!(unnamed[0].graph.points().unwrap(), array![[1.0, 2.0], [3.0, 4.0]]);
+    // Attributes alone.
+    let bare = read("object,landmark,attribute:mass\na,p,1\na,q,2\n");
+    assert_eq!((bare[0].graph.points(), bare[0].graph.node_count()), (None, 2));
+    assert_eq!(read(&write(&bare).unwrap().replace(",mass", ",attribute:mass")), bare);
+    // Tracks: the frame is the graph, the id is the node.
+    let tracks = read("frame,id,x,y\n1,7,0,0\n1,8,1,1\n2,8,2,2\n");
+    assert_eq!((tracks[0].id.as_str(), tracks[1].graph.names().unwrap()), ("1", &["8".to_string()][..]));
+    let understood = |text: &str| LandmarkTable::default().understand(text).unwrap();
+    let tracked = understood("frame,id,x,y\n");
+    assert_eq!(
+        (tracked.graph.as_deref(), tracked.landmark.as_deref(), tracked.wide),
+        (Some("frame"), Some("id"), false)
+    );
+    let wide = understood("Name;X1;Y1;X2;Y2\n");
+    assert_eq!((wide.graph.as_deref(), wide.landmark, wide.wide), (Some("Name"), None, true));
+}
+
+#[test]
+fn an_attribute_called_z_does_not_become_a_coordinate() {
+    for name in ["z", "X", "frame", "landmark", "id", "attribute:z", "mass"] {
+        let attributes = Attributes::new(vec![name.to_string()], array![[0.5], [0.7]]).unwrap();
+        let graph = Graph::from_points(array![[1.0, 2.0], [3.0, 4.0]]).unwrap();
+        let graphs = [named("a", graph.with_node_attributes(attributes).unwrap())];
+        let text = write(&graphs).unwrap();
+        let plain = LandmarkTable::default();
+        let told = LandmarkTable { attributes: vec!["mass".into()], ..plain.clone() };
+        let table = if name == "mass" { told } else { plain };
+        assert_eq!(table.read(&text, "table").unwrap(), graphs, "{text}");
+    }
+}
+
+#[test]
+fn one_specimen_a_row_is_the_same_as_one_landmark_a_row() {
+    let read = |text: &str| LandmarkTable::default().read(text, "table").unwrap();
+    let long = read("specimen,landmark,x,y,z\na,nose,1,2,3\na,left ear,4,5,6\nb,left ear,7,8,9\n");
+    for header in [
+        "specimen,nose_x,nose_y,nose_z,left ear_x,left ear_y,left ear_z",
+        "beetle,x_nose,y_nose,z_nose,x_left ear,y_left ear,z_left ear",
+        "ID,nose.X,nose.Y,nose.Z,left ear X,left ear Y,left ear Z",
+    ] {
+        assert_eq!(read(&format!("{header}\na,1,2,3,4,5,6\nb,NA,NA,NA,7,8,9\n")), long, "{header}");
+    }
+    let numbered = read("X1,Y1,X2,Y2\n1,2,3,4\n5,6,,\n");
+    assert_eq!((numbered[1].id.as_str(), numbered[1].graph.names().unwrap()), ("2", &["1".to_string()][..]));
+    let table = LandmarkTable::default();
+    refused(&table, "id,a_x,a_y\n1,2,3\n1,4,5\n", 3, "the specimen \"1\" is there twice, first on line 2");
+    refused(&table, "id,a_x,a_y\n1,2,\n", 2, "a coordinate is missing");
+    refused(&table, "id,a_x,a_y,sex\n", 1, "unknown column \"sex\"");
+    refused(&table, "id,a_x,a_y,b_x\n", 1, "unknown column \"b_x\"");
+}
+
+/// 200,000 columns took more than a minute when every name was compared with every other.
+#[test]
+fn tables_of_many_columns_are_read_and_refused_at_once() {
+    let columns: Vec<String> = (0..100_000).flat_map(|n| [format!("p{n}_x"), format!("p{n}_y")]).collect();
+    let row = vec!["1"; columns.len()].join(",");
+    let graphs = LandmarkTable::default().read(&format!("id,{}\na,{row}\n", columns.join(",")), "t").unwrap();
+    assert_eq!(graphs[0].graph.node_count(), 100_000);
+    let others: Vec<String> = (0..200_000).map(|n| format!("c{n}")).collect();
+    refused(&LandmarkTable::default(), &format!("x,y,{}\n", others.join(",")), 1, "unknown column \"c0\"");
 }
 
 #[test]
@@ -172,7 +256,7 @@ fn the_other_tables_are_read_with_their_columns_named() {
     if let Some(folder) = data_folder("bikes") {
         let text = std::fs::read_to_string(folder.join("landmarks.csv")).unwrap();
         let error = LandmarkTable::default().read(&text, "bikes").unwrap_err().to_string();
-        assert_eq!(error, "landmark table, line 1: unknown column \"object\": make it a node attribute or ignore it");
+        assert!(error.starts_with("landmark table, line 1: each of image, object may name the graph: say which"));
         let table = LandmarkTable {
             graph: Some("object".into()),
             landmark: Some("name".into()),

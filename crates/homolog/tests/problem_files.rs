@@ -56,6 +56,8 @@ fn malformed_dd_text_is_refused_with_line_and_reason() {
         ("p -1 2 0 0\n".into(), 1, "\"-1\" is not a whole number"),
         ("p 4000000000 4000000000 1 1\n".into(), 1, "are too many"),
         ("p 99999999999 1 1 1\n".into(), 1, "are too many"),
+        ("p 67108864 0 0 0\n".into(), 1, "nodes on one side: 67108864 is more than the 1048576"),
+        ("p 8192 8192 67108864 0\n".into(), 1, "promises 67108864 assignments, more than the 23 bytes"),
         ("p 0 99999999999 0 0\n".into(), 1, "are too many"),
         ("p 2 2 99999999999 0\n".into(), 1, "only 4 pairs of nodes"),
         (format!("{head}p 2 2 2 1\n"), 4, "there is a header already"),

@@ -15,6 +15,6 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     let mut script = Vec::new();
     clap_complete::generate(arguments.shell, &mut crate::Arguments::command(), "homolog", &mut script);
-    files::print(&script)?;
+    files::print_data(&script)?;
     Ok(Ending::Done)
 }

@@ -1,27 +1,32 @@
-//! `homolog convert`: landmark tables and the house files to a data set; a data set to tables.
+//! `homolog convert`: files of every format to a data set, and a data set to tables, TPS and GraphML.
 
 use super::usage;
-use crate::data_files::{read_house, read_landmarks};
-use crate::inputs::{BUILT_IN, Input, extension};
+use crate::data_files::{self, GraphFormat, read_house};
+use crate::inputs::{BUILT_IN, Input, SEED, default_pairing, extension};
 use crate::{Ending, files};
 use anyhow::{Context, Result, bail};
-use homolog::data::dataset::{DataSet, LabelledPair, NamedGraph, Pairing};
+use homolog::data::dataset::{DataSet, LabelledPair, NamedGraph, Pairing, SplitBy};
 use homolog::data::landmarks::{self, LandmarkTable};
-use homolog::data::matches;
+use homolog::data::{graphml, matches, tps};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// Turns landmark tables and the house files into a data set, and data sets into tables
+/// Turns files of points and graphs into a data set, and data sets into tables, TPS and GraphML
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   Two tables of named landmarks, one per specimen, as a pair to train on:
     homolog convert wing1.csv wing2.csv -o wings.json
   A sequence of frames in one table, each frame paired with the tenth after it, in thirds for training, validation and test:
     homolog convert landmarks.csv --pairs 10 --split -o sequence.json
+  Specimens of a TPS file, 500 pairs of them, no specimen both in training and in test:
+    homolog convert wings.tps --pairs random:500 --split specimens -o wings.json
+  A network as a list of edges with a table of nodes:
+    homolog convert net.csv --nodes people.csv -o net.json
   The matches of a data set as a table:
     homolog convert wings.json --to matches -o matches.csv")]
 pub(crate) struct Arguments {
-    /// Landmark tables (.csv), data sets (.json, .jsonl), the house directory of the paper's authors, or the word turntable
+    /// Landmark tables (.csv), .tps, DeepLabCut and COCO files, networks (.graphml, .edges), data sets (.json, .jsonl), the house
+    /// directory of the paper's authors, the word turntable, or - for standard input
     #[arg(required = true)]
     inputs: Vec<PathBuf>,
     /// Where to write; standard output if absent
@@ -29,18 +34,20 @@ pub(crate) struct Arguments {
     output: Option<PathBuf>,
     /// What the inputs are; by default what their names say
     #[arg(long, value_enum, value_name = "FORMAT")]
-    from: Option<From>,
-    /// What to write; by default what the name of the output says: .json, .jsonl, or .csv for landmarks
+    from: Option<GraphFormat>,
+    /// What to write; by default what the name of the output says: .json, .jsonl, .csv for landmarks, .tps, .graphml
     #[arg(long, value_enum, value_name = "FORMAT")]
     to: Option<Output>,
-    /// Which graphs become pairs, where the input has no pairs: all, none, or N for each graph with the N-th
-    /// after it [default: all, unless that makes more than 2000 pairs]
-    #[arg(long, value_name = "all|none|N", value_parser = parse_pairing)]
-    pairs: Option<Pairing>,
-    /// Pairs are for training, validation and test in turn, by their left graph
-    #[arg(long)]
-    split: bool,
-    /// The column of a table that names the graph [default: frame or image]
+    /// Which graphs become pairs, where the input has no pairs: all; none; N: each graph with the N-th after it; random:N: so many of
+    /// all, drawn; template:ID: that graph with each other [default: all, or random:500 where
+    /// that would be more than 2000]
+    #[arg(long, value_name = "all|none|N|random:N|template:ID", value_parser = parse_pairing)]
+    pairs: Option<PairChoice>,
+    /// What the pairs are for: training, validation and test in turn, by their left graph (pairs), or so that no graph is in two of
+    /// them (specimens)
+    #[arg(long, value_enum, value_name = "pairs|specimens", num_args = 0..=1, default_missing_value = "pairs", hide_possible_values = true)]
+    split: Option<SplitChoice>,
+    /// The column of a table that names the graph [default: frame, image, specimen, id or object]
     #[arg(long, value_name = "COLUMN")]
     graph_column: Option<String>,
     /// The column of a table that names the landmark [default: landmark]
@@ -52,19 +59,27 @@ pub(crate) struct Arguments {
     /// A column of a table to leave out; may be given several times
     #[arg(long = "ignore", value_name = "COLUMN")]
     ignored: Vec<String>,
+    /// The table of nodes of a network given by its edges: the first column names them [default: NAME.nodes.csv beside it, if there]
+    #[arg(long, value_name = "FILE")]
+    nodes: Option<PathBuf>,
     /// Take the edges of the house's houseNNN.adj files
     #[arg(long)]
     house_edges: bool,
+    /// Say nothing about what was made
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+#[derive(Clone)]
+enum PairChoice {
+    Ready(Pairing),
+    Template(String),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum From {
-    /// A table of landmarks
-    Landmarks,
-    /// The house directory of the paper's authors
-    House,
-    /// A data set (.json, .jsonl), a folder with landmarks.csv, or the word turntable for the built-in sequence
-    DataSet,
+enum SplitChoice {
+    Pairs,
+    Specimens,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -77,39 +92,48 @@ enum Output {
     Landmarks,
     /// The matches as a table
     Matches,
+    /// The landmarks as a TPS file
+    Tps,
+    /// The graphs as GraphML
+    Graphml,
 }
 
-fn parse_pairing(word: &str) -> Result<Pairing, String> {
-    match (word, word.parse()) {
-        ("all", _) => Ok(Pairing::All),
-        ("none", _) => Ok(Pairing::None),
-        (_, Ok(baseline)) => Ok(Pairing::Baseline(baseline)),
-        _ => Err("it must be all, none or a whole number".to_string()),
-    }
+fn parse_pairing(word: &str) -> Result<PairChoice, String> {
+    let pairing = match (word, word.split_once(':'), word.parse()) {
+        ("all", ..) => Pairing::All,
+        ("none", ..) => Pairing::None,
+        (_, Some(("template", id)), _) => return Ok(PairChoice::Template(id.to_string())),
+        (_, Some(("random", count)), _) => match count.parse() {
+            Ok(count) => Pairing::Random { count, seed: SEED },
+            Err(_) => return Err(format!("{count:?} is not a number of pairs")),
+        },
+        (.., Ok(baseline)) => Pairing::Baseline(baseline),
+        _ => return Err("it must be all, none, a whole number, random:N or template:ID".to_string()),
+    };
+    Ok(PairChoice::Ready(pairing))
 }
-
-/// More pairs than this are made only when asked for.
-const MOST_PAIRS: usize = 2000;
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     let format = arguments.output_format();
-    let inputs: Vec<&Path> = arguments.inputs.iter().map(PathBuf::as_path).collect();
-    let outputs: Vec<&Path> = arguments.output.iter().map(PathBuf::as_path).collect();
-    files::check_outputs(&inputs, &outputs)?;
     let data = arguments.read()?;
     let text = match format {
         Output::Json => data.to_json()?,
         Output::JsonLines => data.to_json_lines()?,
         Output::Landmarks => landmarks::write(data.graphs())?,
         Output::Matches => matches::write(&data)?,
+        Output::Tps => tps::write(data.graphs())?,
+        Output::Graphml => graphml::write(data.graphs())?,
     };
     match &arguments.output {
-        None => files::print(text.as_bytes())?,
+        None => files::print_data(text.as_bytes())?,
+        Some(path) if files::is_standard(path) => files::print_data(text.as_bytes())?,
         Some(path) => {
             files::write(path, text.as_bytes())?;
             let labelled = data.pairs().iter().filter(|pair| pair.truth.is_some()).count();
             let (graphs, pairs) = (data.graphs().len(), data.pairs().len());
-            eprintln!("{}: {graphs} graphs, {pairs} pairs, {labelled} of them labelled", path.display());
+            if !arguments.quiet {
+                eprintln!("{}: {graphs} graphs, {pairs} pairs, {labelled} of them labelled", path.display());
+            }
         }
     }
     Ok(Ending::Done)
@@ -123,6 +147,9 @@ impl Arguments {
             (None, None | Some("json")) => Output::Json,
             (None, Some("jsonl" | "ndjson")) => Output::JsonLines,
             (None, Some("csv")) => Output::Landmarks,
+            (None, Some("tps")) => Output::Tps,
+            (None, Some("graphml")) => Output::Graphml,
+            (None, Some("")) if self.output.as_deref().is_some_and(files::is_standard) => Output::Json,
             (None, Some(_)) => usage("the name of the output does not say what to write; say --to".to_string()),
         }
     }
@@ -133,22 +160,16 @@ impl Arguments {
         let mut ids = BTreeSet::new();
         let mut complete = false;
         for path in &self.inputs {
-            let more = match self.input_format(path) {
-                From::Landmarks => read_landmarks(path, &self.table())?,
-                From::House => read_house(path, self.house_edges)?,
-                From::DataSet => {
-                    let Input { data, .. } = Input::load(path)?;
-                    let first = graphs.len();
-                    let moved = |pair: &LabelledPair| LabelledPair {
-                        left: pair.left + first,
-                        right: pair.right + first,
-                        ..pair.clone()
-                    };
-                    pairs.extend(data.pairs().iter().map(moved));
-                    complete = true;
-                    data.graphs().to_vec()
-                }
+            let data = self.read_one(path)?;
+            let first = graphs.len();
+            let moved = |pair: &LabelledPair| LabelledPair {
+                left: pair.left + first,
+                right: pair.right + first,
+                ..pair.clone()
             };
+            pairs.extend(data.pairs().iter().map(moved));
+            complete |= !data.pairs().is_empty();
+            let more = data.graphs();
             if let Some(twice) = more.iter().find(|named| ids.contains(&named.id)) {
                 bail!("{}: an earlier input has a graph {:?} already", path.display(), twice.id);
             }
@@ -156,35 +177,47 @@ impl Arguments {
                 eprintln!("{}: there are no graphs in it", path.display());
             }
             ids.extend(more.iter().map(|named| named.id.clone()));
-            graphs.extend(more);
+            graphs.extend_from_slice(more);
         }
-        match self.pairs {
-            _ if !pairs.is_empty() && (self.pairs.is_some() || self.split) => {
-                bail!("the input has pairs already: --pairs and --split are for graphs without any")
-            }
-            None if complete && !self.split => DataSet::new(graphs, pairs).context("the inputs together"),
-            pairing => {
-                let all = graphs.len() * graphs.len().saturating_sub(1) / 2;
-                let default = if all <= MOST_PAIRS { Pairing::All } else { Pairing::None };
-                if pairing.is_none() && all > MOST_PAIRS {
-                    eprintln!(
-                        "No pairs were made: all would be {all}. Say --pairs all, or --pairs N for each graph with the N-th after it."
-                    );
-                }
-                DataSet::paired(graphs, pairing.unwrap_or(default), self.split).context("the inputs together")
-            }
+        if complete && (self.pairs.is_some() || self.split.is_some()) {
+            bail!("the input has pairs already: --pairs and --split are for graphs without any");
         }
+        if complete {
+            return DataSet::new(graphs, pairs).context("the inputs together");
+        }
+        self.pair_up(graphs).context("the inputs together")
     }
 
-    fn input_format(&self, path: &Path) -> From {
-        match (self.from, extension(path).as_str()) {
-            (Some(format), _) => format,
-            (None, _) if path.join("label").is_dir() => From::House,
-            (None, _) if path.is_dir() || path == Path::new(BUILT_IN) => From::DataSet,
-            (None, "csv" | "tsv") => From::Landmarks,
-            (None, "json" | "jsonl" | "ndjson") => From::DataSet,
-            (None, _) => usage(format!("what is {}? Its name does not say; say --from", path.display())),
+    fn read_one(&self, path: &Path) -> Result<DataSet> {
+        let is_house = self.from == Some(GraphFormat::House) || (self.from.is_none() && path.join("label").is_dir());
+        if is_house {
+            return Ok(DataSet::new(read_house(path, self.house_edges)?, vec![])?);
         }
+        if path.is_dir() || (path == Path::new(BUILT_IN) && !path.exists()) {
+            return Ok(Input::load(path)?.data);
+        }
+        data_files::read(path, self.from, &self.table(), self.nodes.as_deref())
+    }
+
+    /// Pairs of graphs that have none; what is made is said.
+    fn pair_up(&self, graphs: Vec<NamedGraph>) -> Result<DataSet> {
+        let split = match self.split {
+            None => SplitBy::None,
+            Some(SplitChoice::Pairs) => SplitBy::LeftGraph,
+            Some(SplitChoice::Specimens) => SplitBy::Specimens,
+        };
+        let (pairing, said) = match &self.pairs {
+            Some(PairChoice::Ready(pairing)) => (*pairing, None),
+            Some(PairChoice::Template(id)) => {
+                let template = graphs.iter().position(|named| named.id == *id);
+                (Pairing::Template(template.with_context(|| format!("--pairs: there is no graph {id:?}"))?), None)
+            }
+            None => default_pairing(graphs.len()),
+        };
+        if let Some(said) = said.filter(|_| !self.quiet) {
+            eprintln!("note: {said}");
+        }
+        Ok(DataSet::paired(graphs, pairing, split)?)
     }
 
     fn table(&self) -> LandmarkTable {

@@ -30,7 +30,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     let watch = Watch::new(None, arguments.quiet);
     let options = Options::default();
     let approaches = [Approach::Linear, Approach::LinearLearned, Approach::Quadratic, Approach::QuadraticLearned];
-    files::check_new_folder(&arguments.out)?;
     let mut baselines = Vec::new();
     for baseline in BASELINES {
         // Learning with edges takes a second or two from few pairs and longer from many: the largest baseline has fewest.

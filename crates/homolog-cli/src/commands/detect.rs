@@ -30,12 +30,12 @@ pub(crate) struct Arguments {
     /// Draw the corners of a single picture into an .svg or .png file
     #[arg(long, value_name = "FILE")]
     picture: Option<PathBuf>,
+    /// Say nothing about what was found
+    #[arg(short, long)]
+    quiet: bool,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
-    for path in [&arguments.output, &arguments.picture].into_iter().flatten() {
-        files::check_folder(path)?;
-    }
     if arguments.picture.is_some() && arguments.images.len() > 1 {
         bail!("--picture draws one picture, and there are {}", arguments.images.len());
     }
@@ -49,7 +49,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
         for point in corners.points.rows() {
             writer.write_record([&name, &format!("{:.3}", point[0]), &format!("{:.3}", point[1])])?;
         }
-        eprintln!("{}: {} corners at brightness threshold {}", path.display(), corners.count(), corners.brightness);
+        if !arguments.quiet {
+            eprintln!("{}: {} corners at brightness threshold {}", path.display(), corners.count(), corners.brightness);
+        }
         if let Some(output) = &arguments.picture {
             draw(output, &name, &corners, grey)?;
         }
@@ -57,7 +59,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     let table = writer.into_inner().context("cannot finish the table")?;
     match &arguments.output {
         Some(path) => files::write(path, &table)?,
-        None => files::print(&table)?,
+        None => files::print_data(&table)?,
     }
     Ok(Ending::Done)
 }

@@ -2,7 +2,7 @@
 
 use crate::inputs::Input;
 use crate::progress::{Watch, stop_is_wanted};
-use crate::{Ending, files, settings};
+use crate::{Ending, settings};
 use anyhow::{Result, bail};
 use homolog::experiment::Split;
 use homolog::learn::{Evaluation, evaluate};
@@ -17,7 +17,7 @@ use std::path::PathBuf;
 Examples:
   homolog evaluate model.json faces.json
   homolog evaluate model.json faces.json --split test --matcher frank-wolfe
-  homolog evaluate model.json faces.json --worst 20 --json result.json")]
+  homolog evaluate model.json faces.json --worst 20 -o result.json")]
 pub(crate) struct Arguments {
     /// The model file
     model: PathBuf,
@@ -38,9 +38,12 @@ pub(crate) struct Arguments {
     /// How many of the worst pairs to list
     #[arg(long, default_value_t = 10)]
     worst: usize,
-    /// Write everything, every pair included, to a file as JSON
-    #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
+    /// Print everything, every pair included, as JSON
+    #[arg(long)]
+    json: bool,
+    /// Write that to a file
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
     /// Threads to use [default: all cores]
     #[arg(long)]
     threads: Option<usize>,
@@ -50,9 +53,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     super::use_threads(arguments.threads)?;
     let limit = arguments.time_limit.map(super::seconds).transpose()?;
     let model = super::read_model(&arguments.model)?;
-    if let Some(path) = &arguments.json {
-        files::check_outputs(&[&arguments.model, &arguments.data], &[path])?;
-    }
     let matcher = arguments.matcher.as_deref().map_or(Ok(model.matcher.clone()), settings::matcher)?;
     let input = Input::load(&arguments.data)?.with_pairs()?;
     let trained_for = model.training.as_ref().map(|record| record.loss).unwrap_or_default();
@@ -97,14 +97,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
         writeln!(text, "Matches: precision {p:.4}, recall {r:.4}, F1 {f:.4}")?;
     }
     let order = report.worst(arguments.worst, &mut text)?;
-    if let Some(path) = &arguments.json {
-        let pairs: Vec<_> = order.iter().map(|&at| report.pair(at)).collect();
-        let value = json!({
-            "loss": loss.name(), "splits": splits, "proven": all.proven, "missing": missing, "matches": matches, "pairs": pairs
-        });
-        files::write(path, (serde_json::to_string_pretty(&value)? + "\n").as_bytes())?;
-    }
-    files::print(text.as_bytes())?;
+    let pairs: Vec<_> = order.iter().map(|&at| report.pair(at)).collect();
+    let value = json!({
+        "loss": loss.name(), "splits": splits, "proven": all.proven, "missing": missing, "matches": matches, "pairs": pairs
+    });
+    super::give(&text, &value, arguments.json, arguments.output.as_deref())?;
     Ok(if stop_is_wanted() { Ending::Stopped } else { Ending::Done })
 }
 

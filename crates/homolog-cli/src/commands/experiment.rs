@@ -6,7 +6,7 @@ use crate::report::{self, ByPairs, Results, loss_cells};
 use crate::study::{Approach, BaselineResult, Frames, Options, run_baseline, run_method};
 use crate::{Ending, files};
 use anyhow::{Result, bail};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Runs an experiment of the paper on a data set
 #[derive(clap::Args)]
@@ -29,7 +29,7 @@ For each baseline B all pairs of frames (i, i + B): every third is learned from,
 Examples:
   homolog experiment sequence
   homolog experiment sequence landmarks.csv --baselines 0,10,20 --out report
-  homolog experiment sequence ../shared/data/house --json house.json")]
+  homolog experiment sequence house --out report -o house.json")]
 struct SequenceArguments {
     /// A landmark table (.csv), a data set whose graphs are the frames, the authors' house folder, or the built-in sequence
     #[arg(default_value = BUILT_IN)]
@@ -51,9 +51,12 @@ struct SequenceArguments {
     /// The λ to choose from [default: 10 to 1e-4; with edges 1, 0.1, 0.01]
     #[arg(long, value_delimiter = ',')]
     lambdas: Vec<f64>,
+    /// Print the results as JSON
+    #[arg(long)]
+    json: bool,
     /// Write the results to a file as JSON
-    #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
     /// Write report.html and its figures into a folder
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -74,7 +77,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
 
 fn sequence(arguments: &SequenceArguments) -> Result<Ending> {
     super::use_threads(arguments.threads)?;
-    check_places(&arguments.data, arguments.json.as_deref(), arguments.out.as_deref())?;
     if arguments.train_pairs == Some(0) {
         bail!("--train-pairs 0: there is nothing to learn from; it must be 1 or more");
     }
@@ -107,10 +109,11 @@ fn sequence(arguments: &SequenceArguments) -> Result<Ending> {
         eprintln!("Stopped before the first baseline was done; nothing is written.");
         return Ok(Ending::Stopped);
     }
-    files::print(text(&arguments.methods, &baselines).as_bytes())?;
-    if let Some(path) = &arguments.json {
-        let value = serde_json::json!({ "baselines": baselines });
-        files::write(path, (serde_json::to_string_pretty(&value)? + "\n").as_bytes())?;
+    // What is asked for as a file is written before anything is printed: who prints may be gone.
+    let table = text(&arguments.methods, &baselines);
+    let value = serde_json::to_string_pretty(&serde_json::json!({ "baselines": baselines }))? + "\n";
+    if let Some(path) = &arguments.output {
+        files::write(path, value.as_bytes())?;
     }
     if let Some(folder) = &arguments.out {
         let results = Results {
@@ -128,17 +131,16 @@ fn sequence(arguments: &SequenceArguments) -> Result<Ending> {
             by_pairs,
         };
         report::write(&results, folder)?;
-        files::print(format!("Wrote {}.\n", folder.join("report.html").display()).as_bytes())?;
+    }
+    if arguments.json {
+        files::print_data(value.as_bytes())?;
+    } else {
+        files::print(table.as_bytes())?;
+        if let Some(folder) = &arguments.out {
+            files::print(format!("Wrote {}.\n", folder.join("report.html").display()).as_bytes())?;
+        }
     }
     Ok(if stop_is_wanted() { Ending::Stopped } else { Ending::Done })
-}
-
-/// Refuses places for results that cannot be, before long work.
-pub(super) fn check_places(data: &Path, json: Option<&Path>, out: Option<&Path>) -> Result<()> {
-    if let Some(json) = json {
-        files::check_outputs(&[data], &[json])?;
-    }
-    out.map_or(Ok(()), files::check_new_folder)
 }
 
 /// The learned methods from 1, 2, 3, 5 and all training pairs.

@@ -1,14 +1,14 @@
 //! `homolog explain`: why each node is matched as it is, the least certain first.
 
-use super::{matching::status, node_name};
+use super::{match_output::status, node_name};
+use crate::Ending;
 use crate::pair_input::PairInput;
 use crate::progress::{Watch, stop_is_wanted};
-use crate::{Ending, files};
 use anyhow::Result;
 use homolog::explain::Reasons;
 use serde_json::json;
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Says why each node is matched as it is, the least certain first
 #[derive(clap::Args)]
@@ -20,7 +20,7 @@ ring 2 from the inside (0 to 4) and in direction 5 of 12, counted clockwise from
 Examples:
   homolog explain model.json left.csv right.csv
   homolog explain model.json --data faces.json anna bert --features 5
-  homolog explain model.json left.csv right.csv --json reasons.json")]
+  homolog explain model.json left.csv right.csv -o reasons.json")]
 pub(crate) struct Arguments {
     /// The model file
     model: PathBuf,
@@ -37,16 +37,16 @@ pub(crate) struct Arguments {
     /// End after this many seconds with the best match and the reasons found by then
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     time_limit: Option<f64>,
-    /// Write everything, every feature included, to a file as JSON
-    #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
+    /// Print everything, every feature included, as JSON
+    #[arg(long)]
+    json: bool,
+    /// Write that to a file
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     let model = super::read_model(&arguments.model)?;
-    if let Some(path) = &arguments.json {
-        files::check_outputs(&[&arguments.model, Path::new(&arguments.left), Path::new(&arguments.right)], &[path])?;
-    }
     let input = PairInput::load(arguments.data.as_ref(), &arguments.left, &arguments.right)?;
     let pair = input.pair();
     let limit = arguments.time_limit.map(super::seconds).transpose()?;
@@ -76,34 +76,26 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
             writeln!(text, "  {part:>+12.6}  {}", names[feature])?;
         }
     }
-    if let Some(path) = &arguments.json {
-        let value: Vec<_> = matches
-            .iter()
-            .map(|reasons| {
-                let other = reasons.alternative.as_ref();
-                let features: Option<serde_json::Map<_, _>> = other.map(|other| {
-                    names
-                        .iter()
-                        .zip(&other.contributions)
-                        .map(|(name, &part)| ((*name).to_string(), json!(part)))
-                        .collect()
-                });
-                json!({
-                    "left": node_name(&pair.left, reasons.left),
-                    "right": node_name(&pair.right, reasons.right),
-                    "score": reasons.share,
-                    "margin": other.map(|other| other.margin),
-                    "proven": other.map(|other| other.proven),
-                    "runner_up": other.and_then(|other| other.right).map(|right| node_name(&pair.right, right)),
-                    "features": features,
-                })
-            })
-            .collect();
-        let value =
-            json!({"left": left, "right": right, "score": solution.score, "status": solution.status, "matches": value});
-        files::write(path, (serde_json::to_string_pretty(&value)? + "\n").as_bytes())?;
-    }
-    files::print(text.as_bytes())?;
+    let one = |reasons: &Reasons| {
+        let other = reasons.alternative.as_ref();
+        let features: Option<serde_json::Map<_, _>> = other.map(|other| {
+            let parts = names.iter().zip(&other.contributions);
+            parts.map(|(name, &part)| ((*name).to_string(), json!(part))).collect()
+        });
+        json!({
+            "left": node_name(&pair.left, reasons.left),
+            "right": node_name(&pair.right, reasons.right),
+            "score": reasons.share,
+            "margin": other.map(|other| other.margin),
+            "proven": other.map(|other| other.proven),
+            "runner_up": other.and_then(|other| other.right).map(|right| node_name(&pair.right, right)),
+            "features": features,
+        })
+    };
+    let reasons: Vec<_> = matches.iter().map(one).collect();
+    let value =
+        json!({"left": left, "right": right, "score": solution.score, "status": solution.status, "matches": reasons});
+    super::give(&text, &value, arguments.json, arguments.output.as_deref())?;
     Ok(if stop_is_wanted() { Ending::Stopped } else { Ending::Done })
 }
 

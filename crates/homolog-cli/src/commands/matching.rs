@@ -1,50 +1,69 @@
-//! `homolog match`: a model and two graphs, or all pairs of a data set, give matches.
+//! `homolog match`: a model, or features alone, and two graphs, or all pairs of a data set, give matches.
 
-use super::node_name;
+use super::match_output::{Answer, Row, csv, table, value};
+use super::{node_name, read_model};
+use crate::given::Given;
 use crate::inputs::{Input, extension};
 use crate::pair_input::PairInput;
 use crate::progress::{catch_ctrl_c, stop_is_wanted};
-use crate::{Ending, figures, files};
+use crate::{Ending, figures, files, settings};
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 use homolog::Control;
 use homolog::explain::shares;
-use homolog::matching::{Solution, Status, Workspace};
+use homolog::features::FeatureSet;
+use homolog::matching::{Margin, Workspace, margins};
 use homolog::model::Model;
 use homolog_viz::svg_to_png;
 use serde_json::json;
-use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Matches two graphs, or all pairs of a data set, with a model
+/// Matches two graphs, or all pairs of a data set
 #[derive(clap::Args)]
 #[command(after_help = "\
+The score of a match is its part in the total; its margin is how much the total falls if the match is forbidden: the smaller, the less
+certain. Margins come by themselves for small problems without edges, else with --margins.
+
 Examples:
   homolog match model.json left.csv right.csv
+  homolog match --features quadratic left.csv right.csv
   homolog match model.json --data faces.json anna bert --picture match.png
-  homolog match model.json faces.json --format csv -o matches.csv")]
+  homolog match model.json left.csv right.csv --seed nose=nose --forbid chin=brow
+  homolog match model.json faces.json -o matches.csv")]
 pub(crate) struct Arguments {
-    /// The model file
-    model: PathBuf,
-    /// The left graph: a file with one graph, or an id in --data; or a data set all of whose pairs are wanted
-    left: String,
-    /// The right graph, likewise
-    right: Option<String>,
+    /// The model file (not with --features); the left graph: a file with one graph, or an id in --data; the right graph, likewise. One
+    /// data set in place of two graphs: all its pairs
+    #[arg(value_names = ["MODEL", "LEFT", "RIGHT"], num_args = 1..=3, required = true)]
+    names: Vec<String>,
+    /// Match without a trained model, by these features: a set (see homolog features), JSON or a file with it
+    #[arg(long)]
+    features: Option<String>,
+    /// How to match [default: as the model says; without one exact for its features]
+    #[arg(long)]
+    matcher: Option<String>,
     /// Take the graphs from this data set or landmark table
-    #[arg(long, value_name = "FILE", requires = "right")]
+    #[arg(long, value_name = "FILE")]
     data: Option<PathBuf>,
-    /// How to write the matches
+    #[command(flatten)]
+    given: Given,
+    /// How to print the matches
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
-    /// Write to a file instead of standard output
-    #[arg(short, long)]
+    /// Print JSON: the same as --format json
+    #[arg(long)]
+    json: bool,
+    /// Write to a file: .csv for a table, .json for JSON, anything else as it is printed
+    #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// Say how certain each match is, whatever time that takes
+    #[arg(long)]
+    margins: bool,
     /// Seconds for each match; then the best so far, with its bound
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     time_limit: Option<f64>,
     /// Draw the match of two graphs into an .svg or .png file
-    #[arg(long, value_name = "FILE", requires = "right")]
+    #[arg(long, value_name = "FILE")]
     picture: Option<PathBuf>,
 }
 
@@ -55,148 +74,117 @@ enum Format {
     Json,
 }
 
-/// One match, ready to be written.
-struct Row {
-    left: String,
-    right: String,
-    share: f64,
-}
-
-struct Answer {
-    input: PairInput,
-    solution: Solution,
-    rows: Vec<Row>,
-}
+/// Margins of problems without edges and of no more left nodes than this take no time that anybody would notice.
+const QUICK_MARGINS: usize = 200;
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
-    let mut inputs = vec![arguments.model.as_path(), Path::new(&arguments.left)];
-    inputs.extend(arguments.right.as_deref().map(Path::new));
-    inputs.extend(arguments.data.as_deref());
-    let outputs: Vec<&Path> =
-        [&arguments.output, &arguments.picture].into_iter().flatten().map(PathBuf::as_path).collect();
-    files::check_outputs(&inputs, &outputs)?;
     let limit = arguments.time_limit.map(super::seconds).transpose()?;
-    let model = super::read_model(&arguments.model)?;
-    let mut answers = Vec::new();
-    if let Some(right) = &arguments.right {
-        answers.push(answer(&model, PairInput::load(arguments.data.as_ref(), &arguments.left, right)?, limit)?);
-    } else {
-        let input = Input::load(Path::new(&arguments.left))?.with_pairs()?;
-        for pair in input.data.pairs() {
-            answers.push(answer(&model, PairInput::of(&input, pair.left, pair.right)?, limit)?);
-        }
-    }
+    let (model, graphs) = match (&arguments.features, arguments.names.split_first()) {
+        (None, Some((first, rest))) => (Some(read_model(Path::new(first))?), rest),
+        _ => (None, &arguments.names[..]),
+    };
+    let inputs = arguments.inputs(graphs)?;
+    let model = arguments.model(model, &inputs)?;
+    let answer = |input: PairInput| arguments.answer(&model, input, limit);
+    let answers = inputs.into_iter().map(answer).collect::<Result<Vec<_>>>()?;
     if let (Some(path), [only]) = (&arguments.picture, &answers[..]) {
         draw(path, only, &model)?;
     }
-    let text = match arguments.format {
+    let by_name = arguments.output.as_deref().map(extension).unwrap_or_default();
+    let format = match by_name.as_str() {
+        "csv" => Format::Csv,
+        "json" => Format::Json,
+        _ if arguments.json => Format::Json,
+        _ => arguments.format,
+    };
+    let text = match format {
         Format::Table => answers.iter().map(table).collect::<Result<Vec<_>>>()?.join("\n"),
         Format::Csv => csv(&answers)?,
         Format::Json => {
             let mut list: Vec<_> = answers.iter().map(value).collect();
-            let value = if arguments.right.is_some() { list.remove(0) } else { json!({ "pairs": list }) };
+            let value = if graphs.len() == 2 { list.remove(0) } else { json!({ "pairs": list }) };
             serde_json::to_string_pretty(&value)? + "\n"
         }
     };
-    match &arguments.output {
-        Some(path) => files::write(path, text.as_bytes())?,
-        None => files::print(text.as_bytes())?,
+    match (&arguments.output, format) {
+        (Some(path), _) => files::write(path, text.as_bytes())?,
+        (None, Format::Table) => files::print(text.as_bytes())?,
+        (None, _) => files::print_data(text.as_bytes())?,
     }
     Ok(if stop_is_wanted() { Ending::Stopped } else { Ending::Done })
 }
 
-fn answer(model: &Model, input: PairInput, limit: Option<Duration>) -> Result<Answer> {
-    let pair = input.pair();
-    let about = || format!("{:?} and {:?}", input.left.id, input.right.id);
-    let (_, problem) = model.problem(&pair).with_context(about)?;
-    let solution = model.solve(&pair, &mut interruptible(limit)).with_context(about)?;
-    let shares = shares(&problem, &solution.matching)?;
-    let row = |(i, k): (usize, usize)| Row {
-        left: node_name(&pair.left, i),
-        right: node_name(&pair.right, k),
-        share: shares[i],
-    };
-    let rows = solution.matching.pairs().map(row).collect();
-    Ok(Answer { input, solution, rows })
+impl Arguments {
+    /// The pairs of graphs to match.
+    fn inputs(&self, names: &[String]) -> Result<Vec<PairInput>> {
+        match names {
+            [left, right] => {
+                let mut input = PairInput::load(self.data.as_ref(), left, right)?;
+                let (from, to) = (&input.left.graph, &input.right.graph);
+                self.given.add_to(&mut input.given, |name| from.find_node(name), |name| to.find_node(name))?;
+                Ok(vec![input])
+            }
+            [data] if self.data.is_none() => {
+                if self.picture.is_some() || !self.given.is_empty() {
+                    bail!("--picture, --seed and --forbid are about two graphs, and {data} may have many");
+                }
+                let input = Input::load(Path::new(data))?.with_pairs()?;
+                Ok(input.data.pairs().iter().map(|pair| PairInput::of(&input, pair.left, pair.right)).collect())
+            }
+            _ => bail!("two graphs are matched: give LEFT and RIGHT, or one data set with pairs"),
+        }
+    }
+
+    /// The model of the file, or one without learning; with the matcher of the command line.
+    fn model(&self, model: Option<Model>, inputs: &[PairInput]) -> Result<Model> {
+        let mut model = match (model, self.features.as_deref()) {
+            (Some(model), _) => model,
+            (None, text) => {
+                let text = text.unwrap_or_default();
+                let graphs = inputs.iter().flat_map(|input| [&*input.left.graph, &*input.right.graph]);
+                let features = match FeatureSet::of_name(text) {
+                    Ok(set) => set.features(graphs)?,
+                    Err(_) => settings::features(text)?,
+                };
+                let matcher = homolog::learn::default_matcher(&features);
+                Model::unlearned(features, matcher)?
+            }
+        };
+        if let Some(matcher) = &self.matcher {
+            model.matcher = settings::matcher(matcher)?;
+        }
+        Ok(model)
+    }
+
+    fn answer(&self, model: &Model, input: PairInput, limit: Option<Duration>) -> Result<Answer> {
+        let pair = input.pair();
+        let about = || format!("{:?} and {:?}", input.left.id, input.right.id);
+        let (_, problem) = model.problem(&pair).with_context(about)?;
+        let control = control(limit);
+        let solution = model.solve(&pair, &mut Workspace::with_control(&control)).with_context(about)?;
+        let quick = problem.edge.is_none() && problem.left_count() <= QUICK_MARGINS;
+        let found: Option<Vec<Margin>> = if self.margins || quick {
+            Some(margins(&problem, &solution, model.matcher.matcher(), &control)?)
+        } else {
+            None
+        };
+        let shares = shares(&problem, &solution.matching)?;
+        let row = |(number, (i, k)): (usize, (usize, usize))| Row {
+            left: node_name(&pair.left, i),
+            right: node_name(&pair.right, k),
+            share: shares[i],
+            margin: found.as_ref().map(|found| found[number]),
+        };
+        let rows = solution.matching.pairs().enumerate().map(row).collect();
+        Ok(Answer { input, solution, rows, margins: found.is_some() })
+    }
 }
 
 /// Solvers stop at Ctrl-C or when time is up.
-fn interruptible(limit: Option<Duration>) -> Workspace {
+fn control(limit: Option<Duration>) -> Control {
     catch_ctrl_c();
     let until = limit.and_then(|limit| Instant::now().checked_add(limit));
-    Workspace::with_control(
-        &Control::new().interrupted_by(move || stop_is_wanted() || until.is_some_and(|until| Instant::now() >= until)),
-    )
-}
-
-/// What the solver's status means.
-pub(super) fn status(solution: &Solution) -> String {
-    match solution.status {
-        Status::Optimal => "proven optimal".to_string(),
-        _ if solution.bound.is_finite() => format!("not proven; no match scores more than {:.6}", solution.bound),
-        _ => "not proven".to_string(),
-    }
-}
-
-fn table(answer: &Answer) -> Result<String> {
-    let Answer { input, solution, rows } = answer;
-    let mut text = String::new();
-    writeln!(text, "{} → {}: score {:.6}, {}", input.left.id, input.right.id, solution.score, status(solution))?;
-    let width = rows.iter().map(|row| row.left.chars().count()).max().unwrap_or(0);
-    let right_width = rows.iter().map(|row| row.right.chars().count()).max().unwrap_or(0);
-    for Row { left, right, share } in rows {
-        writeln!(text, "  {left:width$} → {right:right_width$}  {share:>12.6}")?;
-    }
-    let names = |nodes: Vec<usize>, graph: &homolog::graph::Graph| {
-        nodes.into_iter().map(|node| node_name(graph, node)).collect::<Vec<_>>().join(", ")
-    };
-    let left = names(solution.matching.unmatched_left().collect(), &input.left.graph);
-    let right = names(solution.matching.unmatched_right().collect(), &input.right.graph);
-    for (side, names) in [("left", left), ("right", right)] {
-        if !names.is_empty() {
-            writeln!(text, "  unmatched on the {side}: {names}")?;
-        }
-    }
-    Ok(text)
-}
-
-fn csv(answers: &[Answer]) -> Result<String> {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    writer.write_record(["left_graph", "right_graph", "left", "right", "score"])?;
-    for Answer { input, rows, solution } in answers {
-        for Row { left, right, share } in rows {
-            writer.write_record([&input.left.id, &input.right.id, left, right, &share.to_string()])?;
-        }
-        for node in solution.matching.unmatched_left() {
-            writer.write_record([&input.left.id, &input.right.id, &node_name(&input.left.graph, node), "", ""])?;
-        }
-        for node in solution.matching.unmatched_right() {
-            writer.write_record([&input.left.id, &input.right.id, "", &node_name(&input.right.graph, node), ""])?;
-        }
-    }
-    Ok(String::from_utf8(writer.into_inner()?)?)
-}
-
-fn value(answer: &Answer) -> serde_json::Value {
-    let Answer { input, solution, rows } = answer;
-    let pairs = solution.matching.pairs().zip(rows);
-    let matches: Vec<_> = pairs
-        .map(|((i, k), row)| json!({"left": row.left, "right": row.right, "left_index": i, "right_index": k, "score": row.share}))
-        .collect();
-    let name = |graph: &homolog::graph::Graph, node| node_name(graph, node);
-    let left: Vec<_> = solution.matching.unmatched_left().map(|node| name(&input.left.graph, node)).collect();
-    let right: Vec<_> = solution.matching.unmatched_right().map(|node| name(&input.right.graph, node)).collect();
-    json!({
-        "left": input.left.id,
-        "right": input.right.id,
-        "score": solution.score,
-        // JSON has no infinity: null where nothing is proven.
-        "bound": solution.bound.is_finite().then_some(solution.bound),
-        "status": solution.status,
-        "matches": matches,
-        "unmatched_left": left,
-        "unmatched_right": right,
-    })
+    Control::new().interrupted_by(move || stop_is_wanted() || until.is_some_and(|until| Instant::now() >= until))
 }
 
 fn draw(path: &Path, answer: &Answer, model: &Model) -> Result<()> {

@@ -7,9 +7,12 @@ pub(crate) mod detect;
 pub(crate) mod evaluate;
 pub(crate) mod experiment;
 pub(crate) mod explain;
+pub(crate) mod man;
+mod match_output;
 pub(crate) mod matching;
 mod scene;
 pub(crate) mod solve;
+mod solve_output;
 pub(crate) mod train;
 
 use anyhow::{Context, Result, bail};
@@ -48,5 +51,21 @@ fn node_name(graph: &Graph, node: usize) -> String {
 
 /// A model from its file.
 fn read_model(path: &std::path::Path) -> Result<homolog::model::Model> {
-    homolog::model::Model::from_json(&crate::files::read_text(path)?).with_context(|| path.display().to_string())
+    let text = crate::files::read_text(path)?;
+    homolog::model::Model::from_json(&text).with_context(|| {
+        // Most often the arguments stand in another order, or there is no model yet.
+        let is_data = text.contains("homolog-data") || crate::inputs::extension(path) != "json";
+        let hint = if is_data { ": is this the model? It comes before the data" } else { "" };
+        format!("{}{hint}", path.display())
+    })
+}
+
+/// Gives a result: as JSON into a file, if one is asked for; then on standard output, for people or as JSON. Files first: who reads
+/// standard output may be gone.
+fn give(text: &str, value: &serde_json::Value, json: bool, output: Option<&std::path::Path>) -> Result<()> {
+    let value = serde_json::to_string_pretty(value)? + "\n";
+    if let Some(path) = output {
+        crate::files::write(path, value.as_bytes())?;
+    }
+    if json { crate::files::print_data(value.as_bytes()) } else { crate::files::print(text.as_bytes()) }
 }

@@ -1,6 +1,6 @@
 //! `homolog experiment scene`: a few known points of a template are to be found among all corners of other pictures.
 
-use super::experiment::{check_places, columns};
+use super::experiment::columns;
 use super::short;
 use crate::inputs::{BUILT_IN, Input};
 use crate::progress::{Watch, stop_is_wanted};
@@ -28,7 +28,7 @@ chooses λ, every third is tested on.
 
 Examples:
   homolog experiment scene faces.json --template anna --out report
-  homolog experiment scene ../shared/data/faces --json faces-result.json
+  homolog experiment scene faces -o faces-result.json
   homolog experiment scene --baselines 30,60,90 --landmarks 'roof left,roof right,door'")]
 pub(super) struct Arguments {
     /// A data set with pictures, a landmark table with pictures in images/ beside it, or the built-in sequence
@@ -49,9 +49,12 @@ pub(super) struct Arguments {
     /// Labelled points do not join the corners of a target: the nearest corner within so many pixels stands for one
     #[arg(long, value_name = "PIXELS")]
     corners_only: Option<f64>,
+    /// Print the results as JSON
+    #[arg(long)]
+    json: bool,
     /// Write the results to a file as JSON
-    #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
     /// Write report.html and its pictures into a folder
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -81,7 +84,6 @@ struct Row {
 
 pub(super) fn run(arguments: &Arguments) -> Result<Ending> {
     super::use_threads(arguments.threads)?;
-    check_places(&arguments.data, arguments.json.as_deref(), arguments.out.as_deref())?;
     let input = Input::load(&arguments.data)?;
     let watch = Watch::new(None, arguments.quiet);
     watch.say("corners".to_string());
@@ -104,14 +106,23 @@ pub(super) fn run(arguments: &Arguments) -> Result<Ending> {
         }
     }
     watch.end();
-    files::print(format!("Endpoint loss ± standard error\n{}", columns(&cells(&rows))).as_bytes())?;
-    if let Some(path) = &arguments.json {
-        let value = json!({"template": template_name(arguments, &photos, template), "rows": rows.iter().map(value).collect::<Vec<_>>()});
-        files::write(path, (serde_json::to_string_pretty(&value)? + "\n").as_bytes())?;
+    let template = template_name(arguments, &photos, template);
+    let value = json!({"template": template, "rows": rows.iter().map(value).collect::<Vec<_>>()});
+    let value = serde_json::to_string_pretty(&value)? + "\n";
+    // What is asked for as a file is written before anything is printed: who prints may be gone.
+    if let Some(path) = &arguments.output {
+        files::write(path, value.as_bytes())?;
     }
     if let Some(folder) = &arguments.out {
         write_report(folder, &photos, &rows)?;
-        files::print(format!("Wrote {}.\n", folder.join("report.html").display()).as_bytes())?;
+    }
+    if arguments.json {
+        files::print_data(value.as_bytes())?;
+    } else {
+        files::print(format!("Endpoint loss ± standard error\n{}", columns(&cells(&rows))).as_bytes())?;
+        if let Some(folder) = &arguments.out {
+            files::print(format!("Wrote {}.\n", folder.join("report.html").display()).as_bytes())?;
+        }
     }
     Ok(if stop_is_wanted() { Ending::Stopped } else { Ending::Done })
 }

@@ -1,20 +1,20 @@
 //! `homolog solve`: a matching problem from a file, by any matcher. Values are those of the file: costs are minimised.
 
+use super::solve_output::{Answer, Named, Ranked};
 use super::usage;
-use crate::data_files::{ProblemFormat, read_problem};
+use crate::data_files::{Problem, ProblemFormat, read_problem};
+use crate::given::Given;
 use crate::inputs::extension;
 use crate::progress::{catch_ctrl_c, stop_is_wanted};
 use crate::{Ending, files};
 use anyhow::{Result, bail};
 use homolog::Control;
-use homolog::data::cost_matrix::Sense;
 use homolog::data::problem::{self, ProblemFile};
+use homolog::matching::Sense;
 use homolog::matching::{
-    Compatibility, Exact, Linear, Method, Restrictions, Shortage, Solution, Status, Workspace, verify,
+    Compatibility, Exact, Linear, Method, Restrictions, Solution, Status, Workspace, k_best, verify,
 };
-use serde::Serialize;
-use std::fmt::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// Solves a matching problem: a cost matrix, a graph matching problem or a quadratic assignment problem
@@ -24,11 +24,14 @@ use std::time::{Duration, Instant};
 #[command(after_help = "Examples:
   homolog solve costs.csv
   homolog solve similarities.npy --maximize --json
+  homolog solve distances.csv --gate 50 --unmatched 30 -o matches.csv
+  homolog solve costs.csv --best 5
   homolog solve motor1.dd --time-limit 10
   homolog solve nug30.dat --matcher frank-wolfe -o nug30.json
   homolog solve costs.csv --save-problem problem.json
 
-Forbidden pairs of a cost matrix are empty or inf (-inf with --maximize). docs/formats.md has all formats.")]
+Forbidden pairs of a cost matrix are empty or inf (-inf with --maximize). A matrix may have names in its first row and its first column.
+docs/formats.md has all formats.")]
 pub(crate) struct Arguments {
     /// A cost matrix (.csv, .txt, .npy), a graph matching problem (.dd), a problem of QAPLIB (.dat) or a whole problem (.json); - for standard input
     problem: PathBuf,
@@ -41,6 +44,17 @@ pub(crate) struct Arguments {
     /// The matrix has scores, and large ones are wanted
     #[arg(long)]
     maximize: bool,
+    /// Left nodes may stay unmatched, each at this cost (with --maximize for this score)
+    #[arg(long, value_name = "PRICE", allow_negative_numbers = true, value_parser = parse_finite)]
+    unmatched: Option<f64>,
+    /// Pairs that cost more than this (with --maximize: score less) are forbidden
+    #[arg(long, value_name = "MAX", allow_negative_numbers = true, value_parser = parse_finite)]
+    gate: Option<f64>,
+    /// The K best matchings, best first
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    best: Option<u32>,
+    #[command(flatten)]
+    given: Given,
     /// Stop after so many seconds with the best so far [default: 60]
     #[arg(long, value_name = "SECONDS", default_value = "60", hide_default_value = true, value_parser = parse_seconds)]
     time_limit: Duration,
@@ -67,39 +81,12 @@ fn parse_seconds(word: &str) -> Result<Duration, String> {
     seconds.ok_or_else(|| "it must be a number of seconds, zero or more".to_string())
 }
 
-/// What is printed, as JSON has it.
-#[derive(Serialize)]
-struct Answer {
-    problem: String,
-    left: usize,
-    right: usize,
-    matcher: &'static str,
-    sense: Sense,
-    status: Status,
-    value: f64,
-    /// Absent where the solver proves nothing.
-    bound: Option<f64>,
-    iterations: usize,
-    seconds: f64,
-    /// The right node of each left node.
-    matching: Vec<Option<usize>>,
-    unmatched_left: Vec<usize>,
-    unmatched_right: Vec<usize>,
-    shortage: Option<Crowd>,
-    #[serde(skip)]
-    costs: Option<Vec<f64>>,
-}
-
-/// Left nodes that are too many for the right nodes they may go to.
-#[derive(Serialize)]
-struct Crowd {
-    left: Vec<usize>,
-    right: Vec<usize>,
+fn parse_finite(word: &str) -> Result<f64, String> {
+    let number = word.parse::<f64>().ok().filter(|number| number.is_finite());
+    number.ok_or_else(|| "it must be a finite number".to_string())
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
-    let outputs: Vec<&Path> = arguments.output.iter().chain(&arguments.save_problem).map(PathBuf::as_path).collect();
-    files::check_outputs(&[&arguments.problem], &outputs)?;
     let Some(format) = arguments.format.or_else(|| ProblemFormat::of(&arguments.problem)) else {
         usage(format!("what is {}? Its name does not say; say --format", arguments.problem.display()))
     };
@@ -107,7 +94,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     if arguments.maximize && matches!(format, ProblemFormat::Dd | ProblemFormat::Qaplib | ProblemFormat::Json) {
         usage("--maximize is for matrices: the other formats say themselves what is wanted".to_string());
     }
-    let (problem, sense) = read_problem(&arguments.problem, format, sense)?;
+    let Problem { mut problem, sense, left, right } = read_problem(&arguments.problem, format, sense)?;
+    let names = Named { left, right };
+    arguments.narrow(&mut problem, &names, sense)?;
     if let Some(path) = &arguments.save_problem {
         let file = ProblemFile::new(problem.clone(), Restrictions::default(), sense);
         files::write(path, problem::write(&file)?.as_bytes())?;
@@ -122,21 +111,52 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     let mut work =
         Workspace::with_control(&Control::new().interrupted_by(move || stop_is_wanted() || start.elapsed() >= limit));
     let solution = method.matcher().solve(&problem, &mut work)?;
+    let best = match arguments.best {
+        Some(count) => Some(k_best(&problem, method.matcher(), count as usize, &mut work)?),
+        None => None,
+    };
     let seconds = start.elapsed().as_secs_f64();
     check(&problem, &solution)?;
-    let answer = answer(arguments.problem.display().to_string(), &problem, &method, sense, &solution, seconds);
+    let ranked = best.map(|best| Ranked::new(best, sense));
+    let name = arguments.problem.display().to_string();
+    let answer = Answer::new(name, &problem, &method, sense, &solution, seconds, names, ranked);
     let by_name = arguments.output.as_deref().map(extension).unwrap_or_default();
     let text = match by_name.as_str() {
-        _ if arguments.json => answer.json()?,
-        "json" => answer.json()?,
-        "csv" => answer.table(),
+        "csv" => answer.table()?,
+        _ if arguments.json || by_name == "json" => answer.json()?,
         _ => answer.text(),
     };
     match &arguments.output {
-        None => files::print(text.as_bytes())?,
         Some(path) => files::write(path, text.as_bytes())?,
+        None if arguments.json => files::print_data(text.as_bytes())?,
+        None => files::print(text.as_bytes())?,
     }
     Ok(if stop_is_wanted() { Ending::Stopped } else { Ending::Done })
+}
+
+impl Arguments {
+    /// The problem with the gate, the price and the pairs of the command line.
+    fn narrow(&self, problem: &mut Compatibility, names: &Named, sense: Sense) -> Result<()> {
+        if let Some(gate) = self.gate {
+            let least = sense.turn(gate);
+            problem.node.mapv_inplace(|score| if score < least { f64::NEG_INFINITY } else { score });
+        }
+        if let Some(price) = self.unmatched {
+            problem.unmatched = Some(ndarray::Array1::from_elem(problem.left_count(), sense.turn(price)));
+        }
+        let mut given = Restrictions::default();
+        let find = |names: &Option<Vec<String>>, count: usize, word: &str| match names {
+            Some(names) => names.iter().position(|name| name == word),
+            None => word.parse().ok().filter(|&node| node < count),
+        };
+        let (left_count, right_count) = (problem.left_count(), problem.right_count());
+        self.given.add_to(
+            &mut given,
+            |word| find(&names.left, left_count, word),
+            |word| find(&names.right, right_count, word),
+        )?;
+        Ok(given.apply(problem)?)
+    }
 }
 
 /// The proof of a linear answer, by other means than the solver's.
@@ -157,106 +177,3 @@ fn check(problem: &Compatibility, solution: &Solution) -> Result<()> {
 
 /// Of a sum, as a part of its largest term, for each term: a few units in the last place.
 const ROUNDING: f64 = 1e-14;
-
-fn answer(
-    name: String,
-    problem: &Compatibility,
-    method: &Method,
-    sense: Sense,
-    solution: &Solution,
-    seconds: f64,
-) -> Answer {
-    let matching = &solution.matching;
-    let cost = |(i, k): (usize, &Option<usize>)| k.map_or(f64::NAN, |k| sense.turn(problem.node[[i, k]]));
-    let linear = problem.edge.is_none();
-    let crowd = |shortage: &Shortage| Crowd { left: shortage.left.clone(), right: shortage.right.clone() };
-    Answer {
-        problem: name,
-        left: problem.left_count(),
-        right: problem.right_count(),
-        matcher: method.name(),
-        sense,
-        status: solution.status,
-        value: sense.turn(solution.score),
-        bound: solution.bound.is_finite().then(|| sense.turn(solution.bound)),
-        iterations: solution.iterations,
-        seconds,
-        matching: matching.left_to_right().to_vec(),
-        unmatched_left: matching.unmatched_left().collect(),
-        unmatched_right: matching.unmatched_right().collect(),
-        shortage: solution.shortage.as_ref().map(crowd),
-        costs: linear.then(|| matching.left_to_right().iter().enumerate().map(cost).collect()),
-    }
-}
-
-impl Answer {
-    fn json(&self) -> Result<String> {
-        Ok(serde_json::to_string(self)? + "\n")
-    }
-
-    /// Left, right and, in linear problems, the cost of every pair; unmatched nodes with an empty partner.
-    fn rows(&self) -> Vec<[String; 3]> {
-        let cost = |left: usize| self.costs.as_ref().map_or_else(String::new, |costs| number(costs[left]));
-        let row = |(left, right): (usize, &Option<usize>)| match right {
-            Some(right) => [left.to_string(), right.to_string(), cost(left)],
-            None => [left.to_string(), String::new(), String::new()],
-        };
-        let over = self.unmatched_right.iter().map(|right| [String::new(), right.to_string(), String::new()]);
-        self.matching.iter().enumerate().map(row).chain(over).collect()
-    }
-
-    /// The heads of the columns that there are.
-    fn heads(&self) -> &'static [&'static str] {
-        match (&self.costs, self.sense) {
-            (None, _) => &["left", "right"],
-            (Some(_), Sense::Minimize) => &["left", "right", "cost"],
-            (Some(_), Sense::Maximize) => &["left", "right", "score"],
-        }
-    }
-
-    fn table(&self) -> String {
-        let mut text = self.heads().join(",") + "\n";
-        for row in self.rows() {
-            text += &(row[..self.heads().len()].join(",") + "\n");
-        }
-        text
-    }
-
-    fn text(&self) -> String {
-        let mut text = String::new();
-        let mut line = |row: [&str; 3]| {
-            // Writing to a string cannot fail.
-            let _ = writeln!(text, "{}", format!("{:>6}  {:>6}  {}", row[0], row[1], row[2]).trim_end());
-        };
-        line([self.heads()[0], self.heads()[1], self.heads().get(2).copied().unwrap_or_default()]);
-        for [left, right, cost] in self.rows() {
-            let or_dash = |word: String| if word.is_empty() { "-".to_string() } else { word };
-            line([&or_dash(left), &or_dash(right), &cost]);
-        }
-        let wanted = if self.sense == Sense::Minimize { "minimised" } else { "maximised" };
-        let side = if self.sense == Sense::Minimize { "less" } else { "more" };
-        let bound = match (self.status, self.bound) {
-            (Status::Optimal, _) => "proven: no matching has a better value".to_string(),
-            (_, Some(bound)) => format!("no matching has {side} than {}", number(bound)),
-            (_, None) => "nothing is proven".to_string(),
-        };
-        let status = match self.status {
-            Status::Optimal => "optimal",
-            Status::Converged => "converged",
-            Status::Limit => "stopped at a limit",
-            _ => "not known",
-        };
-        let _ = writeln!(text, "\nvalue   {} ({wanted})\nbound   {bound}\nstatus  {status}", number(self.value));
-        if let Some(Crowd { left, right }) = &self.shortage {
-            let _ = writeln!(text, "note    left nodes {left:?} have only right nodes {right:?} to go to");
-        }
-        let _ = writeln!(text, "solver  {}, {:.6} s", self.matcher, self.seconds);
-        text
-    }
-}
-
-/// A number as short as it can be written.
-fn number(value: f64) -> String {
-    let usual = value == 0.0 || (1e-5..1e15).contains(&value.abs());
-    if usual { value.to_string() } else { format!("{value:e}") }
-}

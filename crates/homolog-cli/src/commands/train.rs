@@ -16,7 +16,7 @@ use homolog::matching::LpRelaxation;
 use homolog::model::Model;
 use homolog::optimize::Bundle;
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Learns from the labelled pairs of a data set how to match
 #[derive(clap::Args)]
@@ -122,8 +122,6 @@ enum CentreOption {
 pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     super::use_threads(arguments.threads)?;
     let checkpoint = arguments.checkpoint.as_deref();
-    let outputs: Vec<&Path> = [Some(arguments.output.as_path()), checkpoint].into_iter().flatten().collect();
-    files::check_outputs(&[&arguments.data], &outputs)?;
     let limit = arguments.time_limit.map(super::seconds).transpose()?;
     let mut features = settings::features(&arguments.features)?;
     let mut loss = settings::loss(&arguments.loss)?;

@@ -1,6 +1,7 @@
 //! Cost matrices: one row per left node, one column per right node, to be minimised; or scores, to be maximised.
 //!
-//! As text: numbers separated by commas, semicolons, tabs or blanks, without a header. A pair is forbidden where its field is empty or has the
+//! As text: numbers separated by commas, semicolons, tabs or blanks. The first row may be a header with the names of the right nodes,
+//! and then the first column may have those of the left nodes. A pair is forbidden where its field is empty or has the
 //! infinity that no matching would want: `inf` among costs, `-inf` among scores. NaN and the other infinity are refused with their place.
 
 use super::table;
@@ -26,7 +27,36 @@ const AT_ANY_PRICE: &str = "would be taken at any price; are these costs or scor
 /// # Ok::<(), homolog::Error>(())
 /// ```
 pub fn read_csv(text: &str, sense: Sense) -> Result<Array2<f64>> {
-    let mut matrix = Growing { values: Vec::new(), columns: 0, sense };
+    read_named(text, sense).map(|named| named.values)
+}
+
+/// A matrix with the names of its rows and columns, where the text has them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NamedMatrix {
+    /// Costs or scores.
+    pub values: Array2<f64>,
+    /// The left nodes.
+    pub left: Option<Vec<String>>,
+    /// The right nodes.
+    pub right: Option<Vec<String>>,
+}
+
+/// Reads a matrix with its names. The first row is a header where none of its fields is a number (its first field may be empty); then
+/// the first column has names where the header's first field is empty or the first field of the second row is not a number.
+///
+/// # Errors
+/// As [`read_csv`]; a name that is there twice.
+///
+/// ```
+/// use homolog::data::cost_matrix::{Sense, read_named};
+/// let named = read_named(",cat,dog\nanna,1,2\nbert,3,4\n", Sense::Minimize)?;
+/// assert_eq!(named.values, ndarray::array![[1.0, 2.0], [3.0, 4.0]]);
+/// assert_eq!(named.left.unwrap(), ["anna", "bert"]);
+/// assert_eq!(named.right.unwrap(), ["cat", "dog"]);
+/// # Ok::<(), homolog::Error>(())
+/// ```
+pub fn read_named(text: &str, sense: Sense) -> Result<NamedMatrix> {
+    let mut matrix = Growing { sense, ..Growing::default() };
     if separated_by_blanks(text) {
         let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
         for (index, line) in lines {
@@ -38,9 +68,7 @@ pub fn read_csv(text: &str, sense: Sense) -> Result<Array2<f64>> {
             matrix.add(row.line, row.fields.iter())?;
         }
     }
-    let Growing { values, columns, .. } = matrix;
-    let rows = values.len().checked_div(columns).unwrap_or(0);
-    Ok(Array2::from_shape_fn((rows, columns), |(row, column)| values[row * columns + column]))
+    matrix.finish()
 }
 
 /// As `numpy.savetxt` writes it unless told otherwise.
@@ -50,31 +78,77 @@ fn separated_by_blanks(text: &str) -> bool {
 }
 
 /// A matrix that is being read.
+#[derive(Default)]
 struct Growing {
     values: Vec<f64>,
-    columns: usize,
+    /// Rows so far, the header not counted.
+    rows: usize,
+    /// Fields of the first row.
+    fields: usize,
+    header: Option<Vec<String>>,
+    /// Whether the first column has names, and those.
+    left: Option<Vec<String>>,
     sense: Sense,
 }
 
 impl Growing {
     fn add<'a>(&mut self, line: usize, fields: impl Iterator<Item = &'a str>) -> Result<()> {
-        let before = self.values.len();
-        for (column, field) in fields.enumerate() {
+        let fields: Vec<&str> = fields.collect();
+        let is_name = |field: &str| !field.is_empty() && field.parse::<f64>().is_err();
+        let first_is_corner = fields.len() > 1 && fields[0].is_empty();
+        let is_header = fields[usize::from(first_is_corner)..].iter().copied().all(is_name);
+        if self.rows == 0 && self.header.is_none() && is_header {
+            self.fields = fields.len();
+            self.header = Some(fields.into_iter().map(str::to_string).collect());
+            return Ok(());
+        }
+        let mut fields = fields.as_slice();
+        if self.rows == 0 {
+            let corner = self.header.as_ref().map(|header| header.first().is_none_or(String::is_empty));
+            let named = corner.is_some_and(|is_empty| is_empty || fields.first().copied().is_some_and(is_name));
+            self.left = named.then(Vec::new);
+            // As R writes a matrix: the header has no field for the names of the rows.
+            let without_corner = named && fields.len() == self.fields + 1;
+            if self.header.is_none() || without_corner {
+                self.fields = fields.len();
+            }
+        }
+        if fields.len() != self.fields {
+            let found = fields.len();
+            return malformed(FORMAT, line, format!("this row has {found} fields, the first has {}", self.fields));
+        }
+        if let (Some(left), Some((name, rest))) = (&mut self.left, fields.split_first()) {
+            left.push((*name).to_string());
+            fields = rest;
+        }
+        self.rows += 1;
+        let first = self.fields - fields.len();
+        for (column, field) in fields.iter().enumerate() {
             self.values.push(cell(field, self.sense).or_else(|reason| {
-                malformed(FORMAT, line, format!("column {}: \"{}\" {reason}", column + 1, shorten(field)))
+                malformed(FORMAT, line, format!("column {}: \"{}\" {reason}", first + column + 1, shorten(field)))
             })?);
-        }
-        let found = self.values.len() - before;
-        if before == 0 {
-            self.columns = found;
-        }
-        if found != self.columns {
-            return malformed(FORMAT, line, format!("this row has {found} fields, the first has {}", self.columns));
         }
         if self.values.len() > MAX_CELLS {
             return malformed(FORMAT, line, format!("there are more than {MAX_CELLS} cells"));
         }
         Ok(())
+    }
+}
+
+impl Growing {
+    fn finish(self) -> Result<NamedMatrix> {
+        let columns = self.fields - usize::from(self.left.is_some());
+        let rows = if columns == 0 { 0 } else { self.rows };
+        let values = Array2::from_shape_fn((rows, columns), |(row, column)| self.values[row * columns + column]);
+        // The corner over the names of the rows, if there is one, is not the name of a column.
+        let right = self.header.map(|mut header| header.split_off(header.len().saturating_sub(columns)));
+        for names in [&self.left, &right].into_iter().flatten() {
+            let mut seen = std::collections::BTreeSet::new();
+            if let Some(name) = names.iter().find(|name| !seen.insert(name.as_str())) {
+                return malformed(FORMAT, 1, format!("the name {:?} is there twice", shorten(name)));
+            }
+        }
+        Ok(NamedMatrix { values, left: self.left, right })
     }
 }
 

@@ -14,7 +14,7 @@
 //! pair on an `e` line that can never hold, because both assignments use the same left or the same right node, is dropped. Several
 //! `e` lines for one pair add up.
 
-use super::{MAX_CELLS, count, malformed, number};
+use super::{check_cells, count, malformed, number};
 use crate::matching::{Compatibility, Constraint, EdgeList, EdgeTerm};
 use crate::{Error, Result};
 use ndarray::{Array1, Array2};
@@ -22,6 +22,11 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 const FORMAT: &str = ".dd";
+/// An assignment of which nothing is known yet.
+const NO_CELL: u32 = u32::MAX;
+/// The bytes of "a 0 0 0 0" and of "e 0 1 0": a text that promises more lines than it has room for is refused at once.
+const SHORTEST_ASSIGNMENT: usize = 9;
+const SHORTEST_EDGE: usize = 7;
 
 /// Reads a problem.
 ///
@@ -44,7 +49,7 @@ pub fn read(text: &str) -> Result<Compatibility> {
             continue;
         }
         match (&mut reader, kind) {
-            (None, "p") => reader = Some(Reader::new(last, &words)?),
+            (None, "p") => reader = Some(Reader::new(last, &words, text.len())?),
             (None, _) => return malformed(FORMAT, last, "the first line must be the header \"p ...\""),
             (Some(_), "p") => return malformed(FORMAT, last, "there is a header already"),
             (Some(reader), "a") => reader.assignment(last, &words)?,
@@ -62,8 +67,8 @@ struct Reader {
     node: Array2<f64>,
     assignment_count: usize,
     edge_count: usize,
-    /// Left and right node of each assignment.
-    pairs: Vec<Option<(usize, usize)>>,
+    /// The cell of each assignment: left node times right nodes plus right node; [`NO_CELL`] where none was given yet.
+    cells: Vec<u32>,
     assignments_seen: usize,
     edges_seen: usize,
     /// Left pair, right pair, score; left nodes in increasing order.
@@ -71,14 +76,23 @@ struct Reader {
 }
 
 impl Reader {
-    fn new(line: usize, words: &[&str]) -> Result<Self> {
+    fn new(line: usize, words: &[&str], text_length: usize) -> Result<Self> {
         expect_words(line, words, 5)?;
         let [n, m, assignment_count, edge_count] = [1, 2, 3, 4].map(|at| count(FORMAT, line, words[at]));
         let (n, m, assignment_count, edge_count) = (n?, m?, assignment_count?, edge_count?);
-        let cells = n.checked_mul(m).filter(|&cells| cells.max(n).max(m) <= MAX_CELLS);
-        let Some(cells) = cells else {
-            return malformed(FORMAT, line, format!("{n} by {m} nodes are too many: at most {MAX_CELLS} pairs"));
-        };
+        if let Err(error) = check_cells(n, m) {
+            return malformed(FORMAT, line, format!("{n} by {m} nodes are too many: {error}"));
+        }
+        let cells = n * m;
+        for (what, count, shortest) in
+            [("assignments", assignment_count, SHORTEST_ASSIGNMENT), ("edges", edge_count, SHORTEST_EDGE)]
+        {
+            if count > text_length / shortest {
+                let reason =
+                    format!("the header promises {count} {what}, more than the {text_length} bytes of the text hold");
+                return malformed(FORMAT, line, reason);
+            }
+        }
         if assignment_count > cells {
             let reason = format!("{assignment_count} assignments, but only {cells} pairs of nodes");
             return malformed(FORMAT, line, reason);
@@ -87,7 +101,7 @@ impl Reader {
             node: Array2::from_elem((n, m), f64::NEG_INFINITY),
             assignment_count,
             edge_count,
-            pairs: vec![None; assignment_count],
+            cells: vec![NO_CELL; assignment_count],
             assignments_seen: 0,
             edges_seen: 0,
             edges: Vec::new(),
@@ -100,7 +114,7 @@ impl Reader {
         let left = index(line, words[2], "left node", self.node.nrows())?;
         let right = index(line, words[3], "right node", self.node.ncols())?;
         let cost = number(FORMAT, line, words[4])?;
-        if self.pairs[id].is_some() {
+        if self.cells[id] != NO_CELL {
             return malformed(FORMAT, line, format!("assignment {id} was given before"));
         }
         if self.node[[left, right]] > f64::NEG_INFINITY {
@@ -110,7 +124,8 @@ impl Reader {
                 format!("left node {left} and right node {right} have an assignment already"),
             );
         }
-        self.pairs[id] = Some((left, right));
+        // Below 2^26, as there are at most so many cells.
+        self.cells[id] = u32::try_from(left * self.node.ncols() + right).unwrap_or(NO_CELL);
         // 0 - 0 is 0, where -0 would be minus zero.
         self.node[[left, right]] = 0.0 - cost;
         self.assignments_seen += 1;
@@ -123,10 +138,11 @@ impl Reader {
         let mut ids = [0; 2];
         for (side, word) in words[1..3].iter().enumerate() {
             ids[side] = index(line, word, "assignment", self.assignment_count)?;
-            let Some(pair) = self.pairs[ids[side]] else {
+            if self.cells[ids[side]] == NO_CELL {
                 return malformed(FORMAT, line, format!("assignment {} comes after its edge, or never", ids[side]));
-            };
-            ends[side] = pair;
+            }
+            let (cell, columns) = (self.cells[ids[side]] as usize, self.node.ncols());
+            ends[side] = (cell / columns, cell % columns);
         }
         let cost = number(FORMAT, line, words[3])?;
         if ids[0] == ids[1] {

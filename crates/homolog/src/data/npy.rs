@@ -1,4 +1,5 @@
-//! numpy's `.npy` files, as far as they hold a matrix of numbers: f8, f4, i8 or i4, of either byte order, in C or Fortran order.
+//! numpy's `.npy` files, as far as they hold a matrix of numbers: floats of 2, 4 or 8 bytes, whole numbers of 1 to 8, or
+//! truth values; of either byte order, in C or Fortran order.
 //!
 //! ```text
 //! \x93NUMPY  major minor  length of header  {'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }  the numbers
@@ -7,7 +8,7 @@
 //! Everything becomes f64. Whole numbers beyond 2^53, which f64 does not hold, are refused; NaN and infinities are read, and it is for
 //! the reader's caller to say what they mean. Objects (pickles), which would be code, are not read.
 
-use super::{MAX_CELLS, shorten};
+use super::shorten;
 use crate::{Error, Result};
 use ndarray::{Array2, ArrayView2, ShapeBuilder};
 
@@ -42,9 +43,8 @@ fn parse(bytes: &[u8]) -> Parsed<Array2<f64>> {
     let (header, data) = rest.split_at_checked(length).ok_or(SHORT)?;
     let header = std::str::from_utf8(header).map_err(|_| "the header is not text")?;
     let Header { kind, fortran, rows, columns } = Header::parse(header)?;
-    let cells = rows.checked_mul(columns).filter(|&cells| cells.max(rows).max(columns) <= MAX_CELLS);
-    let cells = cells.ok_or_else(|| format!("{rows} by {columns} is too large: at most {MAX_CELLS} cells"))?;
-    let size = cells * kind.width;
+    super::check_cells(rows, columns).map_err(|error| error.to_string())?;
+    let size = rows * columns * kind.width;
     if data.len() != size {
         return Err(format!("{rows} by {columns} numbers are {size} bytes, there are {}", data.len()));
     }
@@ -60,22 +60,40 @@ const SHORT: &str = "the file ends within its header";
 #[derive(Clone, Copy)]
 struct Kind {
     width: usize,
-    float: bool,
+    sort: Sort,
     big_endian: bool,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Sort {
+    Float,
+    Signed,
+    Unsigned,
+    Truth,
 }
 
 impl Kind {
     fn parse(word: &str) -> Parsed<Self> {
-        let (float, width) = match word.get(1..) {
-            Some("f8") => (true, 8),
-            Some("f4") => (true, 4),
-            Some("i8") => (false, 8),
-            Some("i4") => (false, 4),
+        let (sort, width) = match word.get(1..) {
+            Some("f8") => (Sort::Float, 8),
+            Some("f4") => (Sort::Float, 4),
+            Some("f2") => (Sort::Float, 2),
+            Some("i8") => (Sort::Signed, 8),
+            Some("i4") => (Sort::Signed, 4),
+            Some("i2") => (Sort::Signed, 2),
+            Some("i1") => (Sort::Signed, 1),
+            Some("u8") => (Sort::Unsigned, 8),
+            Some("u4") => (Sort::Unsigned, 4),
+            Some("u2") => (Sort::Unsigned, 2),
+            Some("u1") => (Sort::Unsigned, 1),
+            Some("b1") => (Sort::Truth, 1),
             _ => return Err(format!("numbers of type '{}' are not read; save them as float64", shorten(word))),
         };
         match word.as_bytes()[0] {
-            b'<' => Ok(Self { width, float, big_endian: false }),
-            b'>' => Ok(Self { width, float, big_endian: true }),
+            b'<' => Ok(Self { width, sort, big_endian: false }),
+            b'>' => Ok(Self { width, sort, big_endian: true }),
+            // One byte has no order.
+            b'|' if width == 1 => Ok(Self { width, sort, big_endian: false }),
             _ => Err(format!("the byte order of '{}' is not known", shorten(word))),
         }
     }
@@ -86,18 +104,38 @@ impl Kind {
         for (place, index) in (0..self.width).enumerate() {
             bytes[place] = chunk[if self.big_endian { self.width - 1 - index } else { index }];
         }
+        let unsigned = u64::from_le_bytes(bytes);
+        // The sign in the highest bit of so many bytes, moved to that of eight and back.
+        let unused = 64 - 8 * self.width;
+        let signed = (unsigned << unused).cast_signed() >> unused;
         let [a, b, c, d, ..] = bytes;
-        match (self.float, self.width) {
-            (true, 8) => Ok(f64::from_le_bytes(bytes)),
-            (true, _) => Ok(f64::from(f32::from_le_bytes([a, b, c, d]))),
-            (false, 4) => Ok(f64::from(i32::from_le_bytes([a, b, c, d]))),
-            (false, _) => {
-                let whole = i64::from_le_bytes(bytes);
-                let too_large = || format!("the whole number {whole} is not exact as a float64");
-                if whole.unsigned_abs() > EXACT { Err(too_large()) } else { Ok(whole as f64) }
-            }
+        match (self.sort, self.width) {
+            (Sort::Float, 8) => Ok(f64::from_le_bytes(bytes)),
+            (Sort::Float, 4) => Ok(f64::from(f32::from_le_bytes([a, b, c, d]))),
+            (Sort::Float, _) => Ok(half(u16::from_le_bytes([a, b]))),
+            (Sort::Truth, _) if unsigned > 1 => Err(format!("the truth value {unsigned} is neither 0 nor 1")),
+            (Sort::Signed, _) if signed.unsigned_abs() > EXACT => Err(inexact(signed)),
+            (Sort::Signed, _) => Ok(signed as f64),
+            (Sort::Unsigned | Sort::Truth, _) if unsigned > EXACT => Err(inexact(unsigned)),
+            (Sort::Unsigned | Sort::Truth, _) => Ok(unsigned as f64),
         }
     }
+}
+
+fn inexact(whole: impl std::fmt::Display) -> String {
+    format!("the whole number {whole} is not exact as a float64")
+}
+
+/// A float of two bytes: sign, five bits of exponent, ten of fraction (IEEE 754).
+fn half(bits: u16) -> f64 {
+    let (exponent, fraction) = (i32::from(bits >> 10 & 31), f64::from(bits & 1023));
+    let size = match exponent {
+        0 => fraction * 2.0_f64.powi(-24),
+        31 if fraction == 0.0 => f64::INFINITY,
+        31 => f64::NAN,
+        _ => (1024.0 + fraction) * 2.0_f64.powi(exponent - 25),
+    };
+    if bits >> 15 == 1 { -size } else { size }
 }
 
 struct Header {

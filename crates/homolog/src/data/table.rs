@@ -60,6 +60,11 @@ fn refused(format: &'static str, text: &str, error: &csv::Error) -> Error {
     Error::Malformed { format, line, reason }
 }
 
+/// Whether a field says that there is no value: empty, NA, NaN, N/A, null, in capitals or not.
+pub(super) fn is_missing(field: &str) -> bool {
+    ["", "na", "nan", "n/a", "null"].iter().any(|word| field.eq_ignore_ascii_case(word))
+}
+
 /// Writes rows of fields as comma-separated values.
 pub(super) fn write<I, R>(format: &'static str, rows: I) -> Result<String>
 where

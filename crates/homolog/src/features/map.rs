@@ -10,11 +10,13 @@ use crate::matching::Constraint;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// The start of an edge feature's weight beside features of nodes.
 const EDGE_START: f64 = 0.2;
+/// The most pairs of nodes (left times right) that are scored: 512 MB of scores.
+pub const MAX_CELLS: usize = 1 << 26;
 
 /// The features of a model, as settings.
 ///
@@ -154,14 +156,16 @@ impl FeatureMap {
         let edge = self.edge.iter().flat_map(|kind| kind.feature().names());
         let unmatched = self.unmatched.then(|| "unmatched".to_string());
         let mut taken = BTreeSet::new();
+        let mut next = BTreeMap::new();
         let mut names: Vec<String> = Vec::with_capacity(self.dim());
         for name in node.chain(edge).chain(unmatched) {
             let numbered = |number: usize| if number == 1 { name.clone() } else { format!("{name} #{number}") };
-            let mut number = 1;
-            while !taken.insert(numbered(number)) {
-                number += 1;
+            // Where it left off at this name: a name that is there n times takes n steps, not n².
+            let number = next.entry(name.clone()).or_insert(1_usize);
+            while !taken.insert(numbered(*number)) {
+                *number += 1;
             }
-            names.push(numbered(number));
+            names.push(numbered(*number));
         }
         names
     }
@@ -200,6 +204,18 @@ impl FeatureMap {
         Described::new(self, graph)
     }
 
+    /// Refuses pairs of graphs whose scores would not fit into memory; worth asking before they are described.
+    ///
+    /// # Errors
+    /// More pairs of nodes than [`MAX_CELLS`].
+    pub fn check_size(left_count: usize, right_count: usize) -> Result<()> {
+        let found = left_count.saturating_mul(right_count);
+        if found > MAX_CELLS {
+            return Err(Error::TooLarge { what: "left nodes times right nodes", limit: MAX_CELLS, found });
+        }
+        Ok(())
+    }
+
     /// The problem of matching one described graph to another.
     ///
     /// # Errors
@@ -210,6 +226,7 @@ impl FeatureMap {
                 return Err(Error::OtherFeatures { side });
             }
         }
+        Self::check_size(left.node_count(), right.node_count())?;
         Ok(Instance::new(Arc::clone(left), Arc::clone(right)))
     }
 }

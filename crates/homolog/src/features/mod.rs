@@ -43,7 +43,7 @@ pub use gradients::Gradients;
 pub use image_descriptor::{ImageDescriptor, describe_points};
 pub use instance::Instance;
 pub use length::{LengthUnit, Lengths};
-pub use map::{FeatureMap, NodeFeature};
+pub use map::{FeatureMap, MAX_CELLS, NodeFeature};
 pub use patch::Patch;
 pub use position::Position;
 pub use scale::{Scale, Spread};

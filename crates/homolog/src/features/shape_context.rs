@@ -41,7 +41,9 @@ pub struct ShapeContext {
     pub angular_bins: usize,
     /// Outer radius of each ring, over the mean distance; increasing. The first ring begins at 0.
     pub radii: Vec<f64>,
-    /// How far a point is spread over the bins around it: 0 not at all, 1 is a good deal more than to the next bin.
+    /// How far a point is spread over the bins around it: 0 not at all, 1 is a good deal more than to the next bin. A file that does not
+    /// say it was written when all bins were hard.
+    #[serde(default)]
     pub softness: f64,
 }
 

@@ -16,8 +16,10 @@
 
 mod brute_force;
 mod exact;
+mod k_best;
 mod linear;
 mod lp;
+mod margins;
 mod method;
 mod problem;
 mod search;
@@ -25,8 +27,10 @@ mod soft;
 
 pub use brute_force::BruteForce;
 pub use exact::{Exact, Progress};
+pub use k_best::{KBest, k_best};
 pub use linear::{Hungarian, Linear};
 pub use lp::{EdgeShare, LpRelaxation, Relaxed, WarmStart};
+pub use margins::{Margin, margins};
 pub use method::Method;
 pub use problem::{
     Certificate, Compatibility, Constraint, EdgeList, EdgeTerm, Matching, Restrictions, RightOrder, Sense, Shortage,

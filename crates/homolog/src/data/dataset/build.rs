@@ -268,7 +268,8 @@ fn truth(
 /// A graph as it is written.
 pub(super) fn graph_record(named: &NamedGraph) -> GraphRecord {
     let graph = &named.graph;
-    let (edges, rows, directed) = written_edges(graph);
+    let (rows, directed) = graph.given_edges();
+    let edges: Vec<[NodeRef; 2]> = rows.iter().map(|&e| graph.edges().ends()[e].map(NodeRef::Index)).collect();
     let edge_attributes = graph.edge_attributes();
     let mut record = GraphRecord {
         id: named.id.clone(),
@@ -288,18 +289,6 @@ pub(super) fn graph_record(named: &NamedGraph) -> GraphRecord {
         record.nodes = Some(graph.node_count());
     }
     record
-}
-
-/// The edges, where every one stands in the list of directed edges, and whether they are directed. Each undirected edge is
-/// written once, if that says everything.
-fn written_edges(graph: &Graph) -> (Vec<[NodeRef; 2]>, Vec<usize>, bool) {
-    let edges = graph.edges();
-    let same =
-        |e: usize, f: usize| graph.edge_attributes().is_none_or(|table| table.values().row(e) == table.values().row(f));
-    let both_ways = |(e, &[i, j]): (usize, &[usize; 2])| edges.find(j, i).is_some_and(|f| same(e, f));
-    let directed = !edges.ends().iter().enumerate().all(both_ways);
-    let rows: Vec<usize> = (0..edges.len()).filter(|&e| directed || edges.ends()[e][0] < edges.ends()[e][1]).collect();
-    (rows.iter().map(|&e| edges.ends()[e].map(NodeRef::Index)).collect(), rows, directed)
 }
 
 fn points(points: ArrayView2<'_, f64>) -> Points {

@@ -13,7 +13,7 @@ mod pairing;
 mod record;
 mod shape;
 
-pub use pairing::Pairing;
+pub use pairing::{Pairing, SplitBy};
 
 use crate::experiment::Split;
 use crate::graph::{Graph, Pair};

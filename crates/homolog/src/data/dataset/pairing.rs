@@ -1,9 +1,12 @@
-//! [`Pairing`]: which pairs of graphs a data set gets that has none yet. The names of the nodes say what matches.
+//! [`Pairing`] and [`SplitBy`]: which pairs of graphs a data set gets that has none yet, and what they are for. The names of the nodes say
+//! what matches.
 
 use super::{DataSet, LabelledPair, MAX_PAIRS, NamedGraph, at_most, by_name, positions};
-use crate::Result;
 use crate::experiment::Split;
 use crate::matching::Constraint;
+use crate::{Error, Result};
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
 use std::collections::BTreeMap;
 
 /// Which graphs become pairs.
@@ -15,48 +18,107 @@ pub enum Pairing {
     All,
     /// Each graph with the one so many places later: a baseline of the paper's sequence experiment.
     Baseline(usize),
+    /// One graph, by its position, with each of the others.
+    Template(usize),
+    /// So many of all pairs, drawn with this seed, in the order of their graphs.
+    Random {
+        /// How many.
+        count: usize,
+        /// The same seed draws the same pairs, everywhere.
+        seed: u64,
+    },
+}
+
+/// What pairs are for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum SplitBy {
+    /// That is left open.
+    #[default]
+    None,
+    /// Training, validation and test in turn, by the left graph, as in the paper's sequence experiment.
+    LeftGraph,
+    /// Every graph (but a template) is for training, validation or test, in turn, and only pairs within one of the three are made: no
+    /// specimen is on two sides.
+    Specimens,
 }
 
 impl DataSet {
-    /// Graphs, with pairs of them; nodes of the same name match. With `split`, the first, second and third of every three left graphs are
-    /// for training, validation and test, as in the paper's sequence experiment.
+    /// Graphs, with pairs of them; nodes of the same name match.
     ///
     /// # Errors
-    /// As [`Self::new`].
+    /// As [`Self::new`]; a template that does not exist.
     ///
     /// ```
-    /// use homolog::data::dataset::{DataSet, NamedGraph, Pairing};
+    /// use homolog::data::dataset::{DataSet, NamedGraph, Pairing, SplitBy};
     /// use homolog::graph::Graph;
     /// let names = || vec!["base".to_string(), "tip".to_string()];
     /// let graph = |id: &str| Ok(NamedGraph { id: id.into(), graph: Graph::new(2).with_names(names())?.into(), image: None });
     /// let graphs = ["a", "b", "c"].map(graph).into_iter().collect::<Result<_, homolog::Error>>()?;
-    /// let data = DataSet::paired(graphs, Pairing::Baseline(1), false)?;
+    /// let data = DataSet::paired(graphs, Pairing::Baseline(1), SplitBy::None)?;
     /// assert_eq!(data.pairs().iter().map(|pair| (pair.left, pair.right)).collect::<Vec<_>>(), [(0, 1), (1, 2)]);
     /// assert_eq!(data.pairs()[0].truth.as_ref().unwrap().matched_count(), 2);
     /// # Ok::<(), homolog::Error>(())
     /// ```
-    pub fn paired(graphs: Vec<NamedGraph>, pairing: Pairing, split: bool) -> Result<Self> {
-        let count = graphs.len();
-        let rights = |left: usize| match pairing {
-            Pairing::None => count..count,
-            Pairing::All => left + 1..count,
-            Pairing::Baseline(baseline) => {
-                let right = left.saturating_add(baseline).min(count);
-                right..(right + 1).min(count)
-            }
-        };
-        at_most("pairs of a data set", (0..count).map(|left| rights(left).len()).sum(), MAX_PAIRS)?;
+    pub fn paired(graphs: Vec<NamedGraph>, pairing: Pairing, split: SplitBy) -> Result<Self> {
+        let chosen = pairing.pairs(graphs.len(), split)?;
         let names: Vec<BTreeMap<&str, usize>> = graphs.iter().map(|named| positions(&named.graph)).collect();
-        let mut pairs = Vec::new();
-        for left in 0..count {
-            for right in rights(left) {
-                let right_count = graphs[right].graph.node_count();
-                let truth = by_name(&graphs[left].graph, &names[right], right_count, Constraint::OneToOne, &[]);
-                let split = split.then(|| Split::of_frame(left));
-                pairs.push(LabelledPair { split, ..LabelledPair::new(left, right, truth) });
-            }
-        }
+        let labelled = |(left, right): (usize, usize)| {
+            let right_count = graphs[right].graph.node_count();
+            let truth = by_name(&graphs[left].graph, &names[right], right_count, Constraint::OneToOne, &[]);
+            LabelledPair { split: pairing.split_of(split, left, right), ..LabelledPair::new(left, right, truth) }
+        };
+        let pairs = chosen.into_iter().map(labelled).collect();
         drop(names);
         Self::new(graphs, pairs)
+    }
+}
+
+impl Pairing {
+    /// The pairs of so many graphs.
+    fn pairs(self, count: usize, split: SplitBy) -> Result<Vec<(usize, usize)>> {
+        let all = count.saturating_mul(count.saturating_sub(1)) / 2;
+        let allowed = |&(left, right): &(usize, usize)| {
+            split != SplitBy::Specimens || self.split_of(split, left, right).is_some()
+        };
+        let later = |left: usize| (left + 1..count).map(move |right| (left, right));
+        match self {
+            Self::None => Ok(Vec::new()),
+            Self::All => {
+                at_most("pairs of a data set", all, MAX_PAIRS)?;
+                Ok((0..count).flat_map(later).filter(allowed).collect())
+            }
+            Self::Baseline(baseline) => {
+                let with = |left: usize| Some((left, left.checked_add(baseline)?));
+                Ok((0..count).filter_map(with).filter(|&(_, right)| right < count).filter(allowed).collect())
+            }
+            Self::Template(template) if template >= count => {
+                Err(Error::OutOfRange { what: "graphs of the data set", index: template, count })
+            }
+            Self::Template(template) => {
+                Ok((0..count).filter(|&right| right != template).map(|right| (template, right)).collect())
+            }
+            Self::Random { count: wanted, seed } => {
+                at_most("pairs of a data set", wanted, MAX_PAIRS)?;
+                // So many can still be listed and shuffled.
+                at_most("pairs to draw from", all, 100 * MAX_PAIRS)?;
+                let mut pairs: Vec<(usize, usize)> = (0..count).flat_map(later).filter(allowed).collect();
+                let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(seed);
+                let wanted = wanted.min(pairs.len());
+                let mut drawn = pairs.partial_shuffle(&mut rng, wanted).0.to_vec();
+                drawn.sort_unstable();
+                Ok(drawn)
+            }
+        }
+    }
+
+    /// What a pair is for; by specimens `None` where its graphs are for different things.
+    fn split_of(self, split: SplitBy, left: usize, right: usize) -> Option<Split> {
+        let (one, other) = (Split::of_frame(left), Split::of_frame(right));
+        match (split, self) {
+            (SplitBy::None, _) => None,
+            (SplitBy::LeftGraph | SplitBy::Specimens, Self::Template(_)) => Some(other),
+            (SplitBy::LeftGraph, _) => Some(one),
+            (SplitBy::Specimens, _) => (one == other).then_some(one),
+        }
     }
 }

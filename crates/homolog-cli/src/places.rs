@@ -1,0 +1,132 @@
+//! One rule for every command: what is written is nothing that is read, and nothing is written twice. It is checked before any work is
+//! done, from the command line alone, so that no command can forget it; `files::write` refuses once more what was read meanwhile
+//! (a picture that a data set refers to).
+//!
+//! Options in [`OUTPUTS`] and [`FOLDERS`] name what is written; every other argument that is the name of a file is taken as read.
+
+use crate::files;
+use anyhow::{Result, bail};
+use clap::{ArgMatches, Command, parser::ValueSource};
+use std::path::PathBuf;
+
+/// Options whose value is a file that is written.
+const OUTPUTS: [&str; 4] = ["output", "picture", "save_problem", CHECKPOINT];
+/// Options whose value is a folder that is written into.
+const FOLDERS: [&str; 1] = ["out"];
+
+/// The one file that a run reads and writes again.
+const CHECKPOINT: &str = "checkpoint";
+
+/// What a command line reads and writes.
+#[derive(Debug, Default, PartialEq)]
+struct Places {
+    inputs: Vec<PathBuf>,
+    outputs: Vec<PathBuf>,
+    folders: Vec<PathBuf>,
+}
+
+/// Refuses a command line that would write over what it reads, write something twice, or write where nothing can be written. Removes
+/// what an earlier run that was killed left there.
+pub(crate) fn check(command: &Command, matches: &ArgMatches) -> Result<()> {
+    let mut places = Places::default();
+    places.collect(command, matches);
+    let standard = |paths: &[PathBuf]| paths.iter().filter(|path| files::is_standard(path)).count();
+    if standard(&places.inputs) > 1 {
+        bail!("standard input can be read once, and - is there twice");
+    }
+    if standard(&places.outputs) > 1 {
+        bail!("standard output can be written once, and - is there twice");
+    }
+    let files_of = |paths: &'_ [PathBuf]| -> Vec<PathBuf> {
+        paths.iter().filter(|path| !files::is_standard(path)).cloned().collect()
+    };
+    let (inputs, outputs) = (files_of(&places.inputs), files_of(&places.outputs));
+    files::check_outputs(&inputs, &outputs)?;
+    for folder in &places.folders {
+        files::check_new_folder(folder)?;
+        if outputs.iter().any(|output| files::same_place(output, folder)) {
+            bail!("{} would be written twice, as a file and as a folder", folder.display());
+        }
+    }
+    outputs.iter().for_each(|path| files::remove_leftovers(files::folder_of(path)));
+    places.folders.iter().for_each(|folder| files::remove_leftovers(folder));
+    Ok(())
+}
+
+impl Places {
+    fn collect(&mut self, command: &Command, matches: &ArgMatches) {
+        for argument in command.get_arguments().filter(|argument| argument.get_action().takes_values()) {
+            let id = argument.get_id().as_str();
+            let is_given = matches.value_source(id) == Some(ValueSource::CommandLine);
+            let values = matches.try_get_raw(id).ok().flatten().into_iter().flatten().map(PathBuf::from);
+            if FOLDERS.contains(&id) {
+                // A folder has a default: it is written into in any case.
+                self.folders.extend(values);
+            } else if OUTPUTS.contains(&id) {
+                let values: Vec<PathBuf> = values.collect();
+                if id == CHECKPOINT {
+                    // A run goes on from its own checkpoint and writes it again.
+                    values.iter().for_each(|path| files::is_own(path));
+                }
+                self.outputs.extend(values);
+            } else if is_given {
+                self.inputs.extend(values);
+            }
+        }
+        let sub = matches.subcommand().and_then(|(name, matches)| Some((command.find_subcommand(name)?, matches)));
+        if let Some((command, matches)) = sub {
+            self.collect(command, matches);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+    use clap::builder::ValueParser;
+
+    /// Arguments that name what is read: by their names, with what stands for them in [`every_output_against_every_input`].
+    const INPUTS: [&str; 12] = [
+        "data",
+        "images",
+        "inputs",
+        "left",
+        "model",
+        "nodes",
+        "pairs_table",
+        "problem",
+        "right",
+        "template",
+        "atlas",
+        "config",
+    ];
+
+    fn commands() -> Vec<(Vec<String>, Command)> {
+        let mut found = Vec::new();
+        let mut open = vec![(Vec::new(), crate::Arguments::command())];
+        while let Some((path, command)) = open.pop() {
+            for sub in command.get_subcommands() {
+                let path: Vec<String> = path.iter().cloned().chain([sub.get_name().to_string()]).collect();
+                open.push((path, sub.clone()));
+            }
+            if !command.has_subcommands() {
+                found.push((path, command));
+            }
+        }
+        found
+    }
+
+    /// A new option with a path must be filed as one that is read or one that is written.
+    #[test]
+    fn every_path_is_read_or_written() {
+        let path_type = ValueParser::path_buf().type_id();
+        for (name, command) in commands() {
+            for argument in command.get_arguments().filter(|argument| argument.get_action().takes_values()) {
+                let id = argument.get_id().as_str();
+                let known = OUTPUTS.contains(&id) || FOLDERS.contains(&id) || INPUTS.contains(&id);
+                assert!(known || argument.get_value_parser().type_id() != path_type, "{name:?} --{id}: in or out?");
+            }
+        }
+    }
+}

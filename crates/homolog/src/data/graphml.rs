@@ -1,0 +1,312 @@
+//! GraphML: graphs as networkx, igraph, Gephi and yEd write them, and back.
+//!
+//! Nodes are called by their ids. Numbers and truth values of nodes and edges become attributes under the key's `attr.name`; node
+//! attributes `x` and `y` (and `z`), where every node has them, are the points. Text attributes, nested graphs, hyperedges and ports have
+//! no place in a graph here: text is skipped, the others are refused. Every node (edge) has every attribute, or the key a default.
+
+use super::dataset::{MAX_EDGES, MAX_FILE_SIZE, MAX_NODES, NamedGraph};
+use super::{malformed, number, shorten};
+use crate::graph::{Attributes, Direction, Graph};
+use crate::{Error, Result};
+use ndarray::Array2;
+use roxmltree::{Document, Node};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+use std::sync::Arc;
+
+const FORMAT: &str = "GraphML";
+
+/// A key that has numbers.
+struct Key<'a> {
+    id: &'a str,
+    name: &'a str,
+    default: Option<f64>,
+    /// "node", "edge" or "all".
+    of: &'a str,
+}
+
+/// Reads every graph of a text. A graph without an id of its own gets `id`, with a number where there are several.
+///
+/// # Errors
+/// [`Error::Malformed`] with the line and the reason.
+///
+/// ```
+/// let text = r#"<graphml><graph edgedefault="undirected"><node id="a"/><node id="b"/><edge source="a" target="b"/></graph></graphml>"#;
+/// let graphs = homolog::data::graphml::read(text, "net")?;
+/// assert_eq!((graphs[0].id.as_str(), graphs[0].graph.edges().len()), ("net", 2));
+/// # Ok::<(), homolog::Error>(())
+/// ```
+pub fn read(text: &str, id: &str) -> Result<Vec<NamedGraph>> {
+    if text.len() > MAX_FILE_SIZE {
+        return malformed(FORMAT, 1, format!("{} bytes are more than {MAX_FILE_SIZE}", text.len()));
+    }
+    let document = match Document::parse(text) {
+        Ok(document) => document,
+        Err(error) => return malformed(FORMAT, error.pos().row as usize, error.to_string()),
+    };
+    let root = document.root_element();
+    if root.tag_name().name() != "graphml" {
+        return refuse(root, format!("<{}> is not <graphml>", shorten(root.tag_name().name())));
+    }
+    let keys = elements(root, "key").map(key).collect::<Result<Vec<_>>>()?;
+    let keys: Vec<Key<'_>> = keys.into_iter().flatten().collect();
+    let graphs: Vec<Node<'_, '_>> = elements(root, "graph").collect();
+    let mut taken = BTreeSet::new();
+    let mut named = Vec::new();
+    for (index, &element) in graphs.iter().enumerate() {
+        // What networkx and igraph write there says nothing.
+        let own = element.attribute("id").filter(|own| !own.is_empty() && *own != "G");
+        let numbered = || if graphs.len() == 1 { id.to_string() } else { format!("{id} {}", index + 1) };
+        let name = own.filter(|_| graphs.len() > 1).map_or_else(numbered, str::to_string);
+        if !taken.insert(name.clone()) {
+            return refuse(element, format!("the graph {:?} is there twice", shorten(&name)));
+        }
+        named.push(NamedGraph { id: name, graph: Arc::new(graph(element, &keys)?), image: None });
+    }
+    Ok(named)
+}
+
+fn refuse<T>(element: Node<'_, '_>, reason: impl Into<String>) -> Result<T> {
+    malformed(FORMAT, line_of(element), reason)
+}
+
+fn line_of(element: Node<'_, '_>) -> usize {
+    element.document().text_pos_at(element.range().start).row as usize
+}
+
+fn elements<'a, 'i>(parent: Node<'a, 'i>, name: &'static str) -> impl Iterator<Item = Node<'a, 'i>> {
+    parent.children().filter(move |child| child.is_element() && child.tag_name().name() == name)
+}
+
+/// A key of numbers; `None` where it has text.
+fn key<'a>(element: Node<'a, '_>) -> Result<Option<Key<'a>>> {
+    let kind = element.attribute("attr.type").unwrap_or("string");
+    if !["boolean", "int", "integer", "long", "float", "double"].contains(&kind) {
+        return Ok(None);
+    }
+    let Some(id) = element.attribute("id") else { return refuse(element, "a key has no id") };
+    let default = elements(element, "default").next().map(|default| value(default)).transpose()?;
+    let name = element.attribute("attr.name").unwrap_or(id);
+    Ok(Some(Key { id, name, default, of: element.attribute("for").unwrap_or("all") }))
+}
+
+/// The number in an element.
+fn value(element: Node<'_, '_>) -> Result<f64> {
+    match element.text().unwrap_or_default().trim() {
+        "true" | "True" => Ok(1.0),
+        "false" | "False" => Ok(0.0),
+        word => number(FORMAT, line_of(element), word),
+    }
+}
+
+/// The values of an element, one for each key.
+fn values(element: Node<'_, '_>, keys: &[&Key<'_>], row: &mut Vec<f64>) -> Result<()> {
+    let mut given: BTreeMap<&str, f64> = BTreeMap::new();
+    for data in elements(element, "data") {
+        if let Some(key) = data.attribute("key").filter(|id| keys.iter().any(|key| key.id == *id)) {
+            given.insert(key, value(data)?);
+        }
+    }
+    for key in keys {
+        match given.get(key.id).copied().or(key.default) {
+            Some(value) => row.push(value),
+            None => {
+                return refuse(
+                    element,
+                    format!(
+                        "this <{}> has no value for {:?}, and the key has no default",
+                        element.tag_name().name(),
+                        key.name
+                    ),
+                );
+            }
+        }
+    }
+    Ok(())
+}
+
+fn graph(element: Node<'_, '_>, keys: &[Key<'_>]) -> Result<Graph> {
+    let line = line_of(element);
+    let told = |error: Error| Error::Malformed { format: FORMAT, line, reason: error.to_string() };
+    let of = |kind: &str| -> Vec<&Key<'_>> { keys.iter().filter(|key| key.of == kind || key.of == "all").collect() };
+    if let Some(other) = elements(element, "hyperedge").next() {
+        return refuse(other, "hyperedges are not read: an edge has two ends");
+    }
+    let (node_keys, edge_keys) = (of("node"), of("edge"));
+    let (mut names, mut position, mut rows) = (Vec::new(), BTreeMap::new(), Vec::new());
+    for node in elements(element, "node") {
+        let Some(id) = node.attribute("id") else { return refuse(node, "a node has no id") };
+        if let Some(nested) = elements(node, "graph").next() {
+            return refuse(nested, "a graph within a node is not read");
+        }
+        if position.insert(id, names.len()).is_some() {
+            return refuse(node, format!("the node {:?} is there twice", shorten(id)));
+        }
+        if names.len() == MAX_NODES {
+            return refuse(node, format!("there are more than {MAX_NODES} nodes"));
+        }
+        names.push(id.to_string());
+        values(node, &node_keys, &mut rows)?;
+    }
+    let (mut edges, mut edge_rows, mut one_way) = (Vec::new(), Vec::new(), Vec::new());
+    let directed = element.attribute("edgedefault") == Some("directed");
+    for edge in elements(element, "edge") {
+        let mut ends = [0; 2];
+        for (end, attribute) in ends.iter_mut().zip(["source", "target"]) {
+            let id = edge.attribute(attribute).unwrap_or_default();
+            let Some(&at) = position.get(id) else {
+                return refuse(edge, format!("the {attribute} {:?} of an edge is not a node", shorten(id)));
+            };
+            *end = at;
+        }
+        if ends[0] == ends[1] {
+            return refuse(edge, Error::SelfLoop { node: ends[0] }.to_string());
+        }
+        if edges.len() == MAX_EDGES {
+            return refuse(edge, format!("there are more than {MAX_EDGES} edges"));
+        }
+        edges.push(ends);
+        one_way.push(edge.attribute("directed").map_or(directed, |word| word == "true"));
+        values(edge, &edge_keys, &mut edge_rows)?;
+    }
+    // Where some edges lead one way and others both, each is written as it leads.
+    let direction = if one_way.iter().all(|&one| !one) { Direction::Undirected } else { Direction::Directed };
+    let width = edge_keys.len();
+    if direction == Direction::Directed {
+        for at in (0..edges.len()).filter(|&at| !one_way[at]).collect::<Vec<_>>() {
+            let [from, to] = edges[at];
+            edges.push([to, from]);
+            edge_rows.extend_from_within(at * width..(at + 1) * width);
+        }
+    }
+    let graph = nodes(names, &node_keys, &rows).map_err(told)?;
+    if width == 0 {
+        return graph.with_edges(edges, direction).map_err(told);
+    }
+    let columns = edge_keys.iter().map(|key| key.name.to_string()).collect();
+    let attributes = Attributes::new(columns, shaped(&edge_rows, edges.len(), width)).map_err(told)?;
+    graph.with_attributed_edges(edges, &attributes, direction).map_err(told)
+}
+
+/// Nodes with their names, points and attributes.
+fn nodes(names: Vec<String>, keys: &[&Key<'_>], rows: &[f64]) -> Result<Graph> {
+    let (count, width) = (names.len(), keys.len());
+    let find = |name: &str| keys.iter().position(|key| key.name.eq_ignore_ascii_case(name));
+    let mut axes: Vec<usize> = Vec::new();
+    if let (Some(x), Some(y)) = (find("x"), find("y")) {
+        axes = [Some(x), Some(y), find("z")].into_iter().flatten().collect();
+    }
+    let graph = if axes.is_empty() {
+        Graph::new(count)
+    } else {
+        Graph::from_points(Array2::from_shape_fn((count, axes.len()), |(row, axis)| rows[row * width + axes[axis]]))?
+    };
+    let graph = graph.with_names(names)?;
+    let rest: Vec<usize> = (0..width).filter(|column| !axes.contains(column)).collect();
+    if rest.is_empty() {
+        return Ok(graph);
+    }
+    let columns = rest.iter().map(|&column| keys[column].name.to_string()).collect();
+    let values = Array2::from_shape_fn((count, rest.len()), |(row, column)| rows[row * width + rest[column]]);
+    graph.with_node_attributes(Attributes::new(columns, values)?)
+}
+
+fn shaped(values: &[f64], rows: usize, columns: usize) -> Array2<f64> {
+    Array2::from_shape_fn((rows, columns), |(row, column)| values[row * columns + column])
+}
+
+/// Writes graphs. Each undirected edge stands once; points are the node attributes x, y and z.
+///
+/// # Errors
+/// A node attribute called x, y or z beside points; context points, which GraphML has no place for.
+pub fn write(graphs: &[NamedGraph]) -> Result<String> {
+    let mut text = String::from(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\">\n",
+    );
+    let mut keys: Vec<(&str, String)> = Vec::new();
+    let mut body = String::new();
+    for named in graphs {
+        write_graph(named, &mut keys, &mut body)?;
+    }
+    for (number, (of, name)) in keys.iter().enumerate() {
+        let name = escaped(name);
+        push(
+            &mut text,
+            format_args!("  <key id=\"d{number}\" for=\"{of}\" attr.name=\"{name}\" attr.type=\"double\"/>"),
+        );
+    }
+    Ok(text + &body + "</graphml>\n")
+}
+
+fn push(text: &mut String, line: std::fmt::Arguments<'_>) {
+    // Writing to a string cannot fail.
+    let _ = writeln!(text, "{line}");
+}
+
+fn write_graph(named: &NamedGraph, keys: &mut Vec<(&'static str, String)>, body: &mut String) -> Result<()> {
+    let graph = &named.graph;
+    let cannot = |what| Err(Error::Unsupported { solver: "the GraphML format", what });
+    if graph.context().is_some_and(|context| context.nrows() > 0) {
+        return cannot("context points");
+    }
+    let axes: Vec<String> =
+        ["x", "y", "z"].into_iter().take(graph.points().map_or(0, |points| points.ncols())).map(String::from).collect();
+    let columns = |table: Option<&Attributes>| table.map_or(Vec::new(), |table| table.names().to_vec());
+    let node_columns = columns(graph.node_attributes());
+    if !axes.is_empty()
+        && node_columns.iter().any(|name| ["x", "y", "z"].iter().any(|axis| name.eq_ignore_ascii_case(axis)))
+    {
+        return cannot("points and a node attribute called x, y or z");
+    }
+    let mut key = |of: &'static str, name: &String| {
+        let found = keys.iter().position(|(other, known)| *other == of && known == name);
+        found.unwrap_or_else(|| {
+            keys.push((of, name.clone()));
+            keys.len() - 1
+        })
+    };
+    let node_keys: Vec<usize> = axes.iter().chain(&node_columns).map(|name| key("node", name)).collect();
+    let edge_keys: Vec<usize> = columns(graph.edge_attributes()).iter().map(|name| key("edge", name)).collect();
+    let (rows, directed) = graph.given_edges();
+    let default = if directed { "directed" } else { "undirected" };
+    push(body, format_args!("  <graph id=\"{}\" edgedefault=\"{default}\">", escaped(&named.id)));
+    let name = |node: usize| escaped(&graph.name_or_number(node));
+    let data = |keys: &[usize], values: &[f64]| {
+        let entry = |(key, value): (&usize, &f64)| format!("<data key=\"d{key}\">{value:?}</data>");
+        keys.iter().zip(values).map(entry).collect::<String>()
+    };
+    for node in 0..graph.node_count() {
+        let row = |values: ndarray::ArrayView2<'_, f64>| values.row(node).to_vec();
+        let points = graph.points().map_or(Vec::new(), row);
+        let values: Vec<f64> =
+            points.into_iter().chain(graph.node_attributes().map_or(Vec::new(), |table| row(table.values()))).collect();
+        push(body, format_args!("    <node id=\"{}\">{}</node>", name(node), data(&node_keys, &values)));
+    }
+    for edge in rows {
+        let [from, to] = graph.edges().ends()[edge];
+        let values = graph.edge_attributes().map_or(Vec::new(), |table| table.values().row(edge).to_vec());
+        let (from, to, data) = (name(from), name(to), data(&edge_keys, &values));
+        push(body, format_args!("    <edge source=\"{from}\" target=\"{to}\">{data}</edge>"));
+    }
+    push(body, format_args!("  </graph>"));
+    Ok(())
+}
+
+/// Text between quotes or tags. Characters that XML 1.0 has no place for become U+FFFD.
+fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\n' => escaped.push_str("&#10;"),
+            '\r' => escaped.push_str("&#13;"),
+            '\t' => escaped.push_str("&#9;"),
+            '\u{0}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}' => escaped.push('\u{fffd}'),
+            _ => escaped.push(letter),
+        }
+    }
+    escaped
+}

@@ -1,0 +1,60 @@
+//! A landmark table of graphs.
+
+use super::super::dataset::NamedGraph;
+use super::super::table;
+use super::{ATTRIBUTE, FORMAT, GRAPH_COLUMNS, LANDMARK_COLUMNS};
+use crate::graph::Graph;
+use crate::{Error, Result};
+
+/// Writes the points, names and node attributes of graphs as one table. Where only some graphs have names, the nodes of the others are
+/// called by their numbers. An attribute whose name would be read as something else (z) is written as `attribute:z`.
+///
+/// # Errors
+/// A graph with other dimensions or attributes than the first, or with neither points nor attributes; a name that a table cannot hold.
+pub fn write(graphs: &[NamedGraph]) -> Result<String> {
+    let Some(first) = graphs.first() else { return table::write(FORMAT, [header(2, true, &[])]) };
+    let dimension = |graph: &Graph| graph.points().map_or(0, |points| points.ncols());
+    let expected = dimension(&first.graph);
+    let attributes = |graph: &Graph| graph.node_attributes().map_or(Vec::new(), |table| table.names().to_vec());
+    let columns = attributes(&first.graph);
+    if expected == 0 && columns.is_empty() {
+        first.graph.need_points(FORMAT)?;
+    }
+    let named = graphs.iter().any(|named| named.graph.names().is_some());
+    let mut rows = vec![header(expected, named, &columns)];
+    for NamedGraph { id, graph, .. } in graphs {
+        if dimension(graph) != expected {
+            return Err(Error::Size { what: "coordinates of a landmark", expected, found: dimension(graph) });
+        }
+        if attributes(graph) != columns {
+            let reason = format!("graph {id:?} has other node attributes than graph {:?}", first.id);
+            return Err(Error::DataSet { place: FORMAT.to_string(), reason });
+        }
+        let id = table::writable(FORMAT, "the id", id)?;
+        for node in 0..graph.node_count() {
+            let mut row = vec![id.clone()];
+            if named {
+                let name = graph.names().map_or_else(|| node.to_string(), |names| names[node].clone());
+                // An empty name comes back as one: a node that nobody named.
+                row.push(if name.is_empty() { name } else { table::writable(FORMAT, "the landmark", &name)? });
+            }
+            let points = graph.points().map(|points| points.row(node).to_vec());
+            let values = graph.node_attributes().map(|table| table.values().row(node).to_vec());
+            row.extend(points.into_iter().chain(values).flatten().map(|value| format!("{value:?}")));
+            rows.push(row);
+        }
+    }
+    table::write(FORMAT, rows)
+}
+
+fn header(dimension: usize, named: bool, attributes: &[String]) -> Vec<String> {
+    let coordinates = ["x", "y", "z"].into_iter().take(dimension);
+    let usual = ["frame"].into_iter().chain(named.then_some("landmark")).chain(coordinates);
+    usual.map(str::to_string).chain(attributes.iter().map(|name| attribute_column(name))).collect()
+}
+
+fn attribute_column(name: &str) -> String {
+    let known = ["x", "y", "z"].into_iter().chain(GRAPH_COLUMNS).chain(LANDMARK_COLUMNS);
+    let is_known = known.into_iter().any(|known| known.eq_ignore_ascii_case(name));
+    if is_known || name.starts_with(ATTRIBUTE) { format!("{ATTRIBUTE}{name}") } else { name.to_string() }
+}

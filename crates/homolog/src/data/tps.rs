@@ -1,0 +1,214 @@
+//! TPS files, as morphometricians write them (tpsDig, Rohlf): one specimen after the other.
+//!
+//! ```text
+//! LM=3
+//! 204.0 341.5
+//! 150.0 257.0
+//! NA NA
+//! CURVES=1
+//! POINTS=2
+//! 10 20
+//! 11 22
+//! IMAGE=wing1.jpg
+//! ID=wing 1
+//! SCALE=0.0125
+//! ```
+//!
+//! Landmark k of every specimen is the same one, and is called "k", from "1". `LM3` has three coordinates. A landmark that was not seen
+//! is `NA NA` and not a node. Points of curves and outlines are context: features see them, nothing is matched to them. Coordinates are
+//! multiplied by `SCALE`, if there is one. Specimens are called by `ID` if these differ, else by `IMAGE` if these do, else 1, 2, 3, ...
+//! What other lines `KEY=value` say (comments, variables) is skipped.
+
+use super::dataset::NamedGraph;
+use super::table::is_missing;
+use super::{count, malformed, number, shorten};
+use crate::graph::Graph;
+use crate::{Error, Result};
+use ndarray::Array2;
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::sync::Arc;
+
+const FORMAT: &str = "TPS";
+
+/// A specimen that is being read.
+#[derive(Default)]
+struct Specimen {
+    line: usize,
+    dimension: usize,
+    landmarks: Vec<Option<Vec<f64>>>,
+    context: Vec<Vec<f64>>,
+    id: Option<String>,
+    image: Option<String>,
+    scale: Option<f64>,
+}
+
+/// Lines of coordinates that a line `KEY=count` has promised.
+struct Promise {
+    left: usize,
+    landmarks: bool,
+}
+
+/// Reads all specimens.
+///
+/// # Errors
+/// [`Error::Malformed`] with the line and the reason.
+///
+/// ```
+/// let wings = homolog::data::tps::read("LM=2\n1 2\n3 4\nID=a\nLM=2\nNA NA\n7 8\nID=b\n")?;
+/// assert_eq!((wings[0].id.as_str(), wings[0].graph.node_count()), ("a", 2));
+/// assert_eq!(wings[1].graph.names().unwrap(), ["2"]);
+/// # Ok::<(), homolog::Error>(())
+/// ```
+pub fn read(text: &str) -> Result<Vec<NamedGraph>> {
+    let mut specimens: Vec<Specimen> = Vec::new();
+    let mut promise = Promise { left: 0, landmarks: false };
+    let mut last = 1;
+    for (index, line) in text.lines().enumerate() {
+        let (at, line) = (index + 1, line.trim());
+        if line.is_empty() {
+            continue;
+        }
+        last = at;
+        if promise.left > 0 {
+            let Some(specimen) = specimens.last_mut() else { continue };
+            specimen.add(at, line, promise.landmarks)?;
+            promise.left -= 1;
+            continue;
+        }
+        let Some((key, value)) = line.split_once('=') else {
+            return malformed(
+                FORMAT,
+                at,
+                format!("\"{}\" is neither KEY=value nor expected coordinates", shorten(line)),
+            );
+        };
+        let (key, value) = (key.trim().to_ascii_uppercase(), value.trim());
+        if let "LM" | "LM3" | "LP" = key.as_str() {
+            let dimension = if key == "LM3" { 3 } else { 2 };
+            specimens.push(Specimen { line: at, dimension, ..Specimen::default() });
+            promise = Promise { left: count(FORMAT, at, value)?, landmarks: true };
+            continue;
+        }
+        let Some(specimen) = specimens.last_mut() else {
+            return malformed(FORMAT, at, "a specimen begins with LM= or LM3=, the number of its landmarks");
+        };
+        match key.as_str() {
+            "POINTS" => promise = Promise { left: count(FORMAT, at, value)?, landmarks: false },
+            "ID" => specimen.id = Some(value.to_string()),
+            "IMAGE" => specimen.image = Some(value.to_string()),
+            "SCALE" => specimen.scale = Some(number(FORMAT, at, value)?),
+            _ => {}
+        }
+    }
+    if promise.left > 0 {
+        return malformed(FORMAT, last, format!("the text ends before {} more points", promise.left));
+    }
+    let ids = ids(&specimens);
+    specimens.into_iter().zip(ids).map(|(specimen, id)| specimen.finish(id)).collect()
+}
+
+/// Ids if all differ, else names of images if they do, else numbers.
+fn ids(specimens: &[Specimen]) -> Vec<String> {
+    let distinct = |names: Option<Vec<String>>| {
+        names.filter(|names| {
+            let different: BTreeSet<&String> = names.iter().collect();
+            different.len() == names.len() && names.iter().all(|name| !name.is_empty())
+        })
+    };
+    let by_id = specimens.iter().map(|specimen| specimen.id.clone()).collect();
+    let stem = |image: &String| image.rsplit_once('.').map_or(image.clone(), |(stem, _)| stem.to_string());
+    let by_image = specimens.iter().map(|specimen| specimen.image.as_ref().map(stem)).collect();
+    let numbers = || (1..=specimens.len()).map(|number| number.to_string()).collect();
+    distinct(by_id).or_else(|| distinct(by_image)).unwrap_or_else(numbers)
+}
+
+impl Specimen {
+    fn add(&mut self, line: usize, text: &str, is_landmark: bool) -> Result<()> {
+        let words: Vec<&str> = text.split([' ', '\t', ',', ';']).filter(|word| !word.is_empty()).collect();
+        if words.len() != self.dimension {
+            let (expected, found) = (self.dimension, words.len());
+            return malformed(FORMAT, line, format!("a point has {expected} coordinates, here are {found}"));
+        }
+        if is_landmark && words.iter().all(|word| is_missing(word)) {
+            self.landmarks.push(None);
+            return Ok(());
+        }
+        let point = words.iter().map(|word| number(FORMAT, line, word)).collect::<Result<Vec<f64>>>()?;
+        if is_landmark {
+            self.landmarks.push(Some(point));
+        } else {
+            self.context.push(point);
+        }
+        Ok(())
+    }
+
+    fn finish(self, id: String) -> Result<NamedGraph> {
+        let line = self.line;
+        let told = |error: Error| Error::Malformed { format: FORMAT, line, reason: error.to_string() };
+        let scale = self.scale.unwrap_or(1.0);
+        let array = |points: &[&Vec<f64>]| {
+            Array2::from_shape_fn((points.len(), self.dimension), |(row, axis)| scale * points[row][axis])
+        };
+        let seen: Vec<(usize, &Vec<f64>)> =
+            self.landmarks.iter().enumerate().filter_map(|(at, point)| Some((at, point.as_ref()?))).collect();
+        let names = seen.iter().map(|(at, _)| (at + 1).to_string()).collect();
+        let points: Vec<&Vec<f64>> = seen.iter().map(|&(_, point)| point).collect();
+        let mut graph = Graph::from_points(array(&points)).and_then(|graph| graph.with_names(names)).map_err(told)?;
+        if !self.context.is_empty() {
+            graph = graph.with_context(array(&self.context.iter().collect::<Vec<_>>())).map_err(told)?;
+        }
+        Ok(NamedGraph { id, graph: Arc::new(graph), image: self.image })
+    }
+}
+
+/// Writes specimens. Their landmarks are those of all graphs in the order of their first appearance; one that a graph does not have is
+/// `NA NA`. The names of landmarks have no place in a TPS file: their order stands for them.
+///
+/// # Errors
+/// A graph without points, points of two and of three coordinates in one file, an id with a line end, a landmark without a name.
+pub fn write(graphs: &[NamedGraph]) -> Result<String> {
+    let mut names: Vec<&str> = Vec::new();
+    let mut known = BTreeSet::new();
+    for name in graphs.iter().flat_map(|named| named.graph.names().unwrap_or_default()) {
+        if name.is_empty() {
+            return malformed(FORMAT, 1, "a landmark that nobody named has no place in a TPS file");
+        }
+        if known.insert(name.as_str()) {
+            names.push(name);
+        }
+    }
+    let mut text = String::new();
+    for NamedGraph { id, graph, image } in graphs {
+        let points = graph.need_points(FORMAT)?;
+        let dimension = points.ncols();
+        let rows: Vec<Option<usize>> = match graph.names() {
+            None => (0..points.nrows()).map(Some).collect(),
+            Some(own) => names.iter().map(|name| own.iter().position(|other| other == name)).collect(),
+        };
+        let point = |row: ndarray::ArrayView1<'_, f64>| {
+            row.iter().map(|value| format!("{value:?}")).collect::<Vec<_>>().join(" ")
+        };
+        let mut line = |line: String| {
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "{line}");
+        };
+        line(format!("{}={}", if dimension == 3 { "LM3" } else { "LM" }, rows.len()));
+        for row in rows {
+            line(row.map_or_else(|| vec!["NA"; dimension].join(" "), |row| point(points.row(row))));
+        }
+        if let Some(context) = graph.context().filter(|context| context.nrows() > 0) {
+            line("CURVES=1".to_string());
+            line(format!("POINTS={}", context.nrows()));
+            context.rows().into_iter().for_each(|row| line(point(row)));
+        }
+        for (key, value) in [("IMAGE", image.as_deref()), ("ID", Some(id.as_str()))] {
+            let Some(value) = value else { continue };
+            if value.trim() != value || value.contains(['\n', '\r']) {
+                return malformed(FORMAT, 1, format!("{:?} cannot stand on a line of a TPS file", shorten(value)));
+            }
+            line(format!("{key}={value}"));
+        }
+    }
+    Ok(text)
+}

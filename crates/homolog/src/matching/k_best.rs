@@ -1,0 +1,158 @@
+//! The K best matchings of a problem, best first (Murty 1968).
+//!
+//! The matchings other than the best one, y, fall into classes that do not overlap: those that have the first t - 1 pairs of y but not
+//! pair t, for each t; and those that have all pairs of y and match a left node beside. The best of a class is the best matching of the
+//! problem with seeds and forbidden pairs, so each class is solved by the matcher itself. The best of all classes is the second best
+//! matching; its class is split the same way; and so on.
+//!
+//! Every matching that is feasible for the problem counts, and no other: of the left nodes that must be matched as many are as in y.
+//! Every step solves at most as many problems as there are left nodes. With a matcher that proves its answers the list is exact.
+
+use super::{Compatibility, Matcher, Matching, Restrictions, Solution, Status, Workspace};
+use crate::Result;
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
+/// Matchings with their scores, best first.
+#[derive(Debug, Clone, PartialEq)]
+pub struct KBest {
+    /// As many as were asked for, or all there are, or as many as were found before the caller interrupted.
+    pub matchings: Vec<(Matching, f64)>,
+    /// Whether these are proven to be the best ones, in this order.
+    pub proven: bool,
+}
+
+/// A class of matchings: which seeds, which forbidden pairs, which left nodes stay unmatched and which may not.
+#[derive(Clone, Default)]
+struct Class {
+    given: Restrictions,
+    closed: Vec<usize>,
+    must: Vec<usize>,
+}
+
+/// A class and its best matching.
+struct Candidate {
+    score: f64,
+    matching: Matching,
+    class: Class,
+}
+
+impl PartialEq for Candidate {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+impl Eq for Candidate {}
+impl PartialOrd for Candidate {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl Ord for Candidate {
+    /// By score; among equals the one whose left nodes go to the smaller right nodes comes first.
+    fn cmp(&self, other: &Self) -> Ordering {
+        let key = |candidate: &Self| candidate.matching.left_to_right().to_vec();
+        self.score.total_cmp(&other.score).then_with(|| key(other).cmp(&key(self)))
+    }
+}
+
+/// The `count` best matchings of a problem.
+///
+/// # Errors
+/// As the matcher.
+///
+/// ```
+/// use homolog::matching::{Compatibility, Linear, Workspace, k_best};
+/// let problem = Compatibility::linear(ndarray::array![[5.0, 3.0], [4.0, 1.0]]);
+/// let best = k_best(&problem, &Linear::default(), 10, &mut Workspace::new())?;
+/// assert_eq!(best.matchings.iter().map(|(_, score)| *score).collect::<Vec<_>>(), [7.0, 6.0]);
+/// assert!(best.proven);
+/// # Ok::<(), homolog::Error>(())
+/// ```
+pub fn k_best(problem: &Compatibility, matcher: &dyn Matcher, count: usize, work: &mut Workspace) -> Result<KBest> {
+    let mut found = KBest { matchings: Vec::new(), proven: true };
+    let mut open = BinaryHeap::new();
+    if count == 0 {
+        return Ok(found);
+    }
+    let first = matcher.solve(problem, work)?;
+    let size = placed(problem, &first.matching);
+    found.proven &= first.status == Status::Optimal;
+    open.push(Candidate { score: first.score, matching: first.matching, class: Class::default() });
+    while let Some(best) = open.pop() {
+        if found.matchings.len() + 1 < count && !work.interrupted() {
+            for class in best.class.split(problem, &best.matching) {
+                if let Some(solution) = class.solve(problem, matcher, size, work)? {
+                    found.proven &= solution.status == Status::Optimal;
+                    open.push(Candidate { score: solution.score, matching: solution.matching, class });
+                }
+            }
+        }
+        found.matchings.push((best.matching, best.score));
+        // Where the classes of an answer were not all solved, the next best is not known.
+        if found.matchings.len() == count || work.interrupted() {
+            break;
+        }
+    }
+    Ok(found)
+}
+
+/// How many of the left nodes that must be matched are.
+fn placed(problem: &Compatibility, matching: &Matching) -> usize {
+    matching.pairs().filter(|&(left, _)| problem.unmatched_score(left) == f64::NEG_INFINITY).count()
+}
+
+impl Class {
+    /// Its matchings but for one, in classes that do not overlap.
+    fn split(&self, problem: &Compatibility, matching: &Matching) -> Vec<Self> {
+        let mut classes = Vec::new();
+        let mut seeded = self.clone();
+        for (left, right) in matching.pairs() {
+            if self.given.seeds.contains(&[left, right]) {
+                continue;
+            }
+            let mut without = seeded.clone();
+            without.given.forbidden.push([left, right]);
+            classes.push(without);
+            seeded.given.seeds.push([left, right]);
+        }
+        // All its pairs, and one left node more. One that must be matched and is not finds no place beside the others.
+        for left in matching.unmatched_left().filter(|left| !self.closed.contains(left)) {
+            if problem.unmatched_score(left) > f64::NEG_INFINITY {
+                let mut more = seeded.clone();
+                more.must.push(left);
+                classes.push(more);
+            }
+            seeded.closed.push(left);
+        }
+        classes
+    }
+
+    /// Its best matching, if it has any.
+    fn solve(
+        &self,
+        problem: &Compatibility,
+        matcher: &dyn Matcher,
+        size: usize,
+        work: &mut Workspace,
+    ) -> Result<Option<Solution>> {
+        let mut narrowed = problem.clone();
+        self.given.apply(&mut narrowed)?;
+        for &left in &self.closed {
+            narrowed.node.row_mut(left).fill(f64::NEG_INFINITY);
+        }
+        for &left in &self.must {
+            if let Some(unmatched) = &mut narrowed.unmatched {
+                unmatched[left] = f64::NEG_INFINITY;
+            }
+        }
+        let mut solution = matcher.solve(&narrowed, work)?;
+        let matching = &solution.matching;
+        let complete = self.must.iter().all(|&left| matching.right_of(left).is_some())
+            && self.given.check_matching(matching).is_ok()
+            && placed(problem, matching) == size;
+        // Prices that were taken away to force a node are counted again.
+        solution.score = problem.score(matching)?;
+        Ok(complete.then_some(solution))
+    }
+}
