@@ -84,6 +84,10 @@ impl Reader {
             return malformed(FORMAT, line, format!("{n} by {m} nodes are too many: {error}"));
         }
         let cells = n * m;
+        if assignment_count > cells {
+            let reason = format!("{assignment_count} assignments, but only {cells} pairs of nodes");
+            return malformed(FORMAT, line, reason);
+        }
         for (what, count, shortest) in
             [("assignments", assignment_count, SHORTEST_ASSIGNMENT), ("edges", edge_count, SHORTEST_EDGE)]
         {
@@ -92,10 +96,6 @@ impl Reader {
                     format!("the header promises {count} {what}, more than the {text_length} bytes of the text hold");
                 return malformed(FORMAT, line, reason);
             }
-        }
-        if assignment_count > cells {
-            let reason = format!("{assignment_count} assignments, but only {cells} pairs of nodes");
-            return malformed(FORMAT, line, reason);
         }
         Ok(Self {
             node: Array2::from_elem((n, m), f64::NEG_INFINITY),
