@@ -1,5 +1,7 @@
 //! The same problem in other words, edges included: nodes renumbered on both sides, scores multiplied. Proven scores stay what they are.
 
+#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
+
 mod laws_of_matching;
 
 use homolog::matching::{Compatibility, EdgeList, EdgeTerm, Exact, Matcher, Status, Workspace};

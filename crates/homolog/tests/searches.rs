@@ -1,6 +1,8 @@
 //! Every search on problems in which only edges score, or nodes have prices: never less than what growth from the best pairs of edges and
 //! local search find, and close to what is proven.
 
+#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
+
 mod common;
 
 use common::rng;

@@ -3,7 +3,7 @@
 //! Points are uniform in a square with one point per unit of area. Edges join each point with its four nearest, both ways: about 5.2
 //! edges leave a node, as in a Delaunay triangulation. Every right point is its left point rotated, plus a normal error.
 
-use homolog::matching::{Compatibility, Constraint, EdgeList, EdgeTerm};
+use homolog::matching::{Compatibility, EdgeList, EdgeTerm};
 use ndarray::Array2;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};

@@ -74,7 +74,12 @@ fn edges(rng: &mut ChaCha8Rng, n: usize, m: usize, values: Values) -> EdgeTerm {
     let a = Array2::from_shape_simple_fn((left.len(), factors), || value(rng, values));
     let b = Array2::from_shape_simple_fn((right.len(), factors), || value(rng, values));
     let all = (0..left.len()).flat_map(|e| (0..right.len()).map(move |f| (e, f)));
-    let entries = all.filter_map(|(e, f)| rng.random_bool(share).then(|| (e, f, value(rng, values)))).collect();
+    let mut entries = Vec::new();
+    for (e, f) in all {
+        if rng.random_bool(share) {
+            entries.push((e, f, value(rng, values)));
+        }
+    }
     EdgeTerm::factored(left, right, a, b).and_then(|edge| edge.with_listed(entries)).expect("finite")
 }
 
@@ -212,7 +217,7 @@ pub fn check_all(number: u64, work: &mut Workspace) -> Result<(), String> {
             return Err(format!("verify says {bound}, the best is {best}\n{linear:?}\n{problem:?}"));
         }
     }
-    if number % 4 == 0 {
+    if number.is_multiple_of(4) {
         let relaxed = LpRelaxation { max_iterations: 400, ..LpRelaxation::default() }
             .solve(&problem, work)
             .map_err(|error| format!("{error} on {problem:?}"))?;
@@ -229,7 +234,7 @@ pub fn check_all(number: u64, work: &mut Workspace) -> Result<(), String> {
             }
         }
     }
-    if number % 16 == 0 {
+    if number.is_multiple_of(16) {
         for method in Method::all() {
             match method.matcher().solve(&problem, work) {
                 Ok(answer) => check(&problem, &known, &answer, method.name())?,

@@ -51,7 +51,7 @@ enum Outcome {
     /// It held one matching, which has been looked at.
     Settled,
     /// It is to be split: where it stands, its bound, and what each of its cells can reach.
-    Split { node: Node, bound: f64, reach: Vec<f64> },
+    Split { node: Box<Node>, bound: f64, reach: Vec<f64> },
     /// The caller or a limit ended the work on it; nothing in it reaches more than this.
     Stopped { bound: f64 },
 }
@@ -140,7 +140,7 @@ impl<'a> Tree<'a> {
             if let Some((node, bound)) = next {
                 match self.visit(node, bound)? {
                     Outcome::Pruned | Outcome::Settled => {}
-                    Outcome::Split { node, bound, reach } => self.split(node, bound, &reach),
+                    Outcome::Split { node, bound, reach } => self.split(*node, bound, &reach),
                     Outcome::Stopped { bound } => {
                         self.stopped_at = bound;
                         return Ok(());
@@ -246,7 +246,7 @@ impl<'a> Tree<'a> {
                 bounds.push(bound);
                 let before = bounds.len().checked_sub(STALL_LOOKS + 1).map_or(f64::INFINITY, |at| bounds[at]);
                 if before - bound < stalled * (before - threshold) {
-                    let node = Node { point: halpern.image, weight: halpern.weight, factors };
+                    let node = Box::new(Node { point: halpern.image, weight: halpern.weight, factors });
                     return Ok(Outcome::Split { node, bound, reach });
                 }
             }
