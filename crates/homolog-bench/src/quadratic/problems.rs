@@ -150,7 +150,7 @@ mod tests {
             let Problem { scores, truth } = make(kind, 30, 0)?;
             let matching = |map: Vec<usize>| {
                 let map = map.into_iter().map(Some).collect();
-                homolog::matching::Matching::new(map, 30, Constraint::OneToOne)
+                homolog::matching::Matching::new(map, 30, homolog::matching::Constraint::OneToOne)
             };
             let turned: Vec<usize> = (0..30).map(|i| truth[(i + 1) % 30]).collect();
             assert!(scores.score(&matching(truth)?)? > scores.score(&matching(turned)?)?);
