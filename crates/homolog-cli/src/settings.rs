@@ -2,24 +2,23 @@
 
 use crate::files;
 use anyhow::{Context, Result, bail};
-use homolog::data::dataset::DataSet;
 use homolog::features::{FeatureMap, FeatureSet};
+use homolog::graph::Graph;
 use homolog::loss::LossKind;
 use homolog::matching::Method;
 use serde::de::DeserializeOwned;
 use std::path::Path;
 
-/// A set of features by name, made for the graphs of a data set, or a feature map as JSON, or a file with one. Attributes that are in the
-/// data and not in the features are named on standard error.
-pub(crate) fn features(text: &str, data: &DataSet) -> Result<FeatureMap> {
-    let graphs = || data.graphs().iter().map(|named| &*named.graph);
+/// A set of features by name, made for these graphs, or a feature map as JSON, or a file with one. Attributes that are in the data and not
+/// in the features are named on standard error.
+pub(crate) fn features<'a>(text: &str, graphs: impl Iterator<Item = &'a Graph> + Clone) -> Result<FeatureMap> {
     let names = FeatureSet::ALL.map(FeatureSet::name);
     let map = match FeatureSet::of_name(text) {
-        Ok(set) => set.features(graphs()).with_context(|| format!("--features {text}"))?,
+        Ok(set) => set.features(graphs.clone()).with_context(|| format!("--features {text}"))?,
         Err(_) => json(text, "features", &names)?,
     };
     map.check()?;
-    let unused = map.unused_attributes(graphs());
+    let unused = map.unused_attributes(graphs);
     if !unused.is_empty() {
         eprintln!("note: in the data but not in the features: {}", unused.join(", "));
     }

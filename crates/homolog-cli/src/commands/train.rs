@@ -124,7 +124,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     let checkpoint = arguments.checkpoint.as_deref();
     let limit = arguments.time_limit.map(super::seconds).transpose()?;
     let input = Input::load(&arguments.data)?.with_pairs()?;
-    let mut features = settings::features(&arguments.features, &input.data)?;
+    let mut features = settings::features(&arguments.features, input.data.graphs().iter().map(|named| &*named.graph))?;
     let mut loss = settings::loss(&arguments.loss)?;
     if arguments.unmatched {
         features.unmatched = true;

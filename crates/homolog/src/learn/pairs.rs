@@ -121,10 +121,8 @@ impl LabelledPairs {
             let at = |error| Error::At { place: format!("pair {}, {}", left.name, right.name), error: Box::new(error) };
             let pair = turn(&self.pair(labelled), &labelled.truth).map_err(at)?;
             let unchanged = Arc::ptr_eq(&pair.left, &left.graph);
-            let left = match unchanged {
-                true => labelled.left,
-                false => turned.add_graph(&pair.left, left.name.clone(), left.number),
-            };
+            let left =
+                if unchanged { labelled.left } else { turned.add_graph(&pair.left, left.name.clone(), left.number) };
             turned.pairs.push(Labelled { left, ..labelled.clone() });
         }
         Ok(turned)
