@@ -11,7 +11,6 @@ use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 use homolog::Control;
 use homolog::explain::shares;
-use homolog::features::FeatureSet;
 use homolog::matching::{Margin, Workspace, margins};
 use homolog::model::Model;
 use homolog_viz::svg_to_png;
