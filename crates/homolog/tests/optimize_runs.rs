@@ -30,7 +30,7 @@ fn the_observer_sees_every_step_and_ends_the_run() {
 
 #[test]
 fn a_path_costs_less_than_its_lambdas_and_finds_the_same() {
-    let lambdas = vec![10.0, 1.0, 0.1, 0.01, 1e-3];
+    let lambdas = [10.0, 1.0, 0.1, 0.01, 1e-3];
     let mut risk = Polyhedral::random(400, 15, 4, 1.0, 8);
     risk.floor = Some(-2.0);
     let alone: Vec<Minimum> = lambdas.iter().map(|&l| exact(l).minimize(&mut risk, &mut onward).unwrap()).collect();
