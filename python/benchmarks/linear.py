@@ -45,10 +45,10 @@ def measure(kind: str, n: int, m: int, budget: float) -> dict[str, float]:
         for name in names[rounds % 3 :] + names[: rounds % 3]:
             solve = SOLVERS[name]
             gc.disable()
-            before = time.thread_time() if n * m < 250_000 else time.process_time()
+            before = time.thread_time() if n * m < 1_000_000 else time.process_time()
             for cost in costs:
                 solve(cost)
-            after = time.thread_time() if n * m < 250_000 else time.process_time()
+            after = time.thread_time() if n * m < 1_000_000 else time.process_time()
             gc.enable()
             times[name].append((after - before) / batch)
         rounds += 1

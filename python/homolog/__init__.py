@@ -14,6 +14,7 @@ from ._data import DataSet, load
 from ._errors import ConvergenceWarning, MatchError, NotFittedError
 from ._graph import Graph, as_graph
 from ._match import Match
+from ._matcher import Matcher
 from ._qap import quadratic_assignment
 from ._solve import linear_sum_assignment_batch, solve
 
@@ -25,6 +26,7 @@ __all__ = [
     "Graph",
     "Match",
     "MatchError",
+    "Matcher",
     "NotFittedError",
     "as_graph",
     "linear_sum_assignment",

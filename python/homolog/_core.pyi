@@ -4,6 +4,19 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+__all__ = [
+    "DataSet",
+    "Graph",
+    "MatchError",
+    "Model",
+    "Problem",
+    "Solution",
+    "Trained",
+    "linear_sum_assignment",
+    "linear_sum_assignment_batch",
+    "train",
+]
+
 class MatchError(ValueError):
     row: int | None
     column: int | None

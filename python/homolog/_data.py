@@ -91,11 +91,15 @@ def load(path: str | os.PathLike[str]) -> DataSet:
     if place.is_dir():
         place = place / "landmarks.csv"
     kind = place.suffix.lower()
+
+    def table(text: str) -> _core.DataSet:
+        return _core.DataSet.from_landmarks(text, place.stem)
+
     readers = {
         ".json": _core.DataSet.from_json,
         ".jsonl": _core.DataSet.from_json_lines,
         ".ndjson": _core.DataSet.from_json_lines,
-        ".csv": lambda text: _core.DataSet.from_landmarks(text, place.stem),
+        ".csv": table,
     }
     if kind not in readers:
         raise MatchError(f"{place}: files that end in {kind!r} are not known; there are {', '.join(readers)}")
@@ -134,7 +138,7 @@ def checked_pairs(pairs: Any) -> Sequence[Any]:
         return pairs.pairs
     if isinstance(pairs, np.ndarray) and pairs.ndim <= 2 and pairs.dtype != object:
         raise MatchError(f"{expected}; found a {pairs.ndim}-D array of shape {pairs.shape}")
-    if isinstance(pairs, (str, bytes, Mapping, Graph)) or not hasattr(pairs, "__len__"):
+    if isinstance(pairs, (str, bytes, Mapping, Graph)) or not hasattr(pairs, "__len__") or hasattr(pairs, "tocoo"):
         raise MatchError(f"{expected}; found {type(pairs).__name__}")
     for at, pair in enumerate(pairs):
         if isinstance(pair, (str, bytes, Mapping, Graph)) or not hasattr(pair, "__len__") or len(pair) != 2:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import sys
 
 from ._core import MatchError
@@ -21,15 +20,16 @@ class ConvergenceWarning(UserWarning):
 def not_fitted(estimator: object) -> NotFittedError:
     """The exception for an estimator that has not learned yet."""
     name = type(estimator).__name__
-    return _joined(NotFittedError)(f"This {name} has not been fitted yet: call fit first.")
+    error: NotFittedError = _joined(NotFittedError)(f"This {name} has not been fitted yet: call fit first.")
+    return error
 
 
 def convergence_warning(sentence: str) -> ConvergenceWarning:
     """The warning that training did not converge."""
-    return _joined(ConvergenceWarning)(sentence)
+    warning: ConvergenceWarning = _joined(ConvergenceWarning)(sentence)
+    return warning
 
 
-@functools.cache
 def _joined(ours: type) -> type:
     """Our class, which is scikit-learn's of the same name as well where that is loaded."""
     if "sklearn" not in sys.modules:

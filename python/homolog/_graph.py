@@ -126,8 +126,9 @@ class Graph:
         """
         if graph is not None:
             groups = frame.groupby(graph, sort=False)
-            parts = {"coords": coords, "name": name, "attributes": attributes}
-            return {key: cls.from_dataframe(part, **parts) for key, part in groups}
+            return {
+                key: cls.from_dataframe(part, coords=coords, name=name, attributes=attributes) for key, part in groups
+            }
         missing = [column for column in [*coords, *attributes, *([name] if name else [])] if column not in frame]
         if missing:
             raise MatchError(f"the table has no column {missing[0]!r}; it has {', '.join(map(str, frame.columns))}")
@@ -166,7 +167,7 @@ class Graph:
         ends = [(number[a], number[b]) for a, b in graph.edges() if a != b]
         data = [fields for a, b, fields in graph.edges(data=True) if a != b]
         return cls(
-            [places[node] for node in nodes] if pos is not None else None,
+            np.array([places[node] for node in nodes], dtype=float) if pos is not None else None,
             names=map(str, nodes) if names else None,
             attributes={key: [graph.nodes[node][key] for node in nodes] for key in attributes} or None,
             edges=np.array(ends, dtype=np.int64).reshape(-1, 2),
@@ -245,7 +246,8 @@ def as_graph(thing: GraphLike) -> Graph:
     if hasattr(thing, "columns") and hasattr(thing, "to_numpy"):
         coords = [column for column in ("x", "y", "z") if column in thing]
         named = [column for column in ("landmark", "name") if column in thing]
-        return Graph.from_dataframe(thing, coords=coords, name=named[0] if named else None)
+        frame: Graph = Graph.from_dataframe(thing, coords=coords, name=named[0] if named else None)
+        return frame
     return Graph(thing)
 
 

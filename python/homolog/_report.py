@@ -40,13 +40,11 @@ class FitReport:
 
     @staticmethod
     def _row(candidate: dict[str, Any]) -> str:
-        number = lambda value, form: "-" if value is None else format(value, form)
         mark = "*" if candidate["chosen"] else " "
-        error = number(candidate["error"], ".4f")
-        spread = number(candidate["standard_error"], ".4f")
+        error, spread = _number(candidate["error"], ".4f"), _number(candidate["standard_error"], ".4f")
         return (
-            f"{mark} {candidate['learner']:<12} {number(candidate['lambda'], '9.2g'):>9} "
-            f"{number(candidate['objective'], '11.5f'):>11} {number(candidate['gap'], '8.1e'):>8}   {error} ± {spread}"
+            f"{mark} {candidate['learner']:<12} {_number(candidate['lambda'], '.2g'):>9} "
+            f"{_number(candidate['objective'], '.5f'):>11} {_number(candidate['gap'], '.1e'):>8}   {error} ± {spread}"
         )
 
     __repr__ = __str__
@@ -55,14 +53,13 @@ class FitReport:
         heads = ["", "learner", "λ", "objective", "gap", "error on pairs not seen"]
         rows = []
         for candidate in self.candidates:
-            number = lambda value, form: "–" if value is None else format(value, form)
             cells = [
                 "★" if candidate["chosen"] else "",
                 html.escape(candidate["learner"]),
-                number(candidate["lambda"], ".2g"),
-                number(candidate["objective"], ".5f"),
-                number(candidate["gap"], ".1e"),
-                f"{number(candidate['error'], '.4f')} ± {number(candidate['standard_error'], '.4f')}",
+                _number(candidate["lambda"], ".2g"),
+                _number(candidate["objective"], ".5f"),
+                _number(candidate["gap"], ".1e"),
+                f"{_number(candidate['error'], '.4f')} ± {_number(candidate['standard_error'], '.4f')}",
             ]
             rows.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
         head = "<tr>" + "".join(f"<th>{head}</th>" for head in heads) + "</tr>"
@@ -109,6 +106,10 @@ class Explanation:
     def _name(self, side: int, node: int) -> str:
         names = self._names[side]
         return str(node) if names is None else names[node]
+
+
+def _number(value: float | None, form: str) -> str:
+    return "–" if value is None else format(value, form)
 
 
 def _margin(reasons: dict[str, Any]) -> float:

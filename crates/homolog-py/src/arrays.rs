@@ -11,7 +11,7 @@ pub(crate) fn with_minus_one<'py>(py: Python<'py>, map: &[Option<usize>]) -> Bou
 }
 
 /// Positions as Python counts them.
-pub(crate) fn positions<'py>(py: Python<'py>, list: impl Iterator<Item = usize>) -> Bound<'py, PyArray1<i64>> {
+pub(crate) fn positions(py: Python<'_>, list: impl Iterator<Item = usize>) -> Bound<'_, PyArray1<i64>> {
     PyArray1::from_slice(py, &list.map(signed).collect::<Vec<i64>>())
 }
 

@@ -5,8 +5,10 @@ mod data;
 mod errors;
 mod graph;
 mod linear;
+mod model;
 mod problem;
 mod run;
+mod train;
 
 /// The module `homolog._core`.
 #[pyo3::pymodule(gil_used = false)]
@@ -20,5 +22,9 @@ mod _core {
     #[pymodule_export]
     use crate::linear::{linear_sum_assignment, linear_sum_assignment_batch};
     #[pymodule_export]
+    use crate::model::Model;
+    #[pymodule_export]
     use crate::problem::{Problem, Solution};
+    #[pymodule_export]
+    use crate::train::{Trained, train};
 }

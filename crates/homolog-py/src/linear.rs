@@ -16,7 +16,7 @@ use std::cell::RefCell;
 /// Below this many cells a solve is over before the GIL could be handed on.
 const FEW_CELLS: usize = 4_000;
 /// From this many cells on Ctrl-C is looked for.
-const MANY_CELLS: usize = 250_000;
+const MANY_CELLS: usize = 1_000_000;
 
 type Indices<'py> = Bound<'py, PyArray1<i64>>;
 
