@@ -34,8 +34,9 @@ class DataSet:
         Pictures of the graphs that have one.
     """
 
-    def __init__(self, inner: _core.DataSet, folder: Path = Path()) -> None:
+    def __init__(self, inner: _core.DataSet, folder: Path = Path(), is_turntable: bool = False) -> None:
         self._inner = inner
+        self._folder, self._is_turntable = folder, is_turntable
         graphs = [(id, Graph._of(graph), image) for id, graph, image in inner.graphs()]
         self.graphs: dict[str, Graph] = {id: graph for id, graph, _ in graphs}
         self.images = {id: folder / image for id, _, image in graphs if image is not None}
@@ -45,6 +46,16 @@ class DataSet:
         self.y: list[Truth | None] = [truth for _, _, truth, _ in rows]
         self.splits: list[str | None] = [split for _, _, _, split in rows]
 
+    def picture(self, id: str) -> Any:
+        """The picture of a graph, as an array; that of the built-in sequence is rendered. None where there is none."""
+        if self._is_turntable:
+            return _core.DataSet.turntable_picture(list(self.graphs).index(id))
+        if id not in self.images:
+            return None
+        import matplotlib.image
+
+        return matplotlib.image.imread(self.images[id])
+
     def of(self, split: str) -> tuple[list[Pair], list[Truth | None]]:
         """Pairs and truths of one split."""
         chosen = [at for at, own in enumerate(self.splits) if own == split]
@@ -52,11 +63,11 @@ class DataSet:
 
     def all_pairs(self) -> DataSet:
         """Every graph with every later one; nodes of the same name match."""
-        return DataSet(self._inner.paired(None, False))
+        return DataSet(self._inner.paired(None, False), self._folder, self._is_turntable)
 
     def pairs_apart(self, baseline: int, *, split: bool = False) -> DataSet:
         """Each graph with the one so many places later; nodes of the same name match."""
-        return DataSet(self._inner.paired(baseline, split))
+        return DataSet(self._inner.paired(baseline, split), self._folder, self._is_turntable)
 
     def to_json(self) -> str:
         """The text of a data-set file."""
@@ -87,7 +98,7 @@ def load(path: str | os.PathLike[str]) -> DataSet:
     """
     place = Path(path)
     if str(path) == "turntable" and not place.exists():
-        return DataSet(_core.DataSet.turntable())
+        return DataSet(_core.DataSet.turntable(), is_turntable=True)
     if place.is_dir():
         place = place / "landmarks.csv"
     kind = place.suffix.lower()

@@ -14,7 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from . import _core
 from ._errors import MatchError
 from ._graph import plain_floats, plain_integers
-from ._solve import make_problem, solve_problem
+from ._match import Match
+from ._solve import Method, make_problem, solve_problem
 
 __all__ = ["Affinity", "affinity", "hungarian", "rrwm", "sinkhorn", "sm"]
 
@@ -26,6 +27,10 @@ class Affinity:
 
     def __init__(self, problem: _core.Problem) -> None:
         self._problem = problem
+
+    def match(self, method: Method = None, *, time_limit: float | None = None) -> Match:
+        """Solves by any method, exactly by default: a Match with its score, bound and status."""
+        return solve_problem(self._problem, method, time_limit)
 
 
 def affinity(

@@ -87,7 +87,9 @@ def test_the_program_trains_the_same_bytes(tmp_path, frames, program, features):
     data = frames.pairs_apart(100)
     data.save(tmp_path / "data.json")
     model = tmp_path / "model.json"
-    command = [program, "train", tmp_path / "data.json", "-o", model, "--features", features, "--lambdas", "1,0.01"]
+    # The same feature map for both, as its settings.
+    features = json.loads(hm.Matcher(features, lam=1.0, folds=0).fit(data.pairs[:1]).to_json())["features"]
+    command = [program, "train", tmp_path / "data.json", "-o", model, "--features", json.dumps(features), "--lambdas", "1,0.01"]
     subprocess.run([*map(str, command), "--folds", "3", "--quiet"], check=True, capture_output=True)
     ours = hm.Matcher(features, lam=[1, 0.01], folds=3).fit(hm.load(tmp_path / "data.json"))
     assert ours.to_json() == model.read_text()

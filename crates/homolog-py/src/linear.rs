@@ -160,7 +160,8 @@ pub(crate) fn linear_sum_assignment_batch<'py>(
             let stack = stack.as_array();
             let width = stack.shape()[1].min(stack.shape()[2]);
             let answers = solve_all(py, &stack.outer_iter().collect::<Vec<_>>(), sense, jobs)?;
-            let (mut rows, mut columns) = (Array2::zeros((answers.len(), width)), Array2::zeros((answers.len(), width)));
+            let (mut rows, mut columns) =
+                (Array2::zeros((answers.len(), width)), Array2::zeros((answers.len(), width)));
             for (number, (row, column)) in answers.iter().enumerate() {
                 rows.row_mut(number).assign(&ArrayView1::from(row));
                 columns.row_mut(number).assign(&ArrayView1::from(column));
@@ -170,7 +171,8 @@ pub(crate) fn linear_sum_assignment_batch<'py>(
         Costs::List(list) => {
             let views: Vec<_> = list.iter().map(|matrix| matrix.as_array()).collect();
             let answers = solve_all(py, &views, sense, jobs)?;
-            let pairs = answers.iter().map(|(row, column)| (PyArray1::from_slice(py, row), PyArray1::from_slice(py, column)));
+            let pairs =
+                answers.iter().map(|(row, column)| (PyArray1::from_slice(py, row), PyArray1::from_slice(py, column)));
             Ok(PyList::new(py, pairs.collect::<Vec<_>>())?.into_any())
         }
     }

@@ -3,7 +3,7 @@
 use crate::data::DataSet;
 use crate::errors::{plain, raise};
 use crate::graph::Graph;
-use crate::problem::{Solution, deadline};
+use crate::problem::{Solution, Source, deadline};
 use crate::run;
 use homolog::graph::Pair;
 use homolog::learn::evaluate;
@@ -82,10 +82,9 @@ impl Model {
         let outcome = run::run(py, jobs, None, move |control| {
             let control = control.clone().interrupted_by(move || until.is_some_and(|until| Instant::now() >= until));
             let solve = |work: &mut Workspace, pair: Pair| -> homolog::Result<Solution> {
-                let (_, problem) = model.problem(&pair)?;
                 let solved = model.solve(&pair, work)?;
-                let method = model.matcher.clone();
-                Ok(Solution { solved, problem: Arc::new(problem), method, sense: Sense::Maximize })
+                let source = Source::Model(Arc::clone(&model), Box::new(pair));
+                Ok(Solution { solved, source, sense: Sense::Maximize })
             };
             let each = pairs.into_par_iter().map_init(|| Workspace::with_control(&control), solve);
             each.collect::<homolog::Result<Vec<_>>>()
@@ -120,12 +119,7 @@ impl Model {
 
     /// The loss of every pair of a data set whose truth is known.
     #[pyo3(signature = (data, jobs))]
-    fn losses<'py>(
-        &self,
-        py: Python<'py>,
-        data: &DataSet,
-        jobs: Option<usize>,
-    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    fn losses<'py>(&self, py: Python<'py>, data: &DataSet, jobs: Option<usize>) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let loss = self.inner.training.as_ref().map(|record| record.loss).unwrap_or_default();
         let (labelled, _) = data.inner.labelled(|_| true).map_err(|error| raise(py, &error))?;
         let model = Arc::clone(&self.inner);

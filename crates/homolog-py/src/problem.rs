@@ -3,9 +3,13 @@
 use crate::arrays::{index_pairs, positions, table, with_minus_one};
 use crate::errors::{plain, raise};
 use crate::run;
+use homolog::explain::Reasons;
+use homolog::graph::Pair;
 use homolog::matching::{
-    Compatibility, EdgeList, EdgeTerm, Exact, Linear, Method, Restrictions, Sense, Solution as Solved, Workspace, margins,
+    Compatibility, EdgeList, EdgeTerm, Exact, Linear, Method, Restrictions, Sense, Solution as Solved, Workspace,
+    margins,
 };
+use homolog::model::Model;
 use ndarray::{Array1, Array2};
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
@@ -37,8 +41,8 @@ impl Problem {
         let build = || -> homolog::Result<Compatibility> {
             let mut problem = Compatibility::linear(table(&costs).mapv_into(|cost| sense.turn(cost)));
             problem.check()?;
-            problem.unmatched =
-                unmatched.map(|prices| prices.as_array().iter().map(|&price| sense.turn(price)).collect::<Array1<f64>>());
+            problem.unmatched = unmatched
+                .map(|prices| prices.as_array().iter().map(|&price| sense.turn(price)).collect::<Array1<f64>>());
             let list = |pairs: &Option<PyReadonlyArray2<'_, i64>>| {
                 pairs.as_ref().map(|pairs| index_pairs(pairs.as_array())).unwrap_or_default()
             };
@@ -69,7 +73,8 @@ impl Problem {
             };
             let (left_at, right_at) = (place(&left, &left_ends), place(&right, &right_ends));
             let of = |places: &[usize], index: usize| places.get(index).copied().unwrap_or(usize::MAX);
-            let entry = |([e, f], &value): ([usize; 2], &f64)| (of(&left_at, e), of(&right_at, f), self.sense.turn(value));
+            let entry =
+                |([e, f], &value): ([usize; 2], &f64)| (of(&left_at, e), of(&right_at, f), self.sense.turn(value));
             let entries = index_pairs(pairs.as_array()).into_iter().zip(values.as_array()).map(entry).collect();
             let mut problem = (*self.inner).clone();
             problem.edge = Some(EdgeTerm::listed(left, right, entries)?);
@@ -129,7 +134,8 @@ impl Problem {
             let control = control.clone().interrupted_by(move || until.is_some_and(|until| Instant::now() >= until));
             solver.matcher().solve(&problem, &mut Workspace::with_control(&control))
         })?;
-        Ok(Solution { solved: outcome.whole()?, problem: Arc::clone(&self.inner), method, sense: self.sense })
+        let source = Source::Problem(Arc::clone(&self.inner), method);
+        Ok(Solution { solved: outcome.whole()?, source, sense: self.sense })
     }
 }
 
@@ -137,9 +143,15 @@ impl Problem {
 #[pyclass(frozen, module = "homolog._core")]
 pub(crate) struct Solution {
     pub(crate) solved: Solved,
-    pub(crate) problem: Arc<Compatibility>,
-    pub(crate) method: Method,
+    pub(crate) source: Source,
     pub(crate) sense: Sense,
+}
+
+/// Where a solution came from, for whoever asks for its margins.
+#[derive(Clone)]
+pub(crate) enum Source {
+    Problem(Arc<Compatibility>, Method),
+    Model(Arc<Model>, Box<Pair>),
 }
 
 #[pymethods]
@@ -152,10 +164,19 @@ impl Solution {
     /// For each matched pair how much worse the best matching without it is.
     #[pyo3(signature = (jobs))]
     fn margins<'py>(&self, py: Python<'py>, jobs: Option<usize>) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let (problem, solved, method) = (Arc::clone(&self.problem), self.solved.clone(), self.method.clone());
-        let outcome = run::run(py, jobs, None, move |control| margins(&problem, &solved, method.matcher(), control))?;
-        let values: Vec<f64> = outcome.whole()?.iter().map(|margin| margin.margin).collect();
-        Ok(PyArray1::from_slice(py, &values))
+        let (source, solved) = (self.source.clone(), self.solved.clone());
+        let outcome = run::run(py, jobs, None, move |control| match source {
+            Source::Problem(problem, method) => {
+                let all = margins(&problem, &solved, method.matcher(), control)?;
+                Ok(all.iter().map(|margin| margin.margin).collect::<Vec<f64>>())
+            }
+            Source::Model(model, pair) => {
+                let margin =
+                    |reasons: &Reasons| reasons.alternative.as_ref().map_or(f64::INFINITY, |other| other.margin);
+                Ok(model.explain(&pair, control)?.matches.iter().map(margin).collect())
+            }
+        })?;
+        Ok(PyArray1::from_slice(py, &outcome.whole()?))
     }
 }
 
@@ -175,9 +196,10 @@ pub(crate) fn solution<'py>(py: Python<'py>, solved: &Solved, sense: Sense) -> P
     fields.set_item("bound", sense.turn(solved.bound))?;
     fields.set_item("status", word(&solved.status))?;
     fields.set_item("iterations", solved.iterations)?;
-    let shortage = solved.shortage.as_ref().map(|crowd| {
-        (positions(py, crowd.left.iter().copied()), positions(py, crowd.right.iter().copied()))
-    });
+    let shortage = solved
+        .shortage
+        .as_ref()
+        .map(|crowd| (positions(py, crowd.left.iter().copied()), positions(py, crowd.right.iter().copied())));
     fields.set_item("shortage", shortage)?;
     Ok(fields)
 }

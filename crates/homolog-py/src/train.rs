@@ -1,10 +1,10 @@
 //! Training: settings and a data set in, a model and how it came about out.
 
 use crate::data::DataSet;
-use crate::errors::{plain, raise};
+use crate::errors::plain;
 use crate::run;
 use homolog::experiment::Split;
-use homolog::features::FeatureMap;
+use homolog::features::{FeatureMap, FeatureSet};
 use homolog::learn::{Evaluation, LabelledPairs, Oracle, Trained as Outcome, Trainer, TrainingSet, weight_rules};
 use homolog::loss::LossKind;
 use homolog::matching::{LpRelaxation, Method};
@@ -69,7 +69,8 @@ pub(crate) fn train(
 ) -> PyResult<Trained> {
     let settings: Settings =
         serde_json::from_str(settings).map_err(|error| plain(py, &format!("settings: {error}")))?;
-    let task = Task::new(&settings, data, importance, start, weights, fixed).map_err(|sentence| plain(py, &sentence))?;
+    let task =
+        Task::new(&settings, data, importance, start, weights, fixed).map_err(|sentence| plain(py, &sentence))?;
     let outcome = run::run(py, jobs, callback, move |control| task.run(control))?;
     match outcome.interrupted {
         Some(error) if !keep => Err(error),
@@ -105,7 +106,7 @@ impl Task {
         if training.is_empty() {
             return Err("no pair has matches to learn from".to_string());
         }
-        let mut features = features(&settings.features, data)?;
+        let mut features = posed(features(&settings.features, data)?, &settings.pose)?;
         let mut loss: LossKind = named("loss", &settings.loss)?;
         if settings.unmatched {
             features.unmatched = true;
@@ -132,7 +133,6 @@ impl Task {
         };
         let importance = importance.map(|all| positions.iter().map(|&position| all[position]).collect());
         let fixed = fixed.unwrap_or_default().into_iter().collect();
-        let _ = (&settings.pose, &start);
         Ok(Self { features, trainer, training, validation, importance, start, weights, fixed })
     }
 
@@ -140,12 +140,16 @@ impl Task {
         let mut set = TrainingSet::new(&self.features, &self.trainer.loss, &self.training, &self.validation)?;
         if let Some(importance) = &self.importance {
             let examples = set.training.into_iter().zip(importance);
-            set.training = examples.map(|(example, &count)| example.with_importance(count)).collect::<Result<_, _>>()?;
+            set.training =
+                examples.map(|(example, &count)| example.with_importance(count)).collect::<Result<_, _>>()?;
         }
         if let Some(weights) = self.weights {
             let matcher = self.trainer.matcher_for(&set);
             let model = Model::new(set.features, matcher, &weights, None)?;
-            return Ok(Trained { model: model.to_json()?, report: json!({"sentence": GIVEN, "complete": true}).to_string() });
+            return Ok(Trained {
+                model: model.to_json()?,
+                report: json!({"sentence": GIVEN, "complete": true}).to_string(),
+            });
         }
         if !self.fixed.is_empty() {
             self.trainer.rules = weight_rules(&set.features, &self.fixed, &[])?;
@@ -163,11 +167,24 @@ const GIVEN: &str = "The weights are as given; nothing was learned.";
 
 /// A set of features by its name, or a feature map.
 fn features(given: &Value, data: &DataSet) -> Result<FeatureMap, String> {
-    let graphs = data.inner.graphs().iter().map(|named| &*named.graph);
+    let graphs = || data.inner.graphs().iter().map(|named| &*named.graph);
+    let sentence = |error: homolog::Error| error.to_string();
     match given.as_str() {
-        Some(name) => FeatureMap::named(name, graphs).map_err(|error| error.to_string()),
+        Some("auto") => FeatureSet::suited(graphs()).and_then(|set| set.features(graphs())).map_err(sentence),
+        Some(name) => FeatureMap::named(name, graphs()).map_err(sentence),
         None => serde_json::from_value(given.clone()).map_err(|error| format!("features: {error}")),
     }
+}
+
+/// The same features in poses other than as given, by name or with settings.
+fn posed(features: FeatureMap, pose: &Value) -> Result<FeatureMap, String> {
+    if pose == "as-given" {
+        return Ok(features);
+    }
+    let refused = |error: serde_json::Error| format!("pose: {error}");
+    let mut fields = serde_json::to_value(&features).map_err(refused)?;
+    fields["pose"] = if pose.is_string() { json!({ "turns": pose }) } else { pose.clone() };
+    serde_json::from_value(fields).map_err(refused)
 }
 
 /// Something that settings files call by its name, alone or with settings.
