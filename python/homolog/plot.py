@@ -84,9 +84,9 @@ def matches(
             for place, label in zip(moved[side], labels):
                 axes.annotate(label, place, xytext=(3, 3), textcoords="offset points", fontsize=7, color="#333333")
     axes.set_aspect("equal")
-    if pictures == [None, None] and not axes.yaxis_inverted():
-        pass
-    elif not axes.yaxis_inverted():
+    # Rows of a picture are counted from above, and so are points that were found in one.
+    in_pictures = any(picture is not None for picture in pictures) or any(graph.image_size for graph in graphs)
+    if in_pictures and not axes.yaxis_inverted():
         axes.invert_yaxis()
     axes.set_axis_off()
     count = int(np.sum(assignment >= 0))

@@ -79,7 +79,7 @@ impl Model {
         let pairs: Vec<Pair> = pairs.into_iter().map(pair).collect();
         let until = deadline(time_limit);
         let model = Arc::clone(&self.inner);
-        let outcome = run::run(py, jobs, None, move |control| {
+        run::run(py, jobs, move |control| {
             let control = control.clone().interrupted_by(move || until.is_some_and(|until| Instant::now() >= until));
             let solve = |work: &mut Workspace, pair: Pair| -> homolog::Result<Solution> {
                 let solved = model.solve(&pair, work)?;
@@ -88,8 +88,7 @@ impl Model {
             };
             let each = pairs.into_par_iter().map_init(|| Workspace::with_control(&control), solve);
             each.collect::<homolog::Result<Vec<_>>>()
-        })?;
-        outcome.whole()
+        })
     }
 
     /// Why a pair is matched as it is, as JSON.
@@ -97,7 +96,7 @@ impl Model {
     fn explain(&self, py: Python<'_>, left: &Graph, right: &Graph, jobs: Option<usize>) -> PyResult<String> {
         let pair = Pair::new(Arc::clone(&left.inner), Arc::clone(&right.inner));
         let model = Arc::clone(&self.inner);
-        let explanation = run::run(py, jobs, None, move |control| model.explain(&pair, control))?.whole()?;
+        let explanation = run::run(py, jobs, move |control| model.explain(&pair, control))?;
         let matches: Vec<_> = explanation
             .matches
             .iter()
@@ -123,10 +122,10 @@ impl Model {
         let loss = self.inner.training.as_ref().map(|record| record.loss).unwrap_or_default();
         let (labelled, _) = data.inner.labelled(|_| true).map_err(|error| raise(py, &error))?;
         let model = Arc::clone(&self.inner);
-        let outcome = run::run(py, jobs, None, move |control| {
+        let evaluation = run::run(py, jobs, move |control| {
             let examples = labelled.examples(&model.features, loss.loss())?;
             evaluate(&examples, model.matcher.matcher(), &model.weights(), control)
         })?;
-        Ok(PyArray1::from_slice(py, &outcome.whole()?.losses))
+        Ok(PyArray1::from_slice(py, &evaluation.losses))
     }
 }

@@ -130,12 +130,12 @@ impl Problem {
         };
         let until = deadline(time_limit);
         let (problem, solver) = (Arc::clone(&self.inner), method.clone());
-        let outcome = run::run(py, jobs, None, move |control| {
+        let solved = run::run(py, jobs, move |control| {
             let control = control.clone().interrupted_by(move || until.is_some_and(|until| Instant::now() >= until));
             solver.matcher().solve(&problem, &mut Workspace::with_control(&control))
         })?;
         let source = Source::Problem(Arc::clone(&self.inner), method);
-        Ok(Solution { solved: outcome.whole()?, source, sense: self.sense })
+        Ok(Solution { solved, source, sense: self.sense })
     }
 }
 
@@ -165,7 +165,7 @@ impl Solution {
     #[pyo3(signature = (jobs))]
     fn margins<'py>(&self, py: Python<'py>, jobs: Option<usize>) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let (source, solved) = (self.source.clone(), self.solved.clone());
-        let outcome = run::run(py, jobs, None, move |control| match source {
+        let values = run::run(py, jobs, move |control| match source {
             Source::Problem(problem, method) => {
                 let all = margins(&problem, &solved, method.matcher(), control)?;
                 Ok(all.iter().map(|margin| margin.margin).collect::<Vec<f64>>())
@@ -176,7 +176,7 @@ impl Solution {
                 Ok(model.explain(&pair, control)?.matches.iter().map(margin).collect())
             }
         })?;
-        Ok(PyArray1::from_slice(py, &outcome.whole()?))
+        Ok(PyArray1::from_slice(py, &values))
     }
 }
 

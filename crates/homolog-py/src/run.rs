@@ -29,7 +29,7 @@ pub(crate) struct Outcome<T> {
 
 impl<T> Outcome<T> {
     /// The value, if the work was not interrupted.
-    pub(crate) fn whole(self) -> PyResult<T> {
+    fn whole(self) -> PyResult<T> {
         self.interrupted.map_or(Ok(self.value), Err)
     }
 }
@@ -49,12 +49,22 @@ struct Shared {
     latest: Mutex<Option<Said>>,
 }
 
-/// Runs work on `jobs` threads (all cores if `None`), the callback hearing of its progress; a callback that answers true ends the work with
-/// its best so far, as does Ctrl-C.
+/// Runs work on `jobs` threads (all cores if `None`).
 pub(crate) fn run<T: Send + 'static>(
     py: Python<'_>,
     jobs: Option<usize>,
+    work: impl FnOnce(&Control) -> homolog::Result<T> + Send + 'static,
+) -> PyResult<T> {
+    run_observed(py, jobs, None, false, work)?.whole()
+}
+
+/// Runs work, the callback hearing of its progress; a callback that answers true ends the work with its best so far, as does Ctrl-C. With
+/// `patient` that best is waited for however long it takes, until Ctrl-C is pressed again.
+pub(crate) fn run_observed<T: Send + 'static>(
+    py: Python<'_>,
+    jobs: Option<usize>,
     callback: Option<&Bound<'_, PyAny>>,
+    patient: bool,
     work: impl FnOnce(&Control) -> homolog::Result<T> + Send + 'static,
 ) -> PyResult<Outcome<T>> {
     let shared = Arc::new(Shared::default());
@@ -76,9 +86,10 @@ pub(crate) fn run<T: Send + 'static>(
             Ok(Err(_)) | Err(RecvTimeoutError::Disconnected) => return Err(bug()),
             Err(RecvTimeoutError::Timeout) => {}
         }
-        if interrupted.is_none() {
-            let heard = py.check_signals().and_then(|()| tell(py, &shared, callback));
-            match heard {
+        if interrupted.is_some() {
+            py.check_signals()?;
+        } else {
+            match py.check_signals().and_then(|()| tell(py, &shared, callback)) {
                 Ok(wants_to_stop) => {
                     if wants_to_stop {
                         shared.stop.store(true, Ordering::Relaxed);
@@ -91,7 +102,7 @@ pub(crate) fn run<T: Send + 'static>(
                 }
             }
         }
-        if stopped_at.is_some_and(|at| at.elapsed() > GRACE) {
+        if !patient && stopped_at.is_some_and(|at| at.elapsed() > GRACE) {
             return Err(interrupted.unwrap_or_else(bug));
         }
     }

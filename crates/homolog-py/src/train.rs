@@ -71,7 +71,7 @@ pub(crate) fn train(
         serde_json::from_str(settings).map_err(|error| plain(py, &format!("settings: {error}")))?;
     let task =
         Task::new(&settings, data, importance, start, weights, fixed).map_err(|sentence| plain(py, &sentence))?;
-    let outcome = run::run(py, jobs, callback, move |control| task.run(control))?;
+    let outcome = run::run_observed(py, jobs, callback, keep, move |control| task.run(control))?;
     match outcome.interrupted {
         Some(error) if !keep => Err(error),
         _ => Ok(outcome.value),
