@@ -13,6 +13,7 @@
 //! step of training, and what comes out, provable. [`Likelihood`] needs no search. The result is a [`Fit`], which says what is
 //! proven of it. [`evaluate`] measures weights on examples. [`PartRisk`] is what learning asks of the examples in each round, part by part, for whoever spreads the work.
 
+mod auto;
 mod candidate;
 mod checkpoint;
 mod choice;
@@ -35,6 +36,7 @@ mod soft;
 mod trainer;
 mod training_set;
 
+pub use auto::{AutoTrainer, Clock, Selected, Tried};
 pub use candidate::{Candidate, Trained, ValidatedBy};
 pub use checkpoint::{Checkpoint, Keeper, fingerprint};
 pub use choice::Choice;

@@ -105,6 +105,11 @@ impl LabelledPairs {
         self.pairs.is_empty()
     }
 
+    /// All graphs.
+    pub fn graphs(&self) -> impl Iterator<Item = &Graph> {
+        self.graphs.iter().map(|specimen| &*specimen.graph)
+    }
+
     /// The two graphs of each pair, with its truth and the left nodes of which nothing is known.
     pub fn iter(&self) -> impl Iterator<Item = (Pair, &Matching, &[usize])> {
         self.pairs.iter().map(|labelled| (self.pair(labelled), &labelled.truth, labelled.unknown.as_slice()))

@@ -1,0 +1,231 @@
+//! [`AutoTrainer`]: the best model without choosing. Sets of features that fit the data are tried, the simplest first, and measured on
+//! pairs that they were not learned from; of all that are as good as the best, the simplest is taken.
+//!
+//! All are measured on the same held-out pairs: the folds depend on the specimens alone. As good as the best means within one standard
+//! error of the paired difference, as in the choice of λ ([`Choice`]). Where left nodes have no partner, every set is tried without
+//! and with a price for staying unmatched, and matching a node that has no partner counts as a mistake.
+//!
+//! The library has no clock: the caller brings one, and with a time limit no set takes more than twice its share of what is left.
+
+use super::choice::Entry;
+use super::{
+    Choice, Evaluation, LabelledPairs, LearnerName, Trained, Trainer, TrainingSet, ValidatedBy, default_matcher, evaluate,
+};
+use crate::features::{FeatureMap, FeatureSet};
+use crate::loss::LossKind;
+use crate::{Control, Error, Result};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// Seconds since some moment.
+pub type Clock = Arc<dyn Fn() -> f64 + Send + Sync>;
+
+/// How the best model is looked for.
+#[derive(Clone)]
+pub struct AutoTrainer {
+    /// How each set of features is trained. Its loss is made to count nodes without a partner where there are some.
+    pub trainer: Trainer,
+    /// Whether left nodes may stay unmatched at a learned price; `None`: both are tried where nodes lack partners.
+    pub unmatched: Option<bool>,
+    /// Seconds; `None`: as long as it takes.
+    pub time_limit: Option<f64>,
+    /// What tells the time.
+    pub clock: Clock,
+}
+
+/// A set of features that was tried.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Tried {
+    /// The set, and whether it has a price.
+    pub name: String,
+    /// The error on what was held out, learned or not, as it was taken; `None`: nothing was held out, or time was up.
+    pub error: Option<f64>,
+    /// Of that error.
+    pub standard_error: Option<f64>,
+    /// The error without learning.
+    pub unlearned_error: Option<f64>,
+    /// Seconds for a match; `None` in files, which are the same each time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub match_seconds: Option<f64>,
+    /// Every prediction on training pairs that were looked at was proven to be the best under its weights.
+    pub proven: bool,
+}
+
+/// What came of it.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Selected {
+    /// Everything that was tried, the simplest first.
+    pub tried: Vec<Tried>,
+    /// Which was taken.
+    pub chosen: usize,
+    /// Its examples and features.
+    pub set: TrainingSet,
+    /// How it was trained.
+    pub trainer: Trainer,
+    /// What came of that.
+    pub trained: Trained,
+    /// Sets that there was no time for.
+    pub skipped: Vec<String>,
+}
+
+/// A set with what it gave.
+struct Attempt {
+    tried: Tried,
+    set: TrainingSet,
+    trained: Trained,
+}
+
+/// From the simplest to the most expensive.
+const ORDER: [FeatureSet; 5] =
+    [FeatureSet::Attributes, FeatureSet::Linear, FeatureSet::Graph, FeatureSet::Quadratic, FeatureSet::Robust];
+/// How many training pairs are matched to see how long a match takes.
+const TIMED: usize = 8;
+
+impl AutoTrainer {
+    /// Tries what fits the data and takes the simplest of the best. Where the control says stop, the best of what is done by then.
+    ///
+    /// # Errors
+    /// No pairs; graphs that no set of features fits; a problem that a matcher does not take.
+    pub fn train(&self, training: &LabelledPairs, validation: &LabelledPairs, control: &Control) -> Result<Selected> {
+        if training.is_empty() {
+            return Err(Error::NoExamples);
+        }
+        let lacks_partners = has_partnerless(training) || has_partnerless(validation);
+        let candidates = self.candidates(training, lacks_partners)?;
+        let mut trainer = self.trainer.clone();
+        if let (LossKind::Hamming(hamming), true) = (&mut trainer.loss, lacks_partners) {
+            hamming.unmatched_is_label = true;
+        }
+        let end = self.time_limit.map(|limit| (self.clock)() + limit);
+        let (mut attempts, mut skipped): (Vec<Attempt>, Vec<String>) = (Vec::new(), Vec::new());
+        for (number, (name, features)) in candidates.iter().enumerate() {
+            let is_over = control.interrupted() || end.is_some_and(|end| (self.clock)() >= end);
+            // There is always an answer: the first set is begun whatever the time, and has its weights before learning at least.
+            if is_over && !attempts.is_empty() {
+                skipped.push(name.clone());
+                continue;
+            }
+            let share = self.share(control, end, candidates.len() - number);
+            attempts.push(self.attempt(name, features, &trainer, (training, validation), &share)?);
+        }
+        let chosen = choose(&attempts);
+        let tried = attempts.iter().map(|attempt| attempt.tried.clone()).collect();
+        let Attempt { set, trained, .. } = attempts.swap_remove(chosen);
+        Ok(Selected { tried, chosen, set, trainer, trained, skipped })
+    }
+
+    /// Names and features of all sets that fit.
+    fn candidates(&self, pairs: &LabelledPairs, lacks_partners: bool) -> Result<Vec<(String, FeatureMap)>> {
+        let mut candidates = Vec::new();
+        let mut reason = None;
+        for set in ORDER {
+            let features = match set.features(pairs.graphs()) {
+                Ok(features) => features,
+                Err(error) => {
+                    reason.get_or_insert(error);
+                    continue;
+                }
+            };
+            let prices: &[bool] = match self.unmatched {
+                Some(true) => &[true],
+                Some(false) => &[false],
+                None if lacks_partners => &[false, true],
+                None => &[false],
+            };
+            for &unmatched in prices {
+                let name = format!("{}{}", set.name(), if unmatched { " with a price" } else { "" });
+                candidates.push((name, FeatureMap { unmatched, ..features.clone() }));
+            }
+        }
+        match reason {
+            Some(error) if candidates.is_empty() => Err(error),
+            _ => Ok(candidates),
+        }
+    }
+
+    /// The caller's control, ended also when the time for the next set is up: twice its share of what is left.
+    fn share(&self, control: &Control, end: Option<f64>, sets_left: usize) -> Control {
+        let Some(end) = end else { return control.clone() };
+        let now = (self.clock)();
+        let until = now + (end - now) * (2.0 / sets_left as f64).min(1.0);
+        let clock = Arc::clone(&self.clock);
+        control.clone().interrupted_by(move || clock() >= until)
+    }
+
+    fn attempt(
+        &self,
+        name: &str,
+        features: &FeatureMap,
+        trainer: &Trainer,
+        (training, validation): (&LabelledPairs, &LabelledPairs),
+        control: &Control,
+    ) -> Result<Attempt> {
+        let set = TrainingSet::new(features, &trainer.loss, training, validation)?;
+        let trained = trainer.train(&set, control)?;
+        let matcher = trainer.matcher.clone().unwrap_or_else(|| default_matcher(&set.features));
+        let timed = &set.training[..set.training.len().min(TIMED)];
+        let before = (self.clock)();
+        let matched = evaluate(timed, matcher.matcher(), trained.weights(), control)?;
+        let took = (self.clock)() - before;
+        let count = matched.losses.len();
+        let tried = Tried {
+            name: name.to_string(),
+            error: trained.after().map(Evaluation::mean),
+            standard_error: trained.after().map(Evaluation::standard_error),
+            unlearned_error: trained.before().map(Evaluation::mean),
+            match_seconds: (count > 0).then(|| took / count as f64),
+            proven: count > 0 && matched.proven == count,
+        };
+        Ok(Attempt { tried, set, trained })
+    }
+}
+
+/// The simplest that is as good as the best on the same held-out items; the first where nothing was held out.
+fn choose(attempts: &[Attempt]) -> usize {
+    let measured: Vec<(usize, &Evaluation)> =
+        attempts.iter().enumerate().filter_map(|(at, attempt)| Some((at, attempt.trained.after()?))).collect();
+    let most = measured.iter().map(|(_, evaluation)| evaluation.losses.len()).max().unwrap_or(0);
+    let complete: Vec<(usize, &Evaluation)> =
+        measured.into_iter().filter(|(_, evaluation)| evaluation.losses.len() == most).collect();
+    // All alike to the rule but for their rank: the simplest comes first.
+    let entry = |&(rank, validation): &(usize, _)| Entry { learner: LearnerName::Unlearned, rank, validation };
+    let entries: Vec<Entry<'_>> = complete.iter().map(entry).collect();
+    Choice::OneStandardError.of(&entries, &[]).map_or(0, |at| complete[at].0)
+}
+
+/// Whether the partner of some left node is known not to be there.
+fn has_partnerless(pairs: &LabelledPairs) -> bool {
+    pairs.iter().any(|(_, truth, unknown)| {
+        (0..truth.left_count()).any(|i| truth.right_of(i).is_none() && !unknown.contains(&i))
+    })
+}
+
+impl Selected {
+    /// What was chosen, in a sentence.
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        let name = &self.tried[self.chosen].name;
+        let by = match self.trained.by {
+            ValidatedBy::Nothing => return format!("Took {name}: there was nothing to choose by."),
+            ValidatedBy::Nodes { .. } => "on nodes held out of the only pair",
+            _ => "on pairs held out",
+        };
+        let others = self.tried.len() - 1;
+        match (self.tried[self.chosen].error, others) {
+            (Some(error), 0) => format!("Took {name}: error {error:.4} {by}."),
+            (Some(error), _) => {
+                format!("Took {name}: error {error:.4} {by}; no simpler one is as good, and none is clearly better.")
+            }
+            (None, _) => format!("Took {name}: it was stopped before anything was measured."),
+        }
+    }
+
+    /// What was tried, as a model file keeps it: without times, which differ from run to run.
+    #[must_use]
+    pub fn record(&self) -> Vec<Tried> {
+        self.tried.iter().map(|tried| Tried { match_seconds: None, ..tried.clone() }).collect()
+    }
+}
