@@ -18,6 +18,7 @@ mod pictures;
 mod places;
 mod progress;
 mod report;
+mod selection;
 mod settings;
 mod study;
 mod training;

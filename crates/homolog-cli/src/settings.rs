@@ -25,6 +25,18 @@ pub(crate) fn features<'a>(text: &str, graphs: impl Iterator<Item = &'a Graph> +
     Ok(map)
 }
 
+/// The first of the usual sets that fits a data set.
+pub(crate) fn first_that_fits(data: &DataSet) -> Result<FeatureMap> {
+    let graphs = || data.graphs().iter().map(|named| &*named.graph);
+    let sets = [FeatureSet::Linear, FeatureSet::Attributes, FeatureSet::Graph];
+    match sets.into_iter().find_map(|set| set.features(graphs()).ok()) {
+        Some(features) => Ok(features),
+        None => {
+            bail!("the graphs have no points, no attributes that all share, and no edges: there is nothing to match by")
+        }
+    }
+}
+
 /// A matcher by name with its default settings, or with settings as JSON, or a file with them.
 pub(crate) fn matcher(text: &str) -> Result<Method> {
     let all = Method::all();

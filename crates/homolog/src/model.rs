@@ -3,7 +3,9 @@
 
 use crate::features::{Described, FeatureMap, Instance};
 use crate::graph::{Graph, Pair};
-use crate::learn::{Evaluation, LabelledPairs, LearnerName, RelaxedProof, Trained, Trainer, TrainingSet, ValidatedBy};
+use crate::learn::{
+    Evaluation, LabelledPairs, LearnerName, RelaxedProof, Selected, Trained, Trainer, TrainingSet, Tried, ValidatedBy,
+};
 use crate::loss::LossKind;
 use crate::matching::{Compatibility, Method, Restrictions, RightOrder, Solution, Workspace};
 use crate::optimize::StopReason;
@@ -89,6 +91,9 @@ pub struct TrainingRecord {
     /// What is proven besides, if it was trained against the linear relaxation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub relaxed: Option<RelaxedProof>,
+    /// The sets of features that were tried, where the features were not given; without times, which differ from run to run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tried: Vec<Tried>,
     /// The version of the library.
     pub version: String,
 }
@@ -131,6 +136,7 @@ impl TrainingRecord {
             evaluations: minimum.map_or(0, |minimum| minimum.history.len()),
             solves: fit.map_or(0, |fit| fit.solves),
             relaxed: fit.and_then(|fit| fit.relaxed),
+            tried: Vec::new(),
             version: env!("CARGO_PKG_VERSION").to_string(),
         }
     }
@@ -194,6 +200,18 @@ impl Model {
     pub fn trained(set: &TrainingSet, trainer: &Trainer, trained: &Trained) -> Result<Self> {
         let record = TrainingRecord::new(trained, trainer.loss);
         Self::new(set.features.clone(), trainer.matcher_for(set), trained.weights(), Some(record))
+    }
+
+    /// The model that was selected among sets of features, with a record of what was tried.
+    ///
+    /// # Errors
+    /// As [`Self::trained`].
+    pub fn selected(selected: &Selected) -> Result<Self> {
+        let mut model = Self::trained(&selected.set, &selected.trainer, &selected.trained)?;
+        if let Some(training) = &mut model.training {
+            training.tried = selected.record();
+        }
+        Ok(model)
     }
 
     /// Matching without learning: every weight is 1.

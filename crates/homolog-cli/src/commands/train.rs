@@ -4,9 +4,10 @@ use super::short;
 use crate::inputs::Input;
 use crate::progress::{Watch, stop_is_wanted};
 use crate::training::FileKeeper;
-use crate::{Ending, files, settings};
+use crate::{Ending, files, selection, settings};
 use anyhow::{Context, Result, bail};
 use homolog::experiment::Split;
+use homolog::features::FeatureMap;
 use homolog::learn::{
     Centre, Choice, Example, LearnerKind, Oracle, Trained, Trainer, TrainingSet, ValidatedBy, default_matcher,
     evaluate, fingerprint, weight_rules,
@@ -17,10 +18,12 @@ use homolog::model::Model;
 use homolog::optimize::Bundle;
 use std::fmt::Write;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// Learns from the labelled pairs of a data set how to match
 #[derive(clap::Args)]
 #[command(after_help = "\
+Without --features the sets that fit the data are tried, and the simplest of the best is taken.
 Pairs of the split \"train\" (or of none) are learned from. Learner and λ are chosen by the pairs of the split \"validation\"; without any,
 by cross-validation over specimens. The weights before learning are a candidate like the others: what is written is not worse than they are,
 as far as the data can tell. A data set without pairs is taken as all pairs of graphs whose nodes have the same names.
@@ -38,8 +41,9 @@ pub(crate) struct Arguments {
     /// The model file to write
     #[arg(short, long, value_name = "MODEL")]
     output: PathBuf,
-    /// linear, quadratic, robust, attributes, graph, ... (see `homolog features`); a feature map as JSON or a file with one
-    #[arg(long, default_value = "linear")]
+    /// auto, linear, quadratic, robust, attributes, graph, ... (see `homolog features`); a feature map as JSON or a file with one. auto tries
+    /// what fits the data and takes the simplest of the best
+    #[arg(long, default_value = "auto")]
     features: String,
     /// Left nodes may stay unmatched, at a price that is learned
     #[arg(long)]
@@ -83,7 +87,7 @@ pub(crate) struct Arguments {
     /// End where objective and bound are this close, relative to the objective
     #[arg(long, default_value_t = 1e-3, allow_negative_numbers = true)]
     gap: f64,
-    /// End after this many seconds with the best so far
+    /// End after this many seconds with the best so far [default: 60 for auto, else none]
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     time_limit: Option<f64>,
     /// Threads to use [default: all cores]
@@ -95,10 +99,18 @@ pub(crate) struct Arguments {
     /// Go on from the checkpoint, if it is there
     #[arg(long, requires = "checkpoint")]
     resume: bool,
+    /// Print what was tried and chosen as JSON
+    #[arg(long)]
+    json: bool,
     /// No line of progress
     #[arg(short, long)]
     quiet: bool,
 }
+
+/// The word that stands for a choice of features.
+const AUTO: &str = "auto";
+/// Seconds for that choice, unless told otherwise.
+const AUTO_SECONDS: f64 = 60.0;
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum OracleName {
@@ -124,22 +136,46 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     let checkpoint = arguments.checkpoint.as_deref();
     let limit = arguments.time_limit.map(super::seconds).transpose()?;
     let input = Input::load(&arguments.data)?.with_pairs()?;
-    let mut features = settings::features(&arguments.features, input.data.graphs().iter().map(|named| &*named.graph))?;
     let mut loss = settings::loss(&arguments.loss)?;
-    if arguments.unmatched {
-        features.unmatched = true;
+    if let (true, LossKind::Hamming(hamming)) = (arguments.unmatched, &mut loss) {
         // Then it is a mistake to match a node that has no partner.
-        if let LossKind::Hamming(hamming) = &mut loss {
-            hamming.unmatched_is_label = true;
-        }
+        hamming.unmatched_is_label = true;
     }
     let matcher = arguments.matcher.as_deref().map(settings::matcher).transpose()?;
     let of = |wanted: &[Option<Split>]| input.data.labelled(|pair| wanted.contains(&pair.split));
-    let (training, _) = of(&[Some(Split::Train), None])?;
+    let (training, validation) = (of(&[Some(Split::Train), None])?.0, of(&[Some(Split::Validation)])?.0);
     if training.is_empty() {
         bail!("{}: no pair with matches to learn from", arguments.data.display());
     }
-    let set = TrainingSet::new(&features, &loss, &training, &of(&[Some(Split::Validation)])?.0)?;
+    if arguments.features == AUTO && !arguments.unlearned {
+        let named = [
+            ("--checkpoint", checkpoint.is_some()),
+            ("--fixed", !arguments.fixed.is_empty()),
+            ("--non-negative", !arguments.non_negative.is_empty()),
+        ];
+        if let Some((option, _)) = named.into_iter().find(|(_, is_given)| *is_given) {
+            bail!("{option} is about one set of features: name it with --features");
+        }
+        let trainer = Trainer { matcher, loss, ..trainer(arguments, None)? };
+        let limit = limit.unwrap_or(Duration::from_secs_f64(AUTO_SECONDS));
+        let unmatched = arguments.unmatched.then_some(true);
+        let watch = Watch::new(None, arguments.quiet);
+        let selected = selection::select(trainer, unmatched, limit, &training, &validation, &watch)?;
+        files::write(&arguments.output, Model::selected(&selected)?.to_json()?.as_bytes())?;
+        watch.end();
+        let text = if arguments.json { selection::json(&selected)? } else { selection::text(&selected)? };
+        files::print(text.as_bytes())?;
+        if !arguments.json {
+            files::print(format!("Wrote {}.\n", arguments.output.display()).as_bytes())?;
+        }
+        return Ok(if stop_is_wanted() { Ending::Stopped } else { Ending::Done });
+    }
+    let mut features = match arguments.features.as_str() {
+        AUTO => settings::first_that_fits(&input.data)?,
+        features => settings::features(features, input.data.graphs().iter().map(|named| &*named.graph))?,
+    };
+    features.unmatched |= arguments.unmatched;
+    let set = TrainingSet::new(&features, &loss, &training, &validation)?;
     if arguments.unlearned {
         let matcher = matcher.unwrap_or_else(|| default_matcher(&set.features));
         let model = Model::unlearned(set.features.clone(), matcher)?;
@@ -148,7 +184,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
         return Ok(Ending::Done);
     }
     note_left_out(&set);
-    let trainer = Trainer { matcher, loss, ..trainer(arguments, &set)? };
+    let trainer = Trainer { matcher, loss, ..trainer(arguments, Some(&set.features))? };
     let mut keeper = FileKeeper::new(checkpoint);
     let about = [serde_json::to_string(&trainer)?, serde_json::to_string(&set.features)?, input.data.to_json()?];
     let mut run = keeper.begin(arguments.resume, fingerprint(&about.each_ref().map(String::as_str)))?;
@@ -157,6 +193,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     let trained = trainer.resume(&set, &mut run, &control, &mut keeper)?;
     let model = Model::trained(&set, &trainer, &trained)?;
     files::write(&arguments.output, model.to_json()?.as_bytes())?;
+    if arguments.json {
+        watch.end();
+        files::print(selection::json_of_one(&arguments.features, &trained)?.as_bytes())?;
+        return Ok(if stop_is_wanted() { Ending::Stopped } else { Ending::Done });
+    }
     let text = summary(&trainer, &set, &trained, &watch)?;
     watch.end();
     files::print(format!("{text}Wrote {}.\n", arguments.output.display()).as_bytes())?;
@@ -164,7 +205,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
 }
 
 /// How training is to be done.
-fn trainer(arguments: &Arguments, set: &TrainingSet) -> Result<Trainer> {
+fn trainer(arguments: &Arguments, features: Option<&FeatureMap>) -> Result<Trainer> {
     let mut fixed = Vec::new();
     for text in &arguments.fixed {
         let (name, value) = text.rsplit_once('=').with_context(|| format!("--fixed {text}: there is no ="))?;
@@ -172,9 +213,11 @@ fn trainer(arguments: &Arguments, set: &TrainingSet) -> Result<Trainer> {
             value.trim().parse().ok().with_context(|| format!("--fixed {text}: {value} is not a number"))?;
         fixed.push((name.trim().to_string(), value));
     }
-    let rules = match (fixed.is_empty(), arguments.non_negative.is_empty()) {
-        (true, true) => Vec::new(),
-        _ => weight_rules(&set.features, &fixed, &arguments.non_negative)?,
+    let rules = match features {
+        Some(features) if !(fixed.is_empty() && arguments.non_negative.is_empty()) => {
+            weight_rules(features, &fixed, &arguments.non_negative)?
+        }
+        _ => Vec::new(),
     };
     Ok(Trainer {
         learner: match arguments.learner {

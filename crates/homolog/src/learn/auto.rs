@@ -4,14 +4,16 @@
 //! All are measured on the same held-out pairs: the folds depend on the specimens alone. As good as the best means within one standard
 //! error of the paired difference, as in the choice of λ ([`Choice`]). Where left nodes have no partner, every set is tried without
 //! and with a price for staying unmatched, and matching a node that has no partner counts as a mistake.
+//! How far graphs may be turned against each other is read off the true matchings.
 //!
 //! The library has no clock: the caller brings one, and with a time limit no set takes more than twice its share of what is left.
 
 use super::choice::Entry;
 use super::{
-    Choice, Evaluation, LabelledPairs, LearnerName, Trained, Trainer, TrainingSet, ValidatedBy, default_matcher, evaluate,
+    Choice, Evaluation, LabelledPairs, LearnerName, Trained, Trainer, TrainingSet, ValidatedBy, default_matcher,
+    evaluate,
 };
-use crate::features::{FeatureMap, FeatureSet};
+use crate::features::{FAR_TURN, FeatureMap, FeatureSet, Pose, Turns, turn_of};
 use crate::loss::LossKind;
 use crate::{Control, Error, Result};
 use serde::{Deserialize, Serialize};
@@ -81,6 +83,8 @@ struct Attempt {
 /// From the simplest to the most expensive.
 const ORDER: [FeatureSet; 5] =
     [FeatureSet::Attributes, FeatureSet::Linear, FeatureSet::Graph, FeatureSet::Quadratic, FeatureSet::Robust];
+/// Graphs that are turned by more degrees than this may be turned any way.
+const TILTED: f64 = 45.0;
 /// How many training pairs are matched to see how long a match takes.
 const TIMED: usize = 8;
 
@@ -121,6 +125,7 @@ impl AutoTrainer {
     fn candidates(&self, pairs: &LabelledPairs, lacks_partners: bool) -> Result<Vec<(String, FeatureMap)>> {
         let mut candidates = Vec::new();
         let mut reason = None;
+        let pose = pose_of(pairs)?;
         for set in ORDER {
             let features = match set.features(pairs.graphs()) {
                 Ok(features) => features,
@@ -137,7 +142,7 @@ impl AutoTrainer {
             };
             for &unmatched in prices {
                 let name = format!("{}{}", set.name(), if unmatched { " with a price" } else { "" });
-                candidates.push((name, FeatureMap { unmatched, ..features.clone() }));
+                candidates.push((name, FeatureMap { unmatched, pose, ..features.clone() }));
             }
         }
         match reason {
@@ -194,6 +199,20 @@ fn choose(attempts: &[Attempt]) -> usize {
     let entry = |&(rank, validation): &(usize, _)| Entry { learner: LearnerName::Unlearned, rank, validation };
     let entries: Vec<Entry<'_>> = complete.iter().map(entry).collect();
     Choice::OneStandardError.of(&entries, &[]).map_or(0, |at| complete[at].0)
+}
+
+/// The least turns that the true matchings show: as given, tilted, or any.
+fn pose_of(pairs: &LabelledPairs) -> Result<Pose> {
+    let mut farthest = 0.0_f64;
+    for (pair, truth, _) in pairs.iter() {
+        farthest = farthest.max(turn_of(&pair, truth)?.unwrap_or(0.0));
+    }
+    let turns = match farthest {
+        turn if turn <= FAR_TURN => Turns::AsGiven,
+        turn if turn <= TILTED => Turns::Tilted,
+        _ => Turns::Any,
+    };
+    Ok(Pose { turns, mirror: false })
 }
 
 /// Whether the partner of some left node is known not to be there.

@@ -1,0 +1,95 @@
+//! Training without a named set of features: what was tried, and what was taken, as a table and as JSON.
+
+use crate::progress::Watch;
+use anyhow::Result;
+use homolog::learn::{AutoTrainer, Evaluation, LabelledPairs, Selected, Trained, Trainer, Tried};
+use serde_json::json;
+use std::fmt::Write;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Tries the sets that fit within the time.
+pub(crate) fn select(
+    trainer: Trainer,
+    unmatched: Option<bool>,
+    limit: Duration,
+    training: &LabelledPairs,
+    validation: &LabelledPairs,
+    watch: &Watch,
+) -> Result<Selected> {
+    let start = Instant::now();
+    let clock = Arc::new(move || start.elapsed().as_secs_f64());
+    let auto = AutoTrainer { trainer, unmatched, time_limit: Some(limit.as_secs_f64()), clock };
+    Ok(auto.train(training, validation, &watch.control(""))?)
+}
+
+/// The table, and what it means.
+pub(crate) fn text(selected: &Selected) -> Result<String> {
+    let mut text = String::new();
+    writeln!(text, "  features                    error on held-out pairs   before learning   a match takes   proven")?;
+    for (number, tried) in selected.tried.iter().enumerate() {
+        let mark = if number == selected.chosen { '*' } else { ' ' };
+        let error = match (tried.error, tried.standard_error) {
+            (Some(error), Some(deviation)) => format!("{error:.4} ± {deviation:.4}"),
+            _ => "not measured".to_string(),
+        };
+        let before = tried.unlearned_error.map_or("-".to_string(), |error| format!("{error:.4}"));
+        let time = tried.match_seconds.map_or("-".to_string(), time);
+        let proven = if tried.proven { "yes" } else { "no" };
+        writeln!(text, "{mark} {:26} {error:>24} {before:>17} {time:>15}   {proven}", tried.name)?;
+    }
+    for name in &selected.skipped {
+        writeln!(text, "  {name:26} {:>24}", "no time left")?;
+    }
+    writeln!(text, "\n{}\n{}", selected.sentence(), selected.trained.sentence())?;
+    if !selected.trained.complete {
+        writeln!(text, "The time limit ended its training before everything was tried; --time-limit gives it longer.")?;
+    }
+    Ok(text)
+}
+
+fn time(seconds: f64) -> String {
+    match seconds {
+        s if s >= 1.0 => format!("{s:.1} s"),
+        s if s >= 1e-3 => format!("{:.1} ms", 1e3 * s),
+        s => format!("{:.0} µs", 1e6 * s),
+    }
+}
+
+/// The same as JSON.
+pub(crate) fn json(selected: &Selected) -> Result<String> {
+    let value = json!({
+        "chosen": selected.tried[selected.chosen].name,
+        "tried": selected.tried.iter().map(row).collect::<Vec<_>>(),
+        "skipped": selected.skipped,
+        "sentence": selected.trained.sentence(),
+        "complete": selected.trained.complete,
+    });
+    Ok(serde_json::to_string_pretty(&value)? + "\n")
+}
+
+/// For features that were given.
+pub(crate) fn json_of_one(name: &str, trained: &Trained) -> Result<String> {
+    let (before, after) = (trained.before(), trained.after());
+    let row = json!({
+        "name": name,
+        "error": after.map(Evaluation::mean),
+        "standard_error": after.map(Evaluation::standard_error),
+        "unlearned_error": before.map(Evaluation::mean),
+    });
+    let value = json!({
+        "chosen": name, "tried": [row], "skipped": [], "sentence": trained.sentence(), "complete": trained.complete,
+    });
+    Ok(serde_json::to_string_pretty(&value)? + "\n")
+}
+
+fn row(tried: &Tried) -> serde_json::Value {
+    json!({
+        "name": tried.name,
+        "error": tried.error,
+        "standard_error": tried.standard_error,
+        "unlearned_error": tried.unlearned_error,
+        "match_seconds": tried.match_seconds,
+        "proven": tried.proven,
+    })
+}
