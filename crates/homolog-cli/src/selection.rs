@@ -2,7 +2,7 @@
 
 use crate::progress::Watch;
 use anyhow::Result;
-use homolog::learn::{AutoTrainer, Evaluation, LabelledPairs, Selected, Trained, Trainer, Tried};
+use homolog::learn::{AutoTrainer, Evaluation, LabelledPairs, Selected, SkipReason, Trained, Trainer, Tried};
 use serde_json::json;
 use std::fmt::Write;
 use std::sync::Arc;
@@ -38,8 +38,12 @@ pub(crate) fn text(selected: &Selected) -> Result<String> {
         let proven = if tried.proven { "yes" } else { "no" };
         writeln!(text, "{mark} {:26} {error:>24} {before:>17} {time:>15}   {proven}", tried.name)?;
     }
-    for name in &selected.skipped {
-        writeln!(text, "  {name:26} {:>24}", "no time left")?;
+    for skipped in &selected.skipped {
+        let reason = match skipped.reason {
+            SkipReason::NothingToGain => "not tried: nothing left to gain",
+            _ => "not tried: no time left",
+        };
+        writeln!(text, "  {:26} {reason}", skipped.name)?;
     }
     writeln!(text, "\n{}\n{}", selected.sentence(), selected.trained.sentence())?;
     if !selected.trained.complete {

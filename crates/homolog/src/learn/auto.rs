@@ -69,8 +69,30 @@ pub struct Selected {
     pub trainer: Trainer,
     /// What came of that.
     pub trained: Trained,
-    /// Sets that there was no time for.
-    pub skipped: Vec<String>,
+    /// Sets that were not tried.
+    pub skipped: Vec<Skipped>,
+}
+
+/// A set of features that was not tried.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Skipped {
+    /// The set, and whether it has a price.
+    pub name: String,
+    /// Why not.
+    pub reason: SkipReason,
+}
+
+/// Why a set of features was not tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum SkipReason {
+    /// Time was up, or the control said stop.
+    NoTime,
+    /// A simpler set makes no mistake on what was held out.
+    NothingToGain,
 }
 
 /// A set with what it gave.
@@ -104,12 +126,18 @@ impl AutoTrainer {
             hamming.unmatched_is_label = true;
         }
         let end = self.time_limit.map(|limit| (self.clock)() + limit);
-        let (mut attempts, mut skipped): (Vec<Attempt>, Vec<String>) = (Vec::new(), Vec::new());
+        let (mut attempts, mut skipped): (Vec<Attempt>, Vec<Skipped>) = (Vec::new(), Vec::new());
         for (number, (name, features)) in candidates.iter().enumerate() {
             let is_over = control.interrupted() || end.is_some_and(|end| (self.clock)() >= end);
-            // There is always an answer: the first set is begun whatever the time, and has its weights before learning at least.
-            if is_over && !attempts.is_empty() {
-                skipped.push(name.clone());
+            let is_perfect = attempts.iter().any(|attempt| attempt.tried.error == Some(0.0));
+            let reason = match (is_perfect, is_over) {
+                (true, _) => Some(SkipReason::NothingToGain),
+                // There is always an answer: the first set is begun whatever the time, and has its weights before learning at least.
+                (_, true) if !attempts.is_empty() => Some(SkipReason::NoTime),
+                _ => None,
+            };
+            if let Some(reason) = reason {
+                skipped.push(Skipped { name: name.clone(), reason });
                 continue;
             }
             let share = self.share(control, end, candidates.len() - number);

@@ -36,7 +36,7 @@ mod soft;
 mod trainer;
 mod training_set;
 
-pub use auto::{AutoTrainer, Clock, Selected, Tried};
+pub use auto::{AutoTrainer, Clock, Selected, SkipReason, Skipped, Tried};
 pub use candidate::{Candidate, Trained, ValidatedBy};
 pub use checkpoint::{Checkpoint, Keeper, fingerprint};
 pub use choice::Choice;
