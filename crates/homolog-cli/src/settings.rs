@@ -25,11 +25,10 @@ pub(crate) fn features<'a>(text: &str, graphs: impl Iterator<Item = &'a Graph> +
     Ok(map)
 }
 
-/// The first of the usual sets that fits a data set.
-pub(crate) fn first_that_fits(data: &DataSet) -> Result<FeatureMap> {
-    let graphs = || data.graphs().iter().map(|named| &*named.graph);
+/// The first of the usual sets that fits these graphs.
+pub(crate) fn first_that_fits<'a>(graphs: impl Iterator<Item = &'a Graph> + Clone) -> Result<FeatureMap> {
     let sets = [FeatureSet::Linear, FeatureSet::Attributes, FeatureSet::Graph];
-    match sets.into_iter().find_map(|set| set.features(graphs()).ok()) {
+    match sets.into_iter().find_map(|set| set.features(graphs.clone()).ok()) {
         Some(features) => Ok(features),
         None => {
             bail!("the graphs have no points, no attributes that all share, and no edges: there is nothing to match by")

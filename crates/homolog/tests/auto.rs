@@ -4,7 +4,7 @@ use homolog::Control;
 use homolog::features::Turns;
 use homolog::graph::{Attributes, Graph};
 use homolog::learn::{AutoTrainer, LabelledPairs, Selected, SkipReason, Trainer};
-use homolog::matching::Matching;
+use homolog::matching::{Constraint, Matching};
 use homolog::model::Model;
 use ndarray::Array2;
 use rand::{RngExt, SeedableRng};
@@ -30,7 +30,7 @@ fn specimen(count: usize, noise: f64, turn: f64, random: &mut ChaCha8Rng) -> (Ar
 
 fn truth(left: &[usize], right: &[usize]) -> Matching {
     let partner = |name: &usize| right.iter().position(|other| other == name);
-    Matching::one_to_one(left.iter().map(partner).collect(), right.len()).unwrap()
+    Matching::new(left.iter().map(partner).collect(), right.len(), Constraint::OneToOne).unwrap()
 }
 
 fn pairs_of(specimens: &[(Arc<Graph>, Vec<usize>)]) -> LabelledPairs {

@@ -170,9 +170,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
         }
         return Ok(if stop_is_wanted() { Ending::Stopped } else { Ending::Done });
     }
+    let graphs = input.data.graphs().iter().map(|named| &*named.graph);
     let mut features = match arguments.features.as_str() {
-        AUTO => settings::first_that_fits(&input.data)?,
-        features => settings::features(features, input.data.graphs().iter().map(|named| &*named.graph))?,
+        AUTO => settings::first_that_fits(graphs)?,
+        features => settings::features(features, graphs)?,
     };
     features.unmatched |= arguments.unmatched;
     let set = TrainingSet::new(&features, &loss, &training, &validation)?;

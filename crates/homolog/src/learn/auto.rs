@@ -226,7 +226,7 @@ fn choose(attempts: &[Attempt]) -> usize {
     // All alike to the rule but for their rank: the simplest comes first.
     let entry = |&(rank, validation): &(usize, _)| Entry { learner: LearnerName::Unlearned, rank, validation };
     let entries: Vec<Entry<'_>> = complete.iter().map(entry).collect();
-    Choice::OneStandardError.of(&entries, &[]).map_or(0, |at| complete[at].0)
+    Choice::OneStandardError.of(&entries, &[], 1.0).map_or(0, |at| complete[at].0)
 }
 
 /// The least turns that the true matchings show: as given, tilted, or any.
