@@ -3,7 +3,7 @@
 use crate::arrays::with_minus_one;
 use crate::errors::{plain, raise};
 use crate::graph::Graph;
-use homolog::data::dataset::{DataSet as Inner, LabelledPair, NamedGraph, Pairing, match_by_name};
+use homolog::data::dataset::{DataSet as Inner, LabelledPair, NamedGraph, Pairing, SplitBy, match_by_name};
 use homolog::data::landmarks::LandmarkTable;
 use homolog::data::turntable::Turntable;
 use homolog::experiment::Split;
@@ -119,6 +119,7 @@ impl DataSet {
     #[pyo3(signature = (baseline, split))]
     fn paired(&self, py: Python<'_>, baseline: Option<usize>, split: bool) -> PyResult<Self> {
         let pairing = baseline.map_or(Pairing::All, Pairing::Baseline);
+        let split = if split { SplitBy::LeftGraph } else { SplitBy::None };
         let inner = Inner::paired(self.inner.graphs().to_vec(), pairing, split).map_err(|error| raise(py, &error))?;
         Ok(Self { inner })
     }
