@@ -164,9 +164,8 @@ impl AutoTrainer {
             };
             let prices: &[bool] = match self.unmatched {
                 Some(true) => &[true],
-                Some(false) => &[false],
                 None if lacks_partners => &[false, true],
-                None => &[false],
+                _ => &[false],
             };
             for &unmatched in prices {
                 let name = format!("{}{}", set.name(), if unmatched { " with a price" } else { "" });
