@@ -88,7 +88,9 @@ class DataSet:
 
 
 def load(path: str | os.PathLike[str]) -> DataSet:
-    """Reads a data set: ``.json``, ``.jsonl``, a landmark table ``.csv``; "turntable" is the built-in sequence.
+    """Reads a file of graphs, as the program does: data sets (``.json``, ``.jsonl``), landmark tables, DeepLabCut, COCO, TPS, GraphML, edge lists.
+
+    "turntable" is the built-in sequence.
 
     Examples
     --------
@@ -101,21 +103,8 @@ def load(path: str | os.PathLike[str]) -> DataSet:
         return DataSet(_core.DataSet.turntable(), is_turntable=True)
     if place.is_dir():
         place = place / "landmarks.csv"
-    kind = place.suffix.lower()
-
-    def table(text: str) -> _core.DataSet:
-        return _core.DataSet.from_landmarks(text, place.stem)
-
-    readers = {
-        ".json": _core.DataSet.from_json,
-        ".jsonl": _core.DataSet.from_json_lines,
-        ".ndjson": _core.DataSet.from_json_lines,
-        ".csv": table,
-    }
-    if kind not in readers:
-        raise MatchError(f"{place}: files that end in {kind!r} are not known; there are {', '.join(readers)}")
     text = place.read_text(encoding="utf-8-sig")
-    return DataSet(readers[kind](text), place.parent)
+    return DataSet(_core.DataSet.from_text(place.suffix.lower().lstrip("."), text, place.stem), place.parent)
 
 
 def data_set(pairs: Sequence[Any], y: Sequence[Any] | None) -> tuple[_core.DataSet, list[Pair]]:

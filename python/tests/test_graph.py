@@ -109,7 +109,12 @@ def test_data_sets_are_files(tmp_path, frames):
     table.write_text("image,landmark,x,y\na,tip,0,oops\n")
     with pytest.raises(hm.MatchError, match="line 2"):
         hm.load(table)
+    (tmp_path / "data.xyz").write_text("")
     with pytest.raises(hm.MatchError, match="not known"):
         hm.load(tmp_path / "data.xyz")
+    (tmp_path / "net.csv").write_text("source,target\na,b\nb,c\n")
+    assert len(hm.load(tmp_path / "net.csv").graphs["net"].edges) == 4
+    (tmp_path / "wings.tps").write_text("LM=2\n1 2\n3 4\nID=w1\n")
+    assert list(hm.load(tmp_path / "wings.tps").graphs) == ["w1"]
     with pytest.raises(FileNotFoundError):
         hm.load(tmp_path / "nothing.json")

@@ -4,8 +4,10 @@ use crate::arrays::with_minus_one;
 use crate::errors::{plain, raise};
 use crate::graph::Graph;
 use homolog::data::dataset::{DataSet as Inner, LabelledPair, NamedGraph, Pairing, SplitBy, match_by_name};
+use homolog::data::edge_table::EdgeTable;
 use homolog::data::landmarks::LandmarkTable;
 use homolog::data::turntable::Turntable;
+use homolog::data::{coco, deeplabcut, edge_table, graphml, tps};
 use homolog::experiment::Split;
 use homolog::graph::Graph as InnerGraph;
 use homolog::matching::{Constraint, Matching};
@@ -45,18 +47,30 @@ impl DataSet {
         Ok(Self { inner: Inner::from_json(text).map_err(|error| raise(py, &error))? })
     }
 
-    /// A data set from a text with one graph or pair a line.
+    /// The text of a file of graphs, told by what its name ends in and how it begins, as the program tells it.
     #[staticmethod]
-    fn from_json_lines(py: Python<'_>, text: &str) -> PyResult<Self> {
-        Ok(Self { inner: Inner::from_json_lines(text).map_err(|error| raise(py, &error))? })
-    }
-
-    /// A landmark table; without a column that says which graph, it is one graph of this id.
-    #[staticmethod]
-    fn from_landmarks(py: Python<'_>, text: &str, id: &str) -> PyResult<Self> {
-        let graphs = LandmarkTable::default().read(text, id);
-        let inner = graphs.and_then(|graphs| Inner::new(graphs, vec![])).map_err(|error| raise(py, &error))?;
-        Ok(Self { inner })
+    fn from_text(py: Python<'_>, ending: &str, text: &str, id: &str) -> PyResult<Self> {
+        let graphs = |graphs: homolog::Result<Vec<NamedGraph>>| graphs.and_then(|graphs| Inner::new(graphs, vec![]));
+        let edges = || graphs(EdgeTable::default().read(text, None, id).map(|graph| vec![graph]));
+        let inner = match ending {
+            "json" if !text.contains("homolog-data") && coco::is_one(text) => graphs(coco::read(text)),
+            "json" => Inner::from_json(text),
+            "jsonl" | "ndjson" => Inner::from_json_lines(text),
+            "tps" => graphs(tps::read(text)),
+            "graphml" => graphs(graphml::read(text, id)),
+            "edges" => edges(),
+            "csv" if deeplabcut::is_one(text) => graphs(deeplabcut::read(text)),
+            "csv" if edge_table::is_one(text) => edges(),
+            "csv" => graphs(LandmarkTable::default().read(text, id)),
+            other => {
+                let known = ".json, .jsonl, .csv, .tps, .graphml or .edges";
+                return Err(plain(
+                    py,
+                    &format!("files that end in {other:?} are not known; files of graphs end in {known}"),
+                ));
+            }
+        };
+        Ok(Self { inner: inner.map_err(|error| raise(py, &error))? })
     }
 
     /// The built-in sequence: node k is the same landmark in every frame.
@@ -119,8 +133,8 @@ impl DataSet {
     #[pyo3(signature = (baseline, split))]
     fn paired(&self, py: Python<'_>, baseline: Option<usize>, split: bool) -> PyResult<Self> {
         let pairing = baseline.map_or(Pairing::All, Pairing::Baseline);
-        let split = if split { SplitBy::LeftGraph } else { SplitBy::None };
-        let inner = Inner::paired(self.inner.graphs().to_vec(), pairing, split).map_err(|error| raise(py, &error))?;
+        let by = if split { SplitBy::LeftGraph } else { SplitBy::None };
+        let inner = Inner::paired(self.inner.graphs().to_vec(), pairing, by).map_err(|error| raise(py, &error))?;
         Ok(Self { inner })
     }
 }
