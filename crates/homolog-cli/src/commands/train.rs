@@ -30,6 +30,7 @@ as far as the data can tell. A data set without pairs is taken as all pairs of g
 
 Examples:
   homolog train faces.json -o faces.model.json
+  homolog train wings.csv -o wings.model.json --features atlas
   homolog train landmarks.csv -o model.json --features quadratic --lambdas 1,0.1,0.01
   homolog train faces.json -o model.json --features quadratic --oracle relaxation --gap 0.01
   homolog train faces.json -o model.json --time-limit 60 --checkpoint run.json
@@ -41,8 +42,8 @@ pub(crate) struct Arguments {
     /// The model file to write
     #[arg(short, long, value_name = "MODEL")]
     output: PathBuf,
-    /// auto, linear, quadratic, robust, attributes, graph, ... (see `homolog features`); a feature map as JSON or a file with one. auto tries
-    /// what fits the data and takes the simplest of the best
+    /// auto, atlas (to name points), linear, quadratic, robust, attributes, graph, ... (see `homolog features`); a feature map as JSON or a
+    /// file with one. auto tries what fits the data and takes the simplest of the best
     #[arg(long, default_value = "auto")]
     features: String,
     /// Left nodes may stay unmatched, at a price that is learned
@@ -135,6 +136,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     super::use_threads(arguments.threads)?;
     let checkpoint = arguments.checkpoint.as_deref();
     let limit = arguments.time_limit.map(super::seconds).transpose()?;
+    if arguments.features == "atlas" {
+        return super::atlas::train(&arguments.data, &arguments.output, &Watch::new(limit, arguments.quiet));
+    }
     let input = Input::load(&arguments.data)?.with_pairs()?;
     let mut loss = settings::loss(&arguments.loss)?;
     if let (true, LossKind::Hamming(hamming)) = (arguments.unmatched, &mut loss) {
