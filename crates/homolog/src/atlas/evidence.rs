@@ -85,6 +85,7 @@ impl Atlas {
             unmatched: true,
             constraint: Constraint::OneToOne,
             scale: Scale::AsIs,
+            pose: crate::features::Pose::default(),
         }
     }
 

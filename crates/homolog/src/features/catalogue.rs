@@ -2,8 +2,8 @@
 //! `docs/features.md` are made from it, so that neither can forget anything.
 
 use super::{
-    Comparison, Decay, Descriptor, Difference, EdgeAttributes, EdgeKind, FeatureMap, FeatureSet, ImageDescriptor,
-    ImagePoints, NodeAttributes, Scale, Turns, WholeDecay,
+    Comparison, Descriptor, Difference, EdgeAttributes, EdgeKind, EdgeProduct, FeatureMap, FeatureSet, ImageDescriptor,
+    ImagePoints, NodeAttributes, Scale, Turns,
 };
 use crate::geometry::{Complete, Delaunay, EdgeRule, Nearest, Within};
 use serde::Serialize;
@@ -95,15 +95,14 @@ fn comparisons() -> Chapter {
             Comparison::WholeDecay(_) => {
                 ("whole-decay", "exp(-(|a - b| / width)²), one feature: matching without learning")
             }
+            Comparison::InnerProduct(_) => ("inner-product", "the sum of a b, one feature: for numbers made to be multiplied"),
         };
         Entry { name: name.to_string(), help, example: format!("\"comparison\":{}", json(&comparison)) }
     };
-    let all =
-        [Comparison::default(), Comparison::Decay(Decay::default()), Comparison::WholeDecay(WholeDecay::default())];
     Chapter {
         title: "Comparisons",
         about: "Beside a descriptor: how the numbers of two nodes become features. Widths are in spreads of the numbers.",
-        entries: all.map(entry).to_vec(),
+        entries: Comparison::all().into_iter().map(entry).collect(),
     }
 }
 
@@ -115,11 +114,13 @@ fn edge_features() -> Chapter {
             "how far their directions agree, where turns are small; form cosine or negative-angle"
         }
         EdgeKind::Attributes(_) => "how far the edges' own numbers agree, by name",
+        EdgeKind::Product(_) => "the sum of products of the edges' own numbers: for numbers made to be multiplied",
     };
     let own = |kind: EdgeKind| match kind {
         EdgeKind::Attributes(own) => {
             EdgeKind::Attributes(EdgeAttributes { columns: vec!["weight".to_string()], ..own })
         }
+        EdgeKind::Product(_) => EdgeKind::Product(EdgeProduct { columns: vec!["weight".to_string()] }),
         other => other,
     };
     let entry = |kind: EdgeKind| Entry { name: kind.name().to_string(), help: help(&kind), example: json(&kind) };
