@@ -29,6 +29,7 @@
 //! * [`geometry`]: edges and scales from points.
 //! * [`graph`]: points, edges and attributes; pairs of graphs.
 //! * [`features`]: from two graphs to a problem whose scores are linear in the weights.
+//! * [`atlas`]: where each named point belongs, learned from specimens; the names of the points of a new one.
 //! * [`loss`]: how wrong a matching is.
 //! * [`optimize`]: minimises a regularised convex risk that is dear to evaluate, with a proof.
 //! * [`learn`]: weights from matched examples, with a proof of how good they are.
@@ -37,6 +38,7 @@
 //! * [`experiment`]: the paper's experiments on any data.
 //! * [`data`]: text to values and back, one file per format; the built-in turntable sequence.
 
+pub mod atlas;
 pub mod data;
 pub mod experiment;
 pub mod explain;

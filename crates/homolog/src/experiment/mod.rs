@@ -1,10 +1,12 @@
 //! Experiments of the paper, as functions of data: which pairs there are and which of them are for training, validation and test.
 
+mod naming;
 mod outcome;
 mod scene;
 mod scenes;
 mod sequence;
 
+pub use naming::{Spoiling, Tally, Truth, Unnamed, names_of, split};
 pub use outcome::{Outcome, learn_and_compare};
 pub use scene::{Candidates, Scene, SceneSettings};
 pub use scenes::{Scenes, Splits};

@@ -14,7 +14,14 @@ pub enum Comparison {
     Decay(Decay),
     /// exp(-(|a - b| / width)²), a single feature: matching without learning.
     WholeDecay(WholeDecay),
+    /// Σ_r a_r b_r, a single feature: for descriptors that are made to be multiplied, such as the likelihoods of an atlas.
+    InnerProduct(InnerProduct),
 }
+
+/// Σ_r a_r b_r.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct InnerProduct {}
 
 impl Default for Comparison {
     fn default() -> Self {
@@ -75,6 +82,7 @@ impl Comparison {
             Self::NegativeSquare(NegativeSquare::default()),
             Self::Decay(Decay::default()),
             Self::WholeDecay(WholeDecay::default()),
+            Self::InnerProduct(InnerProduct::default()),
         ]
     }
 
@@ -83,7 +91,7 @@ impl Comparison {
     pub fn feature_count(&self, numbers: usize) -> usize {
         match self {
             Self::NegativeSquare(_) | Self::Decay(_) => numbers,
-            Self::WholeDecay(_) => 1,
+            Self::WholeDecay(_) | Self::InnerProduct(_) => 1,
         }
     }
 

@@ -78,6 +78,11 @@ impl NodeFeature {
         let name = self.descriptor.name();
         match self.comparison {
             Comparison::WholeDecay(_) => vec![name.to_string()],
+            // All numbers together are one feature; the first says what they are about.
+            Comparison::InnerProduct(_) => {
+                let first = self.descriptor.descriptor().names().into_iter().next().unwrap_or_default();
+                vec![format!("{name} {first}")]
+            }
             _ => self.descriptor.descriptor().names().iter().map(|number| format!("{name} {number}")).collect(),
         }
     }

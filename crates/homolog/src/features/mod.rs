@@ -17,6 +17,7 @@ mod described;
 mod difference;
 mod direction;
 mod edge_attributes;
+mod edge_product;
 mod edge_scores;
 mod gradients;
 mod image_descriptor;
@@ -34,11 +35,12 @@ mod squares;
 
 pub use adjacency::Adjacency;
 pub use attributes::NodeAttributes;
-pub use comparison::{Comparison, Decay, NegativeSquare, WholeDecay};
+pub use comparison::{Comparison, Decay, InnerProduct, NegativeSquare, WholeDecay};
 pub use described::Described;
 pub use difference::Difference;
 pub use direction::{DirectionForm, Directions};
 pub use edge_attributes::EdgeAttributes;
+pub use edge_product::EdgeProduct;
 pub use gradients::Gradients;
 pub use image_descriptor::{ImageDescriptor, describe_points};
 pub use instance::Instance;
@@ -190,6 +192,8 @@ pub enum EdgeKind {
     Directions(Directions),
     /// Differences of the graph's own edge attributes.
     Attributes(EdgeAttributes),
+    /// The inner product of the graph's own edge attributes.
+    Product(EdgeProduct),
 }
 
 impl EdgeKind {
@@ -201,6 +205,7 @@ impl EdgeKind {
             Self::Lengths(Lengths::default()),
             Self::Directions(Directions::default()),
             Self::Attributes(EdgeAttributes { columns: vec!["0".to_string()], ..EdgeAttributes::default() }),
+            Self::Product(EdgeProduct { columns: vec!["0".to_string()] }),
         ]
     }
 
@@ -212,6 +217,7 @@ impl EdgeKind {
             Self::Lengths(_) => "lengths",
             Self::Directions(_) => "directions",
             Self::Attributes(_) => "attributes",
+            Self::Product(_) => "product",
         }
     }
 
@@ -223,6 +229,7 @@ impl EdgeKind {
             Self::Lengths(feature) => feature,
             Self::Directions(feature) => feature,
             Self::Attributes(feature) => feature,
+            Self::Product(feature) => feature,
         }
     }
 }

@@ -3,6 +3,7 @@
 
 use super::comparison::{Comparison, Decay, NegativeSquare, WholeDecay};
 use super::squares::{self, Block};
+use ndarray::linalg::general_mat_mul;
 use ndarray::{Array2, ArrayView1};
 
 /// Writes <phi_1(i, k), weights> for all i and k.
@@ -20,6 +21,7 @@ pub(super) fn write(comparison: Comparison, left: &Block, right: &Block, weights
                 *score = weights[0] * whole_decay(left.values.row(i), right.values.row(k), width);
             }
         }
+        Comparison::InnerProduct(_) => general_mat_mul(weights[0], &left.values, &right.values.t(), 0.0, scores),
     }
 }
 
@@ -43,6 +45,7 @@ pub(super) fn add_features(
             Comparison::WholeDecay(WholeDecay { width }) => {
                 phi[0] += factor * whole_decay(left.values.row(i), right.values.row(k), width);
             }
+            Comparison::InnerProduct(_) => phi[0] += factor * left.values.row(i).dot(&right.values.row(k)),
         }
     }
 }
@@ -61,6 +64,7 @@ fn whole_decay(a: ArrayView1<'_, f64>, b: ArrayView1<'_, f64>, width: f64) -> f6
 
 #[cfg(test)]
 mod tests {
+    use super::super::comparison::InnerProduct;
     use super::*;
     use ndarray::array;
 
@@ -78,6 +82,8 @@ mod tests {
         assert_eq!(scores(square(true), &[10.0, 100.0]), (-10.0 * 4.0 - 100.0) / 2.0);
         let decay = Comparison::Decay(Decay { width: 2.0 });
         assert_eq!(scores(decay, &[10.0, 100.0]), 10.0 * (-1.0_f64).exp() + 100.0 * (-0.25_f64).exp());
+        let product = Comparison::InnerProduct(InnerProduct {});
+        assert_eq!(scores(product, &[10.0]), 10.0 * (3.0 + 20.0));
         let whole = Comparison::WholeDecay(WholeDecay { width: 2.0 });
         assert_eq!(scores(whole, &[10.0]), 10.0 * (-5.0_f64 / 4.0).exp());
     }

@@ -15,6 +15,7 @@ mod susan;
 pub use delaunay::delaunay;
 pub use grey_image::GreyImage;
 pub use procrustes::Similarity;
+pub(crate) use procrustes::main_axes;
 pub use proximity::{complete, nearest, within};
 pub(crate) use scale::{any_distance, distance};
 pub use scale::{mean_distance, to_unit_range};

@@ -115,6 +115,11 @@ impl Similarity {
     }
 }
 
+/// The main axes of a symmetric matrix such as a covariance, as columns, the longest first.
+pub(crate) fn main_axes(symmetric: &Array2<f64>) -> Array2<f64> {
+    singular_vectors(symmetric).1
+}
+
 fn check(from: ArrayView2<'_, f64>, to: ArrayView2<'_, f64>, weights: &[f64]) -> Result<()> {
     let sizes = [
         ("points to fit to", from.nrows(), to.nrows()),

@@ -1,0 +1,59 @@
+//! Whether an atlas that was read from a file is one.
+
+use super::{Atlas, VERSION};
+use crate::{Error, Result};
+use std::collections::BTreeSet;
+
+/// No atlas has more landmarks than this; naming would take too long and too much memory.
+const MOST_LANDMARKS: usize = 100_000;
+
+impl Atlas {
+    /// Sizes that agree, finite numbers, positive definite precisions, names that differ, edges between two landmarks.
+    ///
+    /// # Errors
+    /// The first thing that is wrong.
+    pub fn check(&self) -> Result<()> {
+        let bad = |reason: String| Err(Error::ModelFile { reason });
+        if self.version == 0 || self.version > VERSION {
+            return bad(format!("atlas version {} is not known; this program reads up to {VERSION}", self.version));
+        }
+        if self.dimension != 2 && self.dimension != 3 {
+            return bad(format!("an atlas has 2 or 3 dimensions, not {}", self.dimension));
+        }
+        if self.landmarks.is_empty() || self.landmarks.len() > MOST_LANDMARKS {
+            return bad(format!("an atlas has from 1 to {MOST_LANDMARKS} landmarks, not {}", self.landmarks.len()));
+        }
+        let mut names = BTreeSet::new();
+        for landmark in &self.landmarks {
+            if landmark.name.is_empty() || !names.insert(&landmark.name) {
+                return bad(format!("the name {:?} of a landmark is empty or occurs twice", landmark.name));
+            }
+            landmark.position.check("position of a landmark", self.dimension)?;
+            if landmark.attributes.len() != self.attributes.len() {
+                let (expected, found) = (self.attributes.len(), landmark.attributes.len());
+                return Err(Error::Size { what: "attributes of a landmark", expected, found });
+            }
+            landmark.attributes.iter().try_for_each(|attribute| attribute.check("attribute of a landmark", 1))?;
+        }
+        let mut seen = BTreeSet::new();
+        for edge in &self.edges {
+            let [i, j] = edge.ends;
+            if i >= self.landmarks.len() || j >= self.landmarks.len() || i == j || !seen.insert([i.min(j), i.max(j)]) {
+                return bad(format!("the edge {i} to {j} does not join two landmarks, or is there twice"));
+            }
+            edge.displacement.check("displacement of an edge", self.dimension)?;
+        }
+        self.background.check("background", self.dimension)?;
+        for unit in &self.attributes {
+            if !(unit.mean.is_finite() && unit.deviation.is_finite() && unit.deviation > 0.0) {
+                return bad(format!("the unit of the attribute {:?} is not positive and finite", unit.name));
+            }
+        }
+        match &self.calibration {
+            Some(calibration) if !(calibration.offset.is_finite() && calibration.slope.is_finite()) => {
+                bad("the calibration is not finite".to_string())
+            }
+            _ => Ok(()),
+        }
+    }
+}

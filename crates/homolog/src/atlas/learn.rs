@@ -1,0 +1,262 @@
+//! [`Atlas::learn`]: from labelled specimens to an atlas. O(n² s) for n landmarks in s specimens.
+
+use super::align::{Named, generalised_procrustes};
+use super::gaussian::{Gaussian, Square};
+use super::spread::{Prior, Sample, USUAL_STRENGTH, length, strength};
+use super::{Atlas, AtlasEdge, AtlasSettings, AttributeUnit, Landmark, Pose, Presence, VERSION};
+use crate::geometry::Similarity;
+use crate::graph::Graph;
+use crate::{Error, Result};
+use ndarray::{Array2, Axis};
+use std::collections::BTreeMap;
+
+/// Specimens that lie alike differ by less than this angle, in radians (30°).
+const ALIKE: f64 = std::f64::consts::PI / 6.0;
+/// Edges that each landmark chooses, and where there are few landmarks.
+const EDGES: usize = 8;
+const EDGES_OF_FEW: usize = 4;
+const FEW: usize = 12;
+
+impl Atlas {
+    /// Learns from graphs with points and names. A point whose name is empty counts for the background alone.
+    ///
+    /// # Errors
+    /// No specimens; one without points or names, or with points of another dimension; no name at all; an attribute that not all have.
+    pub fn learn(specimens: &[&Graph], settings: &AtlasSettings) -> Result<Self> {
+        let specimens = Specimens::new(specimens, settings)?;
+        let d = specimens.dimension;
+        let samples = specimens.position_samples();
+        let n = samples.len();
+        let pairs: Vec<[usize; 2]> = (0..n).flat_map(|i| (i + 1..n).map(move |j| [i, j])).collect();
+        let displacements: Vec<Sample> = pairs.iter().map(|&ends| specimens.displacements(ends)).collect();
+        let elsewhere = |[i, j]: [usize; 2]| {
+            let (from, to) = (samples[i].mean(), samples[j].mean());
+            [0, 1, 2].map(|p| to[p] - from[p])
+        };
+        let position_prior = Prior::fit(samples.iter(), d);
+        let edge_prior = Prior::fit(displacements.iter(), d);
+        let bad = || Error::BadSetting { name: "prior", value: settings.prior.unwrap_or(USUAL_STRENGTH), reason: "it must be positive" };
+        if settings.prior.is_some_and(|prior| !(prior.is_finite() && prior > 0.0)) {
+            return Err(bad());
+        }
+        let first_strength = settings.prior.unwrap_or(USUAL_STRENGTH);
+        let cost = |at: usize| -> f64 {
+            let sample = &displacements[at];
+            if specimens.presence == Presence::Partial {
+                return length(&if sample.values.is_empty() { elsewhere(pairs[at]) } else { sample.mean() });
+            }
+            let gaussian = sample.gaussian(d, edge_prior, first_strength, elsewhere(pairs[at]));
+            gaussian.map_or(f64::INFINITY, |gaussian| -gaussian.log_det_precision())
+        };
+        let count = settings.edges.unwrap_or(if n <= FEW { EDGES_OF_FEW } else { EDGES });
+        let chosen = choose_edges(n, count, &pairs, cost);
+        let edge_strength = settings.prior.unwrap_or_else(|| strength(chosen.iter().map(|&at| &displacements[at]), d, edge_prior));
+        let position_strength = settings.prior.unwrap_or_else(|| strength(samples.iter(), d, position_prior));
+        let mut edges = Vec::with_capacity(chosen.len());
+        for at in chosen {
+            let displacement = displacements[at].gaussian(d, edge_prior, edge_strength, elsewhere(pairs[at]));
+            edges.push(AtlasEdge { ends: pairs[at], displacement: displacement.ok_or_else(bad)? });
+        }
+        let (attributes, mut attribute_spreads) = specimens.attributes(position_strength)?;
+        let mut landmarks = Vec::with_capacity(n);
+        for (at, name) in specimens.names.iter().enumerate() {
+            let position = samples[at].gaussian(d, position_prior, position_strength, [0.0; 3]).ok_or_else(bad)?;
+            let attributes = attribute_spreads.iter_mut().map(|spread| spread.remove(&at)).collect::<Option<_>>().unwrap_or_default();
+            landmarks.push(Landmark { name: name.clone(), position, attributes });
+        }
+        Ok(Self {
+            version: VERSION,
+            dimension: d,
+            specimens: specimens.graphs.len(),
+            pose: specimens.pose,
+            presence: specimens.presence,
+            prior: [position_strength, edge_strength],
+            landmarks,
+            edges,
+            background: specimens.background(),
+            attributes,
+            calibration: None,
+        })
+    }
+}
+
+/// Each landmark's `count` pairs of least cost, together and sorted; ties go to the smallest index.
+fn choose_edges(n: usize, count: usize, pairs: &[[usize; 2]], cost: impl Fn(usize) -> f64) -> Vec<usize> {
+    let mut of = vec![Vec::new(); n];
+    for (at, &[i, j]) in pairs.iter().enumerate() {
+        let cost = cost(at);
+        of[i].push((cost, at));
+        of[j].push((cost, at));
+    }
+    let mut chosen = Vec::new();
+    for mut own in of {
+        own.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        chosen.extend(own.iter().take(count).map(|&(_, at)| at));
+    }
+    chosen.sort_unstable();
+    chosen.dedup();
+    chosen
+}
+
+/// Labelled specimens in a common frame.
+struct Specimens<'a> {
+    graphs: &'a [&'a Graph],
+    dimension: usize,
+    names: Vec<String>,
+    /// Position of each landmark among the points of each specimen.
+    place: Vec<BTreeMap<usize, usize>>,
+    /// All points of each specimen in the frame, named or not.
+    points: Vec<Array2<f64>>,
+    pose: Pose,
+    presence: Presence,
+}
+
+impl<'a> Specimens<'a> {
+    fn new(graphs: &'a [&'a Graph], settings: &AtlasSettings) -> Result<Self> {
+        let first = graphs.first().ok_or(Error::NoExamples)?;
+        let dimension = first.need_points("atlas")?.ncols();
+        let mut numbers: BTreeMap<&str, usize> = BTreeMap::new();
+        let mut names = Vec::new();
+        let mut place = Vec::new();
+        let mut named = Vec::new();
+        let mut nobody = false;
+        for graph in graphs {
+            let points = graph.need_points("atlas")?;
+            if points.ncols() != dimension {
+                return Err(Error::Size { what: "coordinates of a point, for an atlas", expected: dimension, found: points.ncols() });
+            }
+            let own = graph.names().ok_or(Error::Missing { what: "names", needed_by: "atlas" })?;
+            let mut places = BTreeMap::new();
+            for (row, name) in own.iter().enumerate() {
+                if name.is_empty() {
+                    nobody = true;
+                    continue;
+                }
+                let number = *numbers.entry(name).or_insert_with(|| {
+                    names.push(name.clone());
+                    names.len() - 1
+                });
+                places.insert(number, row);
+            }
+            let rows: Vec<usize> = places.values().copied().collect();
+            named.push(Named { landmark: places.keys().copied().collect(), points: points.select(Axis(0), &rows) });
+            place.push(places);
+        }
+        if names.is_empty() {
+            return Err(Error::Missing { what: "names", needed_by: "atlas" });
+        }
+        let complete = !nobody && place.iter().all(|places| places.len() == names.len());
+        let presence = settings.presence.unwrap_or(if complete { Presence::Complete } else { Presence::Partial });
+        let turned = |pose: Pose| generalised_procrustes(&named, names.len(), dimension, pose);
+        let (pose, frames) = match settings.pose {
+            Some(pose) => (pose, turned(pose)?),
+            None => {
+                let frames = turned(Pose::Rotated)?;
+                if lie_alike(&frames) { (Pose::AsGiven, turned(Pose::AsGiven)?) } else { (Pose::Rotated, frames) }
+            }
+        };
+        let all = |(graph, frame): (&&Graph, &Similarity)| graph.points().map(|points| frame.apply(points));
+        let points: Vec<Array2<f64>> = graphs.iter().zip(&frames).filter_map(all).collect();
+        if let Some(((row, column), &value)) = points.iter().flat_map(|points| points.indexed_iter()).find(|(_, value)| !value.is_finite()) {
+            return Err(Error::BadCell { what: "points in the frame of the atlas", row, column, value });
+        }
+        Ok(Self { graphs, dimension, names, place, points, pose, presence })
+    }
+
+    fn point(&self, specimen: usize, row: usize) -> [f64; 3] {
+        let mut point = [0.0; 3];
+        self.points[specimen].row(row).iter().enumerate().for_each(|(p, &x)| point[p] = x);
+        point
+    }
+
+    fn position_samples(&self) -> Vec<Sample> {
+        let mut samples = vec![Sample::default(); self.names.len()];
+        for (specimen, places) in self.place.iter().enumerate() {
+            for (&name, &row) in places {
+                samples[name].values.push(self.point(specimen, row));
+            }
+        }
+        samples
+    }
+
+    /// The displacement from one landmark to another in each specimen that has both.
+    fn displacements(&self, [i, j]: [usize; 2]) -> Sample {
+        let both = self.place.iter().enumerate().filter_map(|(s, places)| Some((s, *places.get(&i)?, *places.get(&j)?)));
+        let values = both.map(|(specimen, from, to)| {
+            let (from, to) = (self.point(specimen, from), self.point(specimen, to));
+            [0, 1, 2].map(|p| to[p] - from[p])
+        });
+        Sample { values: values.collect() }
+    }
+
+    /// Twice the covariance of all points: wider than the specimen, so that it explains what lies anywhere.
+    fn background(&self) -> Gaussian {
+        let rows = self.points.iter().enumerate().flat_map(|(s, points)| (0..points.nrows()).map(move |row| (s, row)));
+        let all = Sample { values: rows.map(|(s, row)| self.point(s, row)).collect() };
+        let (mean, d) = (all.mean(), self.dimension);
+        let mut covariance = Square::default();
+        for value in &all.values {
+            for p in 0..d {
+                for q in 0..d {
+                    covariance[p][q] += 2.0 * (value[p] - mean[p]) * (value[q] - mean[q]) / all.values.len() as f64;
+                }
+            }
+        }
+        // Points on a line have no width: take 1 % of the radius, squared.
+        (0..d).for_each(|p| covariance[p][p] += 1e-4);
+        let unit = || Gaussian { mean: mean[..d].to_vec(), precision: Vec::new(), specimens: 0 };
+        Gaussian::new(mean[..d].to_vec(), &covariance, self.graphs.len()).unwrap_or_else(unit)
+    }
+
+    /// Units of the attributes that every specimen has, and for each the Gaussians of the landmarks.
+    #[expect(clippy::type_complexity, reason = "a list of tables")]
+    fn attributes(&self, strength: f64) -> Result<(Vec<AttributeUnit>, Vec<BTreeMap<usize, Gaussian>>)> {
+        let own = |graph: &&Graph| graph.node_attributes().map(|attributes| attributes.names().to_vec()).unwrap_or_default();
+        let known = self.graphs.first().map(own).unwrap_or_default();
+        let everywhere = known.into_iter().filter(|name| self.graphs.iter().all(|graph| own(graph).contains(name)));
+        let (mut units, mut spreads) = (Vec::new(), Vec::new());
+        for name in everywhere {
+            let columns: Vec<Vec<f64>> = self.graphs.iter().filter_map(|graph| column(graph, &name)).collect();
+            let all = Sample { values: columns.iter().flatten().map(|&x| [x, 0.0, 0.0]).collect() };
+            let mean = all.mean()[0];
+            let deviation = (all.values.iter().map(|value| (value[0] - mean).powi(2)).sum::<f64>() / all.values.len() as f64).sqrt();
+            if !deviation.is_finite() {
+                return Err(Error::BadSetting { name: "attribute", value: deviation, reason: "its values are too large" });
+            }
+            if deviation == 0.0 {
+                continue;
+            }
+            let mut samples = vec![Sample::default(); self.names.len()];
+            for (places, column) in self.place.iter().zip(&columns) {
+                for (&landmark, &row) in places {
+                    samples[landmark].values.push([(column[row] - mean) / deviation, 0.0, 0.0]);
+                }
+            }
+            let prior = Prior::fit(samples.iter(), 1);
+            let spread = samples.iter().enumerate();
+            spreads.push(spread.filter_map(|(at, sample)| Some((at, sample.gaussian(1, prior, strength, [0.0; 3])?))).collect());
+            units.push(AttributeUnit { name, mean, deviation });
+        }
+        Ok((units, spreads))
+    }
+}
+
+/// The values of one attribute of the nodes of a graph.
+pub(super) fn column(graph: &Graph, name: &str) -> Option<Vec<f64>> {
+    let attributes = graph.node_attributes()?;
+    let at = attributes.names().iter().position(|own| own == name)?;
+    Some(attributes.values().column(at).to_vec())
+}
+
+/// Whether no specimen is turned by much against the first.
+fn lie_alike(frames: &[Similarity]) -> bool {
+    let Some(first) = frames.first() else { return true };
+    frames.iter().all(|frame| angle(&frame.rotation.dot(&first.rotation.t())) < ALIKE)
+}
+
+/// The angle of a rotation in the plane or in space.
+fn angle(rotation: &Array2<f64>) -> f64 {
+    let trace = rotation.diag().sum();
+    let cosine = if rotation.nrows() == 2 { trace / 2.0 } else { (trace - 1.0) / 2.0 };
+    cosine.clamp(-1.0, 1.0).acos()
+}

@@ -1,0 +1,32 @@
+//! How much a naming's score falls if one name is not allowed.
+//!
+//! Solving the whole problem again for each name would be exact and slow. Instead the score is linearised at the naming: a pair (i, k)
+//! is worth its node score and its edges to everybody else as they are named. With the pair of landmark i forbidden, the best assignment
+//! of these values is another naming, whose true score is compared. The margin is thus an upper bound on the exact one: some
+//! naming without the pair scores score - margin.
+
+use super::naming::Call;
+use crate::Result;
+use crate::matching::{Compatibility, Linear, Matcher, Solution, Workspace};
+
+/// One for each matched landmark, in order.
+pub(super) fn margins(problem: &Compatibility, solution: &Solution, work: &mut Workspace) -> Result<Vec<Call>> {
+    let mut values = problem.node.clone();
+    if let Some(edge) = &problem.edge {
+        for (i, k) in solution.matching.pairs() {
+            edge.add_pair_gradient(i, k, 1.0, &mut values);
+        }
+    }
+    let mut linear = Compatibility { node: values, edge: None, unmatched: problem.unmatched.clone(), constraint: problem.constraint };
+    let most = solution.matching.matched_count();
+    let mut calls = Vec::with_capacity(most);
+    for (landmark, point) in solution.matching.pairs() {
+        let value = std::mem::replace(&mut linear.node[[landmark, point]], f64::NEG_INFINITY);
+        let other = Linear::default().solve(&linear, work)?.matching;
+        linear.node[[landmark, point]] = value;
+        let comparable = problem.unmatched.is_some() || other.matched_count() == most;
+        let margin = if comparable { solution.score - problem.score(&other)? } else { f64::INFINITY };
+        calls.push(Call { landmark, point, margin, runner_up: other.left_of(point), confidence: None });
+    }
+    Ok(calls)
+}

@@ -1,0 +1,140 @@
+//! [`Atlas`]: where each named point lies relative to the others and how much that varies, learned from a few labelled specimens; and
+//! the names of the points of a new one ([`Atlas::name`]).
+//!
+//! Where the same *named* points occur in every specimen (landmarks, markers, keypoints, neurons), weights that all nodes share throw
+//! away the best knowledge there is. An atlas keeps it: a [`Gaussian`] for the position of each landmark in a common frame (`align`),
+//! one for the displacement along each of its edges, and one for each attribute of a node, all shrunk towards what is usual
+//! (`spread`). Naming is quadratic matching of the atlas (left) to the points (right): the log-likelihoods are inner products
+//! (`gaussian`), so they are ordinary features of nodes and edges with a weight for each *kind* of evidence (`evidence`), and every
+//! matcher, the proof of [`Exact`](crate::matching::Exact), `explain` and learning work on them unchanged.
+//!
+//! Complete specimens: every landmark is there and nothing else, and the likelihood itself is maximised. Otherwise each landmark's
+//! likelihood is compared with that of a background that knows only where points lie at all, and the price of staying unmatched
+//! is 0: better than the background is matched, worse is not.
+//!
+//! What it does not do: bend. A specimen is carried into the frame by a similarity; what is left is the edges' to explain.
+
+mod align;
+mod calibration;
+mod check;
+mod evidence;
+mod gaussian;
+mod learn;
+mod margin;
+mod naming;
+mod pose;
+mod spread;
+
+pub use calibration::Calibration;
+pub use gaussian::Gaussian;
+pub use naming::{Call, Naming, Search};
+
+use serde::{Deserialize, Serialize};
+
+/// The version of the atlas in a model file that this library writes, and the newest it reads.
+const VERSION: u32 = 1;
+
+/// How a specimen may lie. Its size is always free.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pose {
+    /// All specimens lie alike.
+    AsGiven,
+    /// Turned by any angle.
+    Rotated,
+    /// Turned and perhaps mirrored. An object that is its own mirror image cannot be decided.
+    Any,
+}
+
+/// Whether all landmarks are there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Presence {
+    /// A specimen has every landmark and no other point.
+    Complete,
+    /// Landmarks may be missing, and points may be nobody.
+    Partial,
+}
+
+/// How an atlas is learned. What is `None` is found from the specimens.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct AtlasSettings {
+    /// How specimens lie; `None`: as given if the training specimens lie alike, else rotated.
+    pub pose: Option<Pose>,
+    /// Whether all landmarks are there; `None`: if it is so in every training specimen.
+    pub presence: Option<Presence>,
+    /// How many edges each landmark chooses; `None`: 8, or 4 where there are at most 12 landmarks.
+    pub edges: Option<usize>,
+    /// How many specimens the prior of positions and of edges is worth; `None`: by leaving out each specimen in turn.
+    pub prior: Option<f64>,
+}
+
+/// What is known of named points.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Atlas {
+    /// The version of this part of the model file.
+    pub version: u32,
+    /// How many coordinates a point has: 2 or 3.
+    pub dimension: usize,
+    /// How many specimens it was learned from.
+    pub specimens: usize,
+    /// How specimens may lie.
+    pub pose: Pose,
+    /// Whether all landmarks are there.
+    pub presence: Presence,
+    /// How many specimens the priors are worth: that of positions, that of edges.
+    pub prior: [f64; 2],
+    /// The landmarks, in the order in which they were met.
+    pub landmarks: Vec<Landmark>,
+    /// The edges between them, each once.
+    pub edges: Vec<AtlasEdge>,
+    /// Where points lie, whoever they are.
+    pub background: Gaussian,
+    /// The attributes of nodes that it knows, with their units.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub attributes: Vec<AttributeUnit>,
+    /// How margins become confidences; `None`: not calibrated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calibration: Option<Calibration>,
+}
+
+/// A named point.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Landmark {
+    /// Its name.
+    pub name: String,
+    /// Where it lies in the common frame.
+    pub position: Gaussian,
+    /// Its attributes, in the order and units of [`Atlas::attributes`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub attributes: Vec<Gaussian>,
+}
+
+/// Two landmarks whose displacement varies little.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct AtlasEdge {
+    /// From one landmark to another, by position in the list.
+    pub ends: [usize; 2],
+    /// The displacement from the first to the second.
+    pub displacement: Gaussian,
+}
+
+/// An attribute of nodes and its unit: values are counted in deviations from the mean over all points.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct AttributeUnit {
+    /// Its name, as in the graphs.
+    pub name: String,
+    /// The mean over all points.
+    pub mean: f64,
+    /// The standard deviation over all points.
+    pub deviation: f64,
+}

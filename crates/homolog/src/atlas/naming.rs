@@ -1,0 +1,251 @@
+//! [`Atlas::name`]: the names of a specimen's points.
+//!
+//! 1. The poses that positions alone like best (`pose`).
+//! 2. In each the whole problem, edges included, is solved by a search; the best is kept, its pose fitted to what it found, and
+//!    solved again as long as that raises the score.
+//! 3. On request [`Exact`] proves that no naming of these points in this pose scores more. To be quick it looks at each landmark's
+//!    best candidates only; [`Naming::candidates`] says so.
+//! 4. The margins (`margin`): how much the score falls if a name is not allowed.
+//!
+//! The points are shuffled first, always in the same way: ties must not go to whoever is listed first.
+
+use super::margin::margins;
+use super::pose::{Placed, Poser};
+use super::{Atlas, Pose, Presence};
+use crate::features::{FeatureMap, Instance};
+use crate::geometry::Similarity;
+use crate::graph::Graph;
+use crate::matching::{Compatibility, Constraint, Exact, FrankWolfe, Matcher, Matching, Solution, Status, Workspace};
+use crate::{Error, Result};
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use std::sync::Arc;
+
+/// Poses that are looked at with edges.
+const POSES: usize = 4;
+/// How often the best pose is fitted again.
+const REFITS: usize = 3;
+/// Candidates of each landmark in a proof.
+const CANDIDATES: usize = 12;
+/// Problems with no more cells than this are proven without leaving any out.
+const FEW_CELLS: usize = 1000;
+
+/// How hard to look for the best naming.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Search {
+    /// A search that proves nothing, in milliseconds.
+    Quick,
+    /// A proof, in milliseconds to seconds.
+    #[default]
+    Proof,
+}
+
+/// The names of the points of a specimen.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Naming {
+    /// Landmarks of the atlas to points of the specimen.
+    pub matching: Matching,
+    /// For each landmark that has a point, by landmark: how sure that is.
+    pub calls: Vec<Call>,
+    /// What carries the specimen into the frame of the atlas.
+    pub frame: Similarity,
+    /// The score of the naming in that pose.
+    pub score: f64,
+    /// No naming in that pose scores more (of those the candidates allow).
+    pub bound: f64,
+    /// Whether that is proven.
+    pub status: Status,
+    /// How many candidates of each landmark were looked at, where that is not all points: a proof is one among these.
+    pub candidates: Option<usize>,
+}
+
+impl Naming {
+    /// The points of two specimens that have the same name: left to right.
+    ///
+    /// # Errors
+    /// Namings by different atlases.
+    pub fn join(&self, other: &Self) -> Result<Matching> {
+        if self.matching.left_count() != other.matching.left_count() {
+            let (expected, found) = (self.matching.left_count(), other.matching.left_count());
+            return Err(Error::Size { what: "landmarks of the atlas", expected, found });
+        }
+        let partner = |landmark: Option<usize>| other.matching.right_of(landmark?);
+        let joined = self.matching.right_to_left().iter().map(|&landmark| partner(landmark)).collect();
+        Matching::new(joined, other.matching.right_count(), Constraint::OneToOne)
+    }
+}
+
+/// A landmark and its point.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Call {
+    /// The landmark, by position in the atlas.
+    pub landmark: usize,
+    /// The point of the specimen.
+    pub point: usize,
+    /// How much the score falls if the landmark may not have this point; infinite where it has no other.
+    pub margin: f64,
+    /// The landmark that would have the point then; `None`: it would be nobody.
+    pub runner_up: Option<usize>,
+    /// The chance that the name is right; `None` where the atlas is not calibrated.
+    pub confidence: Option<f64>,
+}
+
+/// A problem in a pose, with its answer.
+pub(super) struct Posed {
+    pub(super) placed: Placed,
+    pub(super) problem: Compatibility,
+    pub(super) solution: Solution,
+}
+
+impl Atlas {
+    /// Names the points of a specimen, with proof. `work` carries the caller's interrupt.
+    ///
+    /// # Errors
+    /// Points of another dimension, or without an attribute that the atlas knows.
+    pub fn name(&self, specimen: &Graph, work: &mut Workspace) -> Result<Naming> {
+        self.name_with(specimen, &self.start_weights(), Search::Proof, work)
+    }
+
+    /// The same with weights for the kinds of evidence, as [`Self::features`] lists them.
+    ///
+    /// # Errors
+    /// As [`Self::name`]; weights too many, too few or not finite.
+    pub fn name_with(&self, specimen: &Graph, weights: &[f64], search: Search, work: &mut Workspace) -> Result<Naming> {
+        let mut order: Vec<usize> = (0..specimen.node_count()).collect();
+        order.shuffle(&mut rand_chacha::ChaCha8Rng::seed_from_u64(0));
+        let shuffled = specimen.renumbered(&order)?;
+        let naming = Namer::new(self, &shuffled, weights)?;
+        let best = naming.search(work)?;
+        let (best, candidates) = if search == Search::Proof { naming.prove(best, work)? } else { (best, None) };
+        let Posed { placed, problem, solution } = best;
+        let mut calls = margins(&problem, &solution, work)?;
+        for call in &mut calls {
+            call.point = order[call.point];
+            call.confidence = self.calibration.map(|calibration| calibration.confidence(call.margin));
+        }
+        let back = solution.matching.left_to_right().iter().map(|point| point.map(|point| order[point])).collect();
+        Ok(Naming {
+            matching: Matching::new(back, order.len(), problem.constraint)?,
+            calls,
+            frame: placed.frame,
+            score: solution.score,
+            bound: solution.bound,
+            status: solution.status,
+            candidates,
+        })
+    }
+
+    /// The problem of naming a specimen in a given pose: an ordinary instance with the atlas on the left.
+    ///
+    /// # Errors
+    /// As [`Self::name`].
+    pub fn instance(&self, specimen: &Graph, frame: &Similarity) -> Result<Instance> {
+        let features = self.features();
+        let left = Arc::new(features.describe(&self.graph(self.presence_in(specimen))?)?);
+        let right = Arc::new(features.describe(&self.specimen_graph(specimen, frame)?)?);
+        features.instance(&left, &right)
+    }
+}
+
+/// One specimen being named.
+struct Namer<'a> {
+    atlas: &'a Atlas,
+    specimen: &'a Graph,
+    weights: &'a [f64],
+    features: FeatureMap,
+    left: Arc<crate::features::Described>,
+    complete: bool,
+}
+
+impl<'a> Namer<'a> {
+    fn new(atlas: &'a Atlas, specimen: &'a Graph, weights: &'a [f64]) -> Result<Self> {
+        let features = atlas.features();
+        let presence = atlas.presence_in(specimen);
+        let left = Arc::new(features.describe(&atlas.graph(presence)?)?);
+        Ok(Self { atlas, specimen, weights, features, left, complete: presence == Presence::Complete })
+    }
+
+    /// The problem in a pose. Complete specimens leave nobody unmatched.
+    fn problem(&self, frame: &Similarity) -> Result<Compatibility> {
+        let right = Arc::new(self.features.describe(&self.atlas.specimen_graph(self.specimen, frame)?)?);
+        let mut problem = self.features.instance(&self.left, &right)?.compatibility(self.weights)?;
+        if self.complete {
+            problem.unmatched = None;
+        }
+        Ok(problem)
+    }
+
+    fn solve(&self, placed: Placed, work: &mut Workspace) -> Result<Posed> {
+        let problem = self.problem(&placed.frame)?;
+        let quick = FrankWolfe { starts: 2, max_steps: 20, kicks: 10, ..FrankWolfe::default() };
+        let solution = quick.solve(&problem, work)?;
+        let placed = Placed { matching: solution.matching.clone(), ..placed };
+        Ok(Posed { placed, problem, solution })
+    }
+
+    fn search(&self, work: &mut Workspace) -> Result<Posed> {
+        let points = self.atlas.points_of(self.specimen)?;
+        let poser = Poser::new(self.atlas, self.complete);
+        let mut poses = poser.poses(points, POSES, work)?.into_iter();
+        let first = poses.next().unwrap_or_else(|| Placed::nothing(self.atlas, points.nrows()));
+        let mut best = self.solve(first, work)?;
+        for placed in poses {
+            if work.interrupted() {
+                break;
+            }
+            let posed = self.solve(placed, work)?;
+            if posed.solution.score > best.solution.score {
+                best = posed;
+            }
+        }
+        if self.complete && self.atlas.pose == Pose::AsGiven {
+            return Ok(best);
+        }
+        for _ in 0..REFITS {
+            if work.interrupted() {
+                break;
+            }
+            let frame = poser.fit(points, &best.placed)?;
+            let posed = self.solve(Placed { frame, ..best.placed.clone() }, work)?;
+            if posed.solution.score <= best.solution.score {
+                break;
+            }
+            best = posed;
+        }
+        Ok(best)
+    }
+
+    /// Proves the best naming in its pose, or finds a better one.
+    fn prove(&self, found: Posed, work: &mut Workspace) -> Result<(Posed, Option<usize>)> {
+        let mut problem = found.problem.clone();
+        let all = problem.node.len() <= FEW_CELLS || problem.right_count() <= CANDIDATES;
+        if !all {
+            keep_candidates(&mut problem, &found.solution.matching, CANDIDATES);
+        }
+        let mut solution = Exact::default().solve(&problem, work)?;
+        solution.score = found.problem.score(&solution.matching)?;
+        if solution.score < found.solution.score {
+            // Interrupted before it was as good; its bound holds all the same.
+            solution.matching = found.solution.matching.clone();
+            solution.score = found.solution.score;
+            solution.bound = solution.bound.max(solution.score);
+        }
+        let placed = Placed { matching: solution.matching.clone(), ..found.placed };
+        Ok((Posed { placed, problem: found.problem, solution }, (!all).then_some(CANDIDATES)))
+    }
+}
+
+/// Forbids all but the points that each landmark's own score likes best, and the one it has.
+fn keep_candidates(problem: &mut Compatibility, matching: &Matching, count: usize) {
+    for (landmark, mut row) in problem.node.rows_mut().into_iter().enumerate() {
+        let mut order: Vec<usize> = (0..row.len()).collect();
+        order.sort_by(|&a, &b| row[b].total_cmp(&row[a]).then(a.cmp(&b)));
+        for &point in &order[count.min(order.len())..] {
+            if matching.right_of(landmark) != Some(point) {
+                row[point] = f64::NEG_INFINITY;
+            }
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! Where a new specimen lies in the frame of the atlas: many starts, each refined by naming its points by their positions alone (linear
+//! assignment) and fitting the similarity to that (Procrustes), in turns, from wide Gaussians to their own width.
+//!
+//! Starts: the specimen normalised, in 24 rotations (in space: along each of its three main axes, both ways, 12 rolls), mirrored
+//! too where that is allowed; where points may be missing, in 5 sizes and moved to each side. All are looked at cheaply (each landmark's
+//! best point), the best are refined. No pose is ever proven: what is proven of a naming is proven for the pose it has.
+
+use super::align::{fit, normalise};
+use super::evidence::monomial_table;
+use super::{Atlas, Pose, Presence};
+use crate::Result;
+use crate::geometry::{Similarity, main_axes};
+use crate::matching::{Compatibility, Constraint, Linear, Matcher, Matching, Workspace};
+use ndarray::{Array1, Array2, ArrayView2, Axis};
+
+/// Rotations to try in the plane, and rolls about an axis in space.
+const TURNS: usize = 24;
+const ROLLS: usize = 12;
+/// Sizes and shifts to try where points may be missing: foreign points spoil both centre and radius.
+const SIZES: [f64; 5] = [1.0, 0.9, 1.12, 0.8, 1.25];
+const SHIFT: f64 = 0.3;
+/// Deviations added to every Gaussian, round after round.
+const WIDTHS: [f64; 4] = [0.4, 0.2, 0.1, 0.0];
+/// Starts that are refined.
+const REFINED: usize = 24;
+/// Rounds of naming and fitting at each width; it settles in two to five.
+const ROUNDS: usize = 8;
+
+/// A pose, and what it is worth by positions alone.
+#[derive(Debug, Clone)]
+pub(super) struct Placed {
+    pub(super) frame: Similarity,
+    pub(super) matching: Matching,
+    pub(super) score: f64,
+}
+
+impl Placed {
+    /// Nothing named, nothing moved.
+    pub(super) fn nothing(atlas: &Atlas, point_count: usize) -> Self {
+        let matching = Matching::empty(atlas.landmarks.len(), point_count);
+        Self { frame: Similarity::identity(atlas.dimension), matching, score: 0.0 }
+    }
+}
+
+/// Names by positions alone, in any pose.
+pub(super) struct Poser<'a> {
+    atlas: &'a Atlas,
+    /// The coefficients at each width.
+    tables: Vec<Array2<f64>>,
+    means: Array2<f64>,
+    complete: bool,
+}
+
+impl<'a> Poser<'a> {
+    pub(super) fn new(atlas: &'a Atlas, complete: bool) -> Self {
+        let tables = WIDTHS.iter().map(|width| atlas.position_table(width * width, if complete { Presence::Complete } else { Presence::Partial })).collect();
+        let mut means = Array2::zeros((atlas.landmarks.len(), atlas.dimension));
+        for (mut row, landmark) in means.rows_mut().into_iter().zip(&atlas.landmarks) {
+            row.assign(&Array1::from_vec(landmark.position.mean.clone()));
+        }
+        Self { atlas, tables, means, complete }
+    }
+
+    /// The best poses, best first, all different in what they match.
+    pub(super) fn poses(&self, points: ArrayView2<'_, f64>, count: usize, work: &mut Workspace) -> Result<Vec<Placed>> {
+        let starts = starts(self.atlas, points, self.complete);
+        if starts.len() == 1 && self.complete {
+            return starts.into_iter().map(|frame| self.place(points, frame, WIDTHS.len() - 1, work)).collect();
+        }
+        let mut looks: Vec<(f64, usize)> = starts.iter().enumerate().map(|(at, start)| (self.look(points, start), at)).collect();
+        looks.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        let mut found: Vec<Placed> = Vec::new();
+        for &(_, at) in looks.iter().take(REFINED) {
+            if work.interrupted() && !found.is_empty() {
+                break;
+            }
+            let placed = self.refine(points, starts[at].clone(), work)?;
+            if found.iter().all(|other| other.matching != placed.matching) {
+                found.push(placed);
+            }
+        }
+        found.sort_by(|a, b| b.score.total_cmp(&a.score));
+        found.truncate(count);
+        Ok(found)
+    }
+
+    /// What a pose could be worth at the widest: each landmark with its best point.
+    fn look(&self, points: ArrayView2<'_, f64>, frame: &Similarity) -> f64 {
+        let scores = self.scores(points, frame, 0);
+        let floor = if self.complete { f64::NEG_INFINITY } else { 0.0 };
+        scores.rows().into_iter().map(|row| row.iter().fold(floor, |best, &score| best.max(score))).sum()
+    }
+
+    fn scores(&self, points: ArrayView2<'_, f64>, frame: &Similarity, width: usize) -> Array2<f64> {
+        self.tables[width].dot(&monomial_table(frame.apply(points).view()).t())
+    }
+
+    /// Names by positions at one width, without moving.
+    fn place(&self, points: ArrayView2<'_, f64>, frame: Similarity, width: usize, work: &mut Workspace) -> Result<Placed> {
+        let node = self.scores(points, &frame, width);
+        let unmatched = (!self.complete).then(|| Array1::zeros(node.nrows()));
+        let problem = Compatibility { node, edge: None, unmatched, constraint: Constraint::OneToOne };
+        let solution = Linear::default().solve(&problem, work)?;
+        Ok(Placed { frame, matching: solution.matching, score: solution.score })
+    }
+
+    /// Naming and fitting in turns until nothing changes, from wide to narrow.
+    fn refine(&self, points: ArrayView2<'_, f64>, start: Similarity, work: &mut Workspace) -> Result<Placed> {
+        let mut placed = self.place(points, start, 0, work)?;
+        for width in 0..WIDTHS.len() {
+            for _ in 0..ROUNDS {
+                let frame = self.fit(points, &placed)?;
+                let next = self.place(points, frame, width, work)?;
+                let same = next.matching == placed.matching;
+                placed = next;
+                if same {
+                    break;
+                }
+            }
+        }
+        Ok(placed)
+    }
+
+    /// The similarity that fits a matching; as before where it matches too little to say.
+    pub(super) fn fit(&self, points: ArrayView2<'_, f64>, placed: &Placed) -> Result<Similarity> {
+        let (landmarks, rows): (Vec<usize>, Vec<usize>) = placed.matching.pairs().unzip();
+        if rows.len() <= self.atlas.dimension {
+            return Ok(placed.frame.clone());
+        }
+        let (from, to) = (points.select(Axis(0), &rows), self.means.select(Axis(0), &landmarks));
+        let frame = fit(from.view(), to.view(), None, self.atlas.pose, &placed.frame)?;
+        Ok(if frame.shift.iter().all(|x| x.is_finite()) { frame } else { placed.frame.clone() })
+    }
+}
+
+/// Every pose to start from.
+fn starts(atlas: &Atlas, points: ArrayView2<'_, f64>, complete: bool) -> Vec<Similarity> {
+    let pose = atlas.pose;
+    let base = normalise(points);
+    let d = points.ncols();
+    let mut turns: Vec<Array2<f64>> = match pose {
+        Pose::AsGiven => vec![Array2::eye(d)],
+        Pose::Rotated | Pose::Any if d == 2 => (0..TURNS).map(|turn| plane_turn(2, 0, 1, turn, TURNS)).collect(),
+        Pose::Rotated | Pose::Any => space_turns(atlas, base.apply(points).view()),
+    };
+    if pose == Pose::Any {
+        let mirrored: Vec<Array2<f64>> = turns.iter().map(mirror).collect();
+        turns.extend(mirrored);
+    }
+    let (sizes, shifts) = if complete { (&SIZES[..1], 1) } else { (&SIZES[..], 1 + 2 * d) };
+    let mut starts = Vec::new();
+    for turn in &turns {
+        let centred = turn.dot(&base.shift);
+        for &size in sizes {
+            for shift in 0..shifts {
+                let mut place = &centred * size;
+                if shift > 0 {
+                    place[(shift - 1) / 2] += if shift % 2 == 1 { SHIFT } else { -SHIFT };
+                }
+                starts.push(Similarity { rotation: turn.clone(), scale: base.scale * size, shift: place });
+            }
+        }
+    }
+    starts
+}
+
+fn mirror(rotation: &Array2<f64>) -> Array2<f64> {
+    let mut mirrored = rotation.clone();
+    mirrored.row_mut(0).mapv_inplace(|x| -x);
+    mirrored
+}
+
+/// A turn by `turn` of `count` parts of a full one, in the plane of two axes.
+fn plane_turn(d: usize, p: usize, q: usize, turn: usize, count: usize) -> Array2<f64> {
+    let (sine, cosine) = (std::f64::consts::TAU * turn as f64 / count as f64).sin_cos();
+    let mut rotation = Array2::eye(d);
+    (rotation[[p, p]], rotation[[q, q]], rotation[[p, q]], rotation[[q, p]]) = (cosine, cosine, -sine, sine);
+    rotation
+}
+
+/// Rotations that bring a main axis of the points onto the first of the atlas, either way, in each of 12 rolls about it.
+fn space_turns(atlas: &Atlas, points: ArrayView2<'_, f64>) -> Vec<Array2<f64>> {
+    let axes = main_axes(&points.t().dot(&points));
+    let back = main_axes(&atlas.background.covariance());
+    let mirrored = |frame: &Array2<f64>| Similarity { rotation: frame.clone(), ..Similarity::identity(3) }.is_mirrored();
+    let back = if mirrored(&back) { back * -1.0 } else { back };
+    let mut turns = Vec::new();
+    for first in 0..3 {
+        for flip in [1.0, -1.0] {
+            let x = axes.column(first).mapv(|value| flip * value);
+            let y = axes.column((first + 1) % 3).to_owned();
+            let z = ndarray::array![x[1] * y[2] - x[2] * y[1], x[2] * y[0] - x[0] * y[2], x[0] * y[1] - x[1] * y[0]];
+            let mut onto = Array2::zeros((3, 3));
+            [x, y, z].iter().enumerate().for_each(|(row, axis)| onto.row_mut(row).assign(axis));
+            turns.extend((0..ROLLS).map(|roll| back.dot(&plane_turn(3, 1, 2, roll, ROLLS)).dot(&onto)));
+        }
+    }
+    turns
+}
