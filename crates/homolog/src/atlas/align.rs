@@ -36,7 +36,8 @@ pub(super) fn fit(
         Pose::Rotated => Similarity::fit(points, targets, weights, false)?,
         Pose::Any => Similarity::fit(points, targets, weights, true)?,
     };
-    let ((centre, radius), (target_centre, target_radius)) = (centre_and_radius(points, weights), centre_and_radius(targets, weights));
+    let ((centre, radius), (target_centre, target_radius)) =
+        (centre_and_radius(points, weights), centre_and_radius(targets, weights));
     let scale = if radius > 0.0 && target_radius > 0.0 { target_radius / radius } else { before.scale };
     let shift = target_centre - turned.rotation.dot(&centre) * scale;
     Ok(Similarity { scale, shift, ..turned })
@@ -61,12 +62,18 @@ pub(super) fn centre_and_radius(points: ArrayView2<'_, f64>, weights: Option<&[f
         centre.scaled_add(weight(row) / total, &point);
     }
     let square = |point: ArrayView1<'_, f64>| point.iter().zip(&centre).map(|(x, c)| (x - c).powi(2)).sum::<f64>();
-    let squares: f64 = points.rows().into_iter().enumerate().map(|(row, point)| weight(row) / total * square(point)).sum();
+    let squares: f64 =
+        points.rows().into_iter().enumerate().map(|(row, point)| weight(row) / total * square(point)).sum();
     (centre, squares.sqrt())
 }
 
 /// The similarity of each specimen into the common frame, whose mean shape has centre 0 and radius 1.
-pub(super) fn generalised_procrustes(specimens: &[Named], name_count: usize, dimension: usize, pose: Pose) -> Result<Vec<Similarity>> {
+pub(super) fn generalised_procrustes(
+    specimens: &[Named],
+    name_count: usize,
+    dimension: usize,
+    pose: Pose,
+) -> Result<Vec<Similarity>> {
     let mut frames: Vec<Similarity> = specimens.iter().map(|specimen| normalise(specimen.points.view())).collect();
     let complete = specimens.iter().all(|specimen| specimen.landmark.len() == name_count);
     if complete && pose == Pose::AsGiven {
@@ -84,7 +91,13 @@ pub(super) fn generalised_procrustes(specimens: &[Named], name_count: usize, dim
 }
 
 /// From the specimen with most names outwards: each joins where it shares most names with those already there.
-fn start(specimens: &[Named], frames: &mut [Similarity], name_count: usize, dimension: usize, pose: Pose) -> Result<()> {
+fn start(
+    specimens: &[Named],
+    frames: &mut [Similarity],
+    name_count: usize,
+    dimension: usize,
+    pose: Pose,
+) -> Result<()> {
     let mut waiting: Vec<usize> = (0..specimens.len()).collect();
     let mut there: Vec<usize> = Vec::new();
     let mut known = vec![false; name_count];
@@ -112,7 +125,8 @@ impl Named {
 
 /// The similarity of one specimen onto a mean shape, over the landmarks that both have; as before where they share none.
 fn onto(specimen: &Named, mean: &[Option<Array1<f64>>], pose: Pose, before: &Similarity) -> Result<Similarity> {
-    let shared: Vec<usize> = (0..specimen.landmark.len()).filter(|&row| mean[specimen.landmark[row]].is_some()).collect();
+    let shared: Vec<usize> =
+        (0..specimen.landmark.len()).filter(|&row| mean[specimen.landmark[row]].is_some()).collect();
     if shared.is_empty() {
         return Ok(before.clone());
     }
@@ -129,7 +143,12 @@ fn onto(specimen: &Named, mean: &[Option<Array1<f64>>], pose: Pose, before: &Sim
 }
 
 /// The mean position of each landmark in the frame; `None` where no specimen has it.
-pub(super) fn mean_shape(specimens: &[Named], frames: &[Similarity], name_count: usize, dimension: usize) -> Vec<Option<Array1<f64>>> {
+pub(super) fn mean_shape(
+    specimens: &[Named],
+    frames: &[Similarity],
+    name_count: usize,
+    dimension: usize,
+) -> Vec<Option<Array1<f64>>> {
     let mut sums = vec![Array1::<f64>::zeros(dimension); name_count];
     let mut counts = vec![0_usize; name_count];
     for (specimen, frame) in specimens.iter().zip(frames) {

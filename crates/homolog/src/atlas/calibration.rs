@@ -48,7 +48,8 @@ impl Calibration {
         let right = names.iter().filter(|name| name.1).count();
         let high = (right as f64 + 1.0) / (right as f64 + 2.0);
         let low = 1.0 / ((names.len() - right) as f64 + 2.0);
-        let sample: Vec<(f64, f64)> = names.iter().map(|&(margin, right)| (size(margin), if right { high } else { low })).collect();
+        let sample: Vec<(f64, f64)> =
+            names.iter().map(|&(margin, right)| (size(margin), if right { high } else { low })).collect();
         let (mut offset, mut slope) = logistic(&sample, true);
         if slope < 0.0 {
             (offset, slope) = logistic(&sample, false);
@@ -85,7 +86,11 @@ fn logistic(sample: &[(f64, f64)], with_slope: bool) -> (f64, f64) {
             hbb += weight * x * x;
         }
         let determinant = haa * hbb - hab * hab;
-        let (da, db) = if with_slope { ((hbb * ga - hab * gb) / determinant, (haa * gb - hab * ga) / determinant) } else { (ga / haa, 0.0) };
+        let (da, db) = if with_slope {
+            ((hbb * ga - hab * gb) / determinant, (haa * gb - hab * ga) / determinant)
+        } else {
+            (ga / haa, 0.0)
+        };
         let before = loss(a, b);
         let mut step = 1.0;
         while step > 1e-6 && loss(a - step * da, b - step * db) > before {
@@ -122,7 +127,12 @@ impl Atlas {
                 return Ok(Vec::new());
             }
             let atlas = Self::learn(&others, &fixed)?;
-            let naming = atlas.name_with(specimen, &atlas.start_weights(), Search::Quick, &mut Workspace::with_control(control))?;
+            let naming = atlas.name_with(
+                specimen,
+                &atlas.start_weights(),
+                Search::Quick,
+                &mut Workspace::with_control(control),
+            )?;
             let names = specimen.names().unwrap_or_default();
             let told = naming.calls.iter().filter(|call| !names[call.point].is_empty());
             Ok(told.map(|call| (call.margin, names[call.point] == atlas.landmarks[call.landmark].name)).collect())

@@ -11,7 +11,9 @@
 use super::gaussian::{Gaussian, monomial_count, monomials};
 use super::learn::column;
 use super::{Atlas, Presence};
-use crate::features::{Comparison, Descriptor, EdgeKind, EdgeProduct, FeatureMap, InnerProduct, NodeAttributes, NodeFeature};
+use crate::features::{
+    Comparison, Descriptor, EdgeKind, EdgeProduct, FeatureMap, InnerProduct, NodeAttributes, NodeFeature, Scale,
+};
 use crate::geometry::Similarity;
 use crate::graph::{Attributes, Direction, Graph};
 use crate::matching::Constraint;
@@ -56,7 +58,8 @@ impl Atlas {
 
     /// The columns of the node attributes of one group of attributes.
     fn group_columns(&self, members: &[usize], kind: &str) -> Vec<String> {
-        let mut all: Vec<String> = members.iter().flat_map(|&at| columns(&format!("value {}", self.attributes[at].name), 1)).collect();
+        let mut all: Vec<String> =
+            members.iter().flat_map(|&at| columns(&format!("value {}", self.attributes[at].name), 1)).collect();
         // The first column names the weight.
         if let Some(first) = all.first_mut() {
             *first = kind.to_string();
@@ -81,6 +84,7 @@ impl Atlas {
             edge: if self.edges.is_empty() { Vec::new() } else { vec![edge] },
             unmatched: true,
             constraint: Constraint::OneToOne,
+            scale: Scale::AsIs,
         }
     }
 
@@ -106,7 +110,10 @@ impl Atlas {
     /// The coefficients of all positions, their variances widened by `extra`: one row per landmark.
     pub(super) fn position_table(&self, extra: f64, presence: Presence) -> Array2<f64> {
         let background = self.background.widened(extra).coefficients();
-        let rows = self.landmarks.iter().map(|landmark| Self::evidence(&landmark.position.widened(extra), &background, presence));
+        let rows = self
+            .landmarks
+            .iter()
+            .map(|landmark| Self::evidence(&landmark.position.widened(extra), &background, presence));
         let values: Vec<f64> = rows.flatten().collect();
         shaped(values, self.landmarks.len(), monomial_count(self.dimension))
     }
@@ -129,12 +136,16 @@ impl Atlas {
             let normal = Gaussian::new(vec![0.0], &[[1.0, 0.0, 0.0], [0.0; 3], [0.0; 3]], 0);
             let background = normal.map(|gaussian| gaussian.coefficients()).unwrap_or_default();
             let numbers = self.landmarks.iter().flat_map(|landmark| {
-                members.iter().flat_map(|&at| Self::evidence(&landmark.attributes[at], &background, presence)).collect::<Vec<_>>()
+                members
+                    .iter()
+                    .flat_map(|&at| Self::evidence(&landmark.attributes[at], &background, presence))
+                    .collect::<Vec<_>>()
             });
             let table = shaped(numbers.collect(), n, 3 * members.len());
             values = ndarray::concatenate![ndarray::Axis(1), values, table];
         }
-        let means: Vec<f64> = self.landmarks.iter().flat_map(|landmark| landmark.position.mean.iter().copied()).collect();
+        let means: Vec<f64> =
+            self.landmarks.iter().flat_map(|landmark| landmark.position.mean.iter().copied()).collect();
         let graph = Graph::from_points(shaped(means, n, self.dimension))?
             .with_names(self.landmarks.iter().map(|landmark| landmark.name.clone()).collect())?
             .with_node_attributes(Attributes::new(names, values)?)?;
@@ -182,10 +193,15 @@ impl Atlas {
         for &[k, l] in &ends {
             numbers.extend(monomials((&points.row(l) - &points.row(k)).view()));
         }
-        let attributes = Attributes::new(columns(DISPLACEMENT, self.dimension), shaped(numbers, ends.len(), monomial_count(self.dimension)))?;
-        Graph::from_points(points)?
-            .with_node_attributes(Attributes::new(names, values)?)?
-            .with_attributed_edges(ends, &attributes, Direction::Directed)
+        let attributes = Attributes::new(
+            columns(DISPLACEMENT, self.dimension),
+            shaped(numbers, ends.len(), monomial_count(self.dimension)),
+        )?;
+        Graph::from_points(points)?.with_node_attributes(Attributes::new(names, values)?)?.with_attributed_edges(
+            ends,
+            &attributes,
+            Direction::Directed,
+        )
     }
 
     /// The points of a specimen, of the right dimension.
@@ -194,7 +210,11 @@ impl Atlas {
         if points.ncols() == self.dimension {
             Ok(points)
         } else {
-            Err(Error::Size { what: "coordinates of a point, for this atlas", expected: self.dimension, found: points.ncols() })
+            Err(Error::Size {
+                what: "coordinates of a point, for this atlas",
+                expected: self.dimension,
+                found: points.ncols(),
+            })
         }
     }
 }

@@ -51,7 +51,8 @@ impl Gaussian {
 
     /// The covariance; the precision was checked to be positive definite.
     pub(super) fn covariance_square(&self) -> Square {
-        inverse_and_log_det(&self.precision_square(), self.dimension()).map_or_else(Square::default, |(inverse, _)| inverse)
+        inverse_and_log_det(&self.precision_square(), self.dimension())
+            .map_or_else(Square::default, |(inverse, _)| inverse)
     }
 
     fn precision_square(&self) -> Square {
@@ -81,13 +82,15 @@ impl Gaussian {
         let pulled: Vec<f64> = (0..d).map(|p| (0..d).map(|q| square[p][q] * self.mean[q]).sum()).collect();
         let log_det = self.log_det_precision();
         let reach: f64 = self.mean.iter().zip(&pulled).map(|(a, b)| a * b).sum();
-        let squares = self.precision.iter().zip(pairs(d)).map(|(value, (p, q))| if p == q { -0.5 * value } else { -value });
+        let squares =
+            self.precision.iter().zip(pairs(d)).map(|(value, (p, q))| if p == q { -0.5 * value } else { -value });
         std::iter::once(0.5 * (log_det - reach)).chain(pulled.iter().copied()).chain(squares).collect()
     }
 
     /// Whether it is one: sizes that agree, finite numbers, a positive definite precision.
     pub(super) fn check(&self, what: &'static str, dimension: usize) -> Result<()> {
-        for (expected, found) in [(dimension, self.mean.len()), (dimension * (dimension + 1) / 2, self.precision.len())] {
+        for (expected, found) in [(dimension, self.mean.len()), (dimension * (dimension + 1) / 2, self.precision.len())]
+        {
             if expected != found {
                 return Err(Error::Size { what, expected, found });
             }
@@ -180,8 +183,10 @@ mod tests {
         assert!((gaussian.covariance()[[0, 1]] - 0.01).abs() < 1e-15);
         let (inverse, log_det) = inverse_and_log_det(&covariance, 2).unwrap();
         let off = [0.3 - 0.5, -0.7 + 1.0];
-        let square: f64 = (0..2).flat_map(|p| (0..2).map(move |q| (p, q))).map(|(p, q)| off[p] * inverse[p][q] * off[q]).sum();
-        let product: f64 = gaussian.coefficients().iter().zip(monomials(array![0.3, -0.7].view())).map(|(a, b)| a * b).sum();
+        let square: f64 =
+            (0..2).flat_map(|p| (0..2).map(move |q| (p, q))).map(|(p, q)| off[p] * inverse[p][q] * off[q]).sum();
+        let product: f64 =
+            gaussian.coefficients().iter().zip(monomials(array![0.3, -0.7].view())).map(|(a, b)| a * b).sum();
         assert!((-0.5 * (square + log_det) - product).abs() < 1e-12);
         assert_eq!(gaussian.coefficients().len(), monomial_count(2));
     }

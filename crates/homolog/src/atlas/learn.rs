@@ -35,7 +35,11 @@ impl Atlas {
         };
         let position_prior = Prior::fit(samples.iter(), d);
         let edge_prior = Prior::fit(displacements.iter(), d);
-        let bad = || Error::BadSetting { name: "prior", value: settings.prior.unwrap_or(USUAL_STRENGTH), reason: "it must be positive" };
+        let bad = || Error::BadSetting {
+            name: "prior",
+            value: settings.prior.unwrap_or(USUAL_STRENGTH),
+            reason: "it must be positive",
+        };
         if settings.prior.is_some_and(|prior| !(prior.is_finite() && prior > 0.0)) {
             return Err(bad());
         }
@@ -50,7 +54,8 @@ impl Atlas {
         };
         let count = settings.edges.unwrap_or(if n <= FEW { EDGES_OF_FEW } else { EDGES });
         let chosen = choose_edges(n, count, &pairs, cost);
-        let edge_strength = settings.prior.unwrap_or_else(|| strength(chosen.iter().map(|&at| &displacements[at]), d, edge_prior));
+        let edge_strength =
+            settings.prior.unwrap_or_else(|| strength(chosen.iter().map(|&at| &displacements[at]), d, edge_prior));
         let position_strength = settings.prior.unwrap_or_else(|| strength(samples.iter(), d, position_prior));
         let mut edges = Vec::with_capacity(chosen.len());
         for at in chosen {
@@ -61,7 +66,11 @@ impl Atlas {
         let mut landmarks = Vec::with_capacity(n);
         for (at, name) in specimens.names.iter().enumerate() {
             let position = samples[at].gaussian(d, position_prior, position_strength, [0.0; 3]).ok_or_else(bad)?;
-            let attributes = attribute_spreads.iter_mut().map(|spread| spread.remove(&at)).collect::<Option<_>>().unwrap_or_default();
+            let attributes = attribute_spreads
+                .iter_mut()
+                .map(|spread| spread.remove(&at))
+                .collect::<Option<_>>()
+                .unwrap_or_default();
             landmarks.push(Landmark { name: name.clone(), position, attributes });
         }
         Ok(Self {
@@ -123,7 +132,11 @@ impl<'a> Specimens<'a> {
         for graph in graphs {
             let points = graph.need_points("atlas")?;
             if points.ncols() != dimension {
-                return Err(Error::Size { what: "coordinates of a point, for an atlas", expected: dimension, found: points.ncols() });
+                return Err(Error::Size {
+                    what: "coordinates of a point, for an atlas",
+                    expected: dimension,
+                    found: points.ncols(),
+                });
             }
             let own = graph.names().ok_or(Error::Missing { what: "names", needed_by: "atlas" })?;
             let mut places = BTreeMap::new();
@@ -157,7 +170,9 @@ impl<'a> Specimens<'a> {
         };
         let all = |(graph, frame): (&&Graph, &Similarity)| graph.points().map(|points| frame.apply(points));
         let points: Vec<Array2<f64>> = graphs.iter().zip(&frames).filter_map(all).collect();
-        if let Some(((row, column), &value)) = points.iter().flat_map(|points| points.indexed_iter()).find(|(_, value)| !value.is_finite()) {
+        if let Some(((row, column), &value)) =
+            points.iter().flat_map(|points| points.indexed_iter()).find(|(_, value)| !value.is_finite())
+        {
             return Err(Error::BadCell { what: "points in the frame of the atlas", row, column, value });
         }
         Ok(Self { graphs, dimension, names, place, points, pose, presence })
@@ -181,7 +196,8 @@ impl<'a> Specimens<'a> {
 
     /// The displacement from one landmark to another in each specimen that has both.
     fn displacements(&self, [i, j]: [usize; 2]) -> Sample {
-        let both = self.place.iter().enumerate().filter_map(|(s, places)| Some((s, *places.get(&i)?, *places.get(&j)?)));
+        let both =
+            self.place.iter().enumerate().filter_map(|(s, places)| Some((s, *places.get(&i)?, *places.get(&j)?)));
         let values = both.map(|(specimen, from, to)| {
             let (from, to) = (self.point(specimen, from), self.point(specimen, to));
             [0, 1, 2].map(|p| to[p] - from[p])
@@ -211,7 +227,8 @@ impl<'a> Specimens<'a> {
     /// Units of the attributes that every specimen has, and for each the Gaussians of the landmarks.
     #[expect(clippy::type_complexity, reason = "a list of tables")]
     fn attributes(&self, strength: f64) -> Result<(Vec<AttributeUnit>, Vec<BTreeMap<usize, Gaussian>>)> {
-        let own = |graph: &&Graph| graph.node_attributes().map(|attributes| attributes.names().to_vec()).unwrap_or_default();
+        let own =
+            |graph: &&Graph| graph.node_attributes().map(|attributes| attributes.names().to_vec()).unwrap_or_default();
         let known = self.graphs.first().map(own).unwrap_or_default();
         let everywhere = known.into_iter().filter(|name| self.graphs.iter().all(|graph| own(graph).contains(name)));
         let (mut units, mut spreads) = (Vec::new(), Vec::new());
@@ -219,9 +236,15 @@ impl<'a> Specimens<'a> {
             let columns: Vec<Vec<f64>> = self.graphs.iter().filter_map(|graph| column(graph, &name)).collect();
             let all = Sample { values: columns.iter().flatten().map(|&x| [x, 0.0, 0.0]).collect() };
             let mean = all.mean()[0];
-            let deviation = (all.values.iter().map(|value| (value[0] - mean).powi(2)).sum::<f64>() / all.values.len() as f64).sqrt();
+            let deviation = (all.values.iter().map(|value| (value[0] - mean).powi(2)).sum::<f64>()
+                / all.values.len() as f64)
+                .sqrt();
             if !deviation.is_finite() {
-                return Err(Error::BadSetting { name: "attribute", value: deviation, reason: "its values are too large" });
+                return Err(Error::BadSetting {
+                    name: "attribute",
+                    value: deviation,
+                    reason: "its values are too large",
+                });
             }
             if deviation == 0.0 {
                 continue;
@@ -234,7 +257,9 @@ impl<'a> Specimens<'a> {
             }
             let prior = Prior::fit(samples.iter(), 1);
             let spread = samples.iter().enumerate();
-            spreads.push(spread.filter_map(|(at, sample)| Some((at, sample.gaussian(1, prior, strength, [0.0; 3])?))).collect());
+            spreads.push(
+                spread.filter_map(|(at, sample)| Some((at, sample.gaussian(1, prior, strength, [0.0; 3])?))).collect(),
+            );
             units.push(AttributeUnit { name, mean, deviation });
         }
         Ok((units, spreads))

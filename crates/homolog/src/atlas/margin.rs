@@ -17,7 +17,12 @@ pub(super) fn margins(problem: &Compatibility, solution: &Solution, work: &mut W
             edge.add_pair_gradient(i, k, 1.0, &mut values);
         }
     }
-    let mut linear = Compatibility { node: values, edge: None, unmatched: problem.unmatched.clone(), constraint: problem.constraint };
+    let mut linear = Compatibility {
+        node: values,
+        edge: None,
+        unmatched: problem.unmatched.clone(),
+        constraint: problem.constraint,
+    };
     let most = solution.matching.matched_count();
     let mut calls = Vec::with_capacity(most);
     for (landmark, point) in solution.matching.pairs() {

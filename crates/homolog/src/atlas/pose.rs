@@ -53,7 +53,12 @@ pub(super) struct Poser<'a> {
 
 impl<'a> Poser<'a> {
     pub(super) fn new(atlas: &'a Atlas, complete: bool) -> Self {
-        let tables = WIDTHS.iter().map(|width| atlas.position_table(width * width, if complete { Presence::Complete } else { Presence::Partial })).collect();
+        let tables = WIDTHS
+            .iter()
+            .map(|width| {
+                atlas.position_table(width * width, if complete { Presence::Complete } else { Presence::Partial })
+            })
+            .collect();
         let mut means = Array2::zeros((atlas.landmarks.len(), atlas.dimension));
         for (mut row, landmark) in means.rows_mut().into_iter().zip(&atlas.landmarks) {
             row.assign(&Array1::from_vec(landmark.position.mean.clone()));
@@ -67,7 +72,8 @@ impl<'a> Poser<'a> {
         if starts.len() == 1 && self.complete {
             return starts.into_iter().map(|frame| self.place(points, frame, WIDTHS.len() - 1, work)).collect();
         }
-        let mut looks: Vec<(f64, usize)> = starts.iter().enumerate().map(|(at, start)| (self.look(points, start), at)).collect();
+        let mut looks: Vec<(f64, usize)> =
+            starts.iter().enumerate().map(|(at, start)| (self.look(points, start), at)).collect();
         looks.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         let mut found: Vec<Placed> = Vec::new();
         for &(_, at) in looks.iter().take(REFINED) {
@@ -96,7 +102,13 @@ impl<'a> Poser<'a> {
     }
 
     /// Names by positions at one width, without moving.
-    fn place(&self, points: ArrayView2<'_, f64>, frame: Similarity, width: usize, work: &mut Workspace) -> Result<Placed> {
+    fn place(
+        &self,
+        points: ArrayView2<'_, f64>,
+        frame: Similarity,
+        width: usize,
+        work: &mut Workspace,
+    ) -> Result<Placed> {
         let node = self.scores(points, &frame, width);
         let unmatched = (!self.complete).then(|| Array1::zeros(node.nrows()));
         let problem = Compatibility { node, edge: None, unmatched, constraint: Constraint::OneToOne };
@@ -182,7 +194,8 @@ fn plane_turn(d: usize, p: usize, q: usize, turn: usize, count: usize) -> Array2
 fn space_turns(atlas: &Atlas, points: ArrayView2<'_, f64>) -> Vec<Array2<f64>> {
     let axes = main_axes(&points.t().dot(&points));
     let back = main_axes(&atlas.background.covariance());
-    let mirrored = |frame: &Array2<f64>| Similarity { rotation: frame.clone(), ..Similarity::identity(3) }.is_mirrored();
+    let mirrored =
+        |frame: &Array2<f64>| Similarity { rotation: frame.clone(), ..Similarity::identity(3) }.is_mirrored();
     let back = if mirrored(&back) { back * -1.0 } else { back };
     let mut turns = Vec::new();
     for first in 0..3 {

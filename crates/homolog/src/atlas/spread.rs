@@ -127,7 +127,8 @@ impl Prior {
 pub(super) fn strength<'a>(samples: impl Iterator<Item = &'a Sample> + Clone, d: usize, prior: Prior) -> f64 {
     let mut best = (f64::NEG_INFINITY, USUAL_STRENGTH);
     for strength in STRENGTHS {
-        let likelihood: f64 = samples.clone().filter_map(|sample| left_out_likelihood(sample, d, prior, strength)).sum();
+        let likelihood: f64 =
+            samples.clone().filter_map(|sample| left_out_likelihood(sample, d, prior, strength)).sum();
         if likelihood != 0.0 && likelihood > best.0 {
             best = (likelihood, strength);
         }

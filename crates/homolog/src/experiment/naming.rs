@@ -154,7 +154,12 @@ fn share(part: usize, whole: usize) -> f64 {
 /// The names that a naming gives, one or none for each point.
 #[must_use]
 pub fn names_of<'a>(atlas: &'a Atlas, naming: &Naming) -> Vec<Option<&'a str>> {
-    naming.matching.right_to_left().iter().map(|landmark| landmark.map(|at| atlas.landmarks[at].name.as_str())).collect()
+    naming
+        .matching
+        .right_to_left()
+        .iter()
+        .map(|landmark| landmark.map(|at| atlas.landmarks[at].name.as_str()))
+        .collect()
 }
 
 /// `count` specimens to learn from and the others to test on (at most `most`), drawn at random; the same for the same seed.

@@ -7,7 +7,7 @@
 //! Directions and adjacency have no unit, and a decay of lengths has its own width. A spread of 0 is a number that never differed: nothing is
 //! known about its unit, so it has no say.
 
-use super::{Descriptor, Difference, EdgeKind, FeatureMap};
+use super::{Comparison, Descriptor, Difference, EdgeKind, FeatureMap};
 use crate::graph::{Graph, Pair};
 use crate::{Error, Result};
 use ndarray::{Array2, ArrayView2, Axis, Slice};
@@ -123,6 +123,7 @@ impl FeatureMap {
             let descriptor = &feature.descriptor;
             let compared = Difference::NegativeAbsolute;
             match descriptor {
+                _ if matches!(feature.comparison, Comparison::InnerProduct(_)) => {}
                 Descriptor::Attributes(attributes) => {
                     for (column, name) in attributes.columns.iter().enumerate() {
                         add(format!("{} {name}", descriptor.name()), Side::Nodes, at, column..column + 1, compared);
@@ -133,7 +134,8 @@ impl FeatureMap {
         }
         for (at, kind) in self.edge.iter().enumerate() {
             let difference = match kind {
-                EdgeKind::Adjacency(_) | EdgeKind::Directions(_) => continue,
+                // A product is in the unit it was made in.
+                EdgeKind::Adjacency(_) | EdgeKind::Directions(_) | EdgeKind::Product(_) => continue,
                 EdgeKind::Lengths(lengths) if matches!(lengths.difference, Difference::Decay { .. }) => continue,
                 EdgeKind::Lengths(lengths) => lengths.difference,
                 EdgeKind::Attributes(attributes) => attributes.difference,
