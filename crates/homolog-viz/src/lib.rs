@@ -12,6 +12,7 @@
 //! | [`MatchPicture`] | two pictures with their graphs and the match between them |
 //! | [`ScenePicture`] | a template's points found in a scene |
 //! | [`PointPicture`] | points in one picture |
+//! | [`NamedPicture`] | points with names, and the spread of each |
 //!
 //! Values that are not finite are left out of a figure, an empty figure says so, and any text is shown as it is: no input gives a broken
 //! document or a panic. Axes hold every error bar in full.
@@ -30,6 +31,7 @@ mod bounds_chart;
 mod font;
 mod loss_chart;
 mod match_picture;
+mod named_picture;
 mod palette;
 mod panel;
 mod png;
@@ -44,6 +46,7 @@ mod weights_chart;
 pub use bounds_chart::{Bounds, BoundsChart};
 pub use loss_chart::{LossChart, Measurement, Series};
 pub use match_picture::{MatchPicture, MatchRow};
+pub use named_picture::{NamedPicture, NamedPoint};
 pub use png::{Error, GreyPicture, svg_to_png};
 pub use point_picture::PointPicture;
 pub use report::{Block, Report, Section};

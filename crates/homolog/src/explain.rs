@@ -8,6 +8,7 @@
 //! so that the contributions of the features add up to the margin. Where both are proven optimal the margin is exact; else it is what
 //! the solver's best gives, and says so. One problem is solved for each matched pair.
 
+use crate::features::Instance;
 use crate::graph::Pair;
 use crate::matching::{Compatibility, Matching, Solution, Status, Workspace};
 use crate::model::Model;
@@ -62,9 +63,19 @@ impl Model {
     /// As [`Self::solve`].
     pub fn explain(&self, pair: &Pair, control: &Control) -> Result<Explanation> {
         let (instance, problem) = self.problem(pair)?;
-        let solution = self.solve_shuffled(&problem, &mut Workspace::with_control(control))?;
+        self.explain_problem(&instance, &problem, control)
+    }
+
+    /// [`Self::explain`] for a problem that is at hand.
+    pub(crate) fn explain_problem(
+        &self,
+        instance: &Instance,
+        problem: &Compatibility,
+        control: &Control,
+    ) -> Result<Explanation> {
+        let solution = self.solve_shuffled(problem, &mut Workspace::with_control(control))?;
         let features = instance.joint_features(&solution.matching)?;
-        let shares = shares(&problem, &solution.matching)?;
+        let shares = shares(problem, &solution.matching)?;
         let weights = self.weights();
         let pairs: Vec<(usize, usize)> = solution.matching.pairs().collect();
         let count = pairs.len();
@@ -77,7 +88,7 @@ impl Model {
             without.node[[left, right]] = f64::NEG_INFINITY;
             let other = self.solve_shuffled(&without, work)?;
             let comparable =
-                other.matching.matched_count() == solution.matching.matched_count() || self.features.unmatched;
+                other.matching.matched_count() == solution.matching.matched_count() || problem.unmatched.is_some();
             let alternative = if comparable {
                 let instead = instance.joint_features(&other.matching)?;
                 let difference = weights.iter().zip(features.iter().zip(&instead));

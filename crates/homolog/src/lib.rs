@@ -53,6 +53,7 @@ pub mod optimize;
 
 mod control;
 mod error;
+mod naming;
 pub use control::{Control, Report};
 pub use error::{Error, Result};
 

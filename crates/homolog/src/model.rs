@@ -1,6 +1,7 @@
 //! [`Model`]: features, matcher and weights, and how they were learned. A model file is JSON that a person can read and compare:
 //! data, never code. Numbers come back bit for bit.
 
+use crate::atlas::Atlas;
 use crate::features::{Described, FeatureMap, Instance};
 use crate::graph::{Graph, Pair};
 use crate::learn::{Evaluation, LabelledPairs, LearnerName, RelaxedProof, Trained, Trainer, TrainingSet, ValidatedBy};
@@ -29,6 +30,9 @@ pub struct Model {
     weights: Vec<NamedWeight>,
     /// How the weights came about; `None` for a model without learning.
     pub training: Option<TrainingRecord>,
+    /// Where each named point belongs, for a model that names points.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) atlas: Option<Atlas>,
 }
 
 /// The first lines of a model file.
@@ -153,7 +157,7 @@ impl Model {
         }
         let weights = names.into_iter().zip(weights).map(|(name, &weight)| NamedWeight { name, weight }).collect();
         let format = Format { kind: KIND.to_string(), version: FORMAT_VERSION };
-        let model = Self { format, features, matcher, weights, training };
+        let model = Self { format, features, matcher, weights, training, atlas: None };
         model.check()?;
         Ok(model)
     }
@@ -216,12 +220,15 @@ impl Model {
         self.weights.iter().map(|entry| entry.name.as_str())
     }
 
-    /// Matches two graphs. The right nodes are solved in a shuffled order, always the same, so that ties are not broken towards equal
+    /// Matches two graphs. With an atlas both are named and joined by their names, which proves nothing about the match. The right nodes are solved in a shuffled order, always the same, so that ties are not broken towards equal
     /// numbers.
     ///
     /// # Errors
     /// A graph without the parts that the features need.
     pub fn solve(&self, pair: &Pair, work: &mut Workspace) -> Result<Solution> {
+        if let Some(atlas) = &self.atlas {
+            return self.join_by_name(atlas, pair, work);
+        }
         let (_, problem) = self.problem(pair)?;
         self.solve_shuffled(&problem, work)
     }
@@ -306,6 +313,7 @@ impl Model {
 
     fn check(&self) -> Result<()> {
         self.features.check()?;
+        self.check_atlas()?;
         let names = self.features.names();
         if names.len() != self.weights.len() {
             let (expected, found) = (names.len(), self.weights.len());

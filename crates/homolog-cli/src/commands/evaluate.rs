@@ -53,6 +53,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     super::use_threads(arguments.threads)?;
     let limit = arguments.time_limit.map(super::seconds).transpose()?;
     let model = super::read_model(&arguments.model)?;
+    if model.atlas().is_some() {
+        let (text, value) =
+            super::naming_report::evaluate(&model, &Input::load(&arguments.data)?, limit, arguments.worst)?;
+        super::give(&text, &value, arguments.json, arguments.output.as_deref())?;
+        return Ok(if stop_is_wanted() { Ending::Stopped } else { Ending::Done });
+    }
     let matcher = arguments.matcher.as_deref().map_or(Ok(model.matcher.clone()), settings::matcher)?;
     let input = Input::load(&arguments.data)?.with_pairs()?;
     let trained_for = model.training.as_ref().map(|record| record.loss).unwrap_or_default();

@@ -19,6 +19,7 @@ pub(crate) struct Arguments {
 enum Experiment {
     Sequence(SequenceArguments),
     Scene(super::scene::Arguments),
+    Atlas(super::atlas::Arguments),
 }
 
 /// Matches the landmarks of frames that lie further and further apart
@@ -72,6 +73,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     match &arguments.experiment {
         Experiment::Sequence(arguments) => sequence(arguments),
         Experiment::Scene(arguments) => super::scene::run(arguments),
+        Experiment::Atlas(arguments) => super::atlas::run(arguments),
     }
 }
 

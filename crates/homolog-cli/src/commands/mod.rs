@@ -1,5 +1,6 @@
 //! One file per command: its arguments and a `run`.
 
+mod atlas;
 pub(crate) mod completions;
 pub(crate) mod convert;
 pub(crate) mod demo;
@@ -10,6 +11,8 @@ pub(crate) mod explain;
 pub(crate) mod man;
 mod match_output;
 pub(crate) mod matching;
+pub(crate) mod name;
+mod naming_report;
 mod scene;
 pub(crate) mod solve;
 mod solve_output;

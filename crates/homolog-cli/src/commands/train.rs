@@ -27,6 +27,7 @@ as far as the data can tell. A data set without pairs is taken as all pairs of g
 
 Examples:
   homolog train faces.json -o faces.model.json
+  homolog train wings.csv -o wings.model.json --features atlas
   homolog train landmarks.csv -o model.json --features quadratic --lambdas 1,0.1,0.01
   homolog train faces.json -o model.json --features quadratic --oracle relaxation --gap 0.01
   homolog train faces.json -o model.json --time-limit 60 --checkpoint run.json
@@ -38,7 +39,7 @@ pub(crate) struct Arguments {
     /// The model file to write
     #[arg(short, long, value_name = "MODEL")]
     output: PathBuf,
-    /// linear, quadratic, geometry; a feature map as JSON or a file with one
+    /// atlas (to name points), linear, quadratic, geometry; a feature map as JSON or a file with one
     #[arg(long, default_value = "linear")]
     features: String,
     /// Left nodes may stay unmatched, at a price that is learned
@@ -123,6 +124,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     super::use_threads(arguments.threads)?;
     let checkpoint = arguments.checkpoint.as_deref();
     let limit = arguments.time_limit.map(super::seconds).transpose()?;
+    if arguments.features == "atlas" {
+        return super::atlas::train(&arguments.data, &arguments.output, &Watch::new(limit, arguments.quiet));
+    }
     let mut features = settings::features(&arguments.features)?;
     let mut loss = settings::loss(&arguments.loss)?;
     if arguments.unmatched {

@@ -161,12 +161,11 @@ impl<'a> Specimens<'a> {
         let complete = !nobody && place.iter().all(|places| places.len() == names.len());
         let presence = settings.presence.unwrap_or(if complete { Presence::Complete } else { Presence::Partial });
         let turned = |pose: Pose| generalised_procrustes(&named, names.len(), dimension, pose);
-        let (pose, frames) = match settings.pose {
-            Some(pose) => (pose, turned(pose)?),
-            None => {
-                let frames = turned(Pose::Rotated)?;
-                if lie_alike(&frames) { (Pose::AsGiven, turned(Pose::AsGiven)?) } else { (Pose::Rotated, frames) }
-            }
+        let (pose, frames) = if let Some(pose) = settings.pose {
+            (pose, turned(pose)?)
+        } else {
+            let frames = turned(Pose::Rotated)?;
+            if lie_alike(&frames) { (Pose::AsGiven, turned(Pose::AsGiven)?) } else { (Pose::Rotated, frames) }
         };
         let all = |(graph, frame): (&&Graph, &Similarity)| graph.points().map(|points| frame.apply(points));
         let points: Vec<Array2<f64>> = graphs.iter().zip(&frames).filter_map(all).collect();

@@ -118,7 +118,7 @@ impl Atlas {
         let shuffled = specimen.renumbered(&order)?;
         let naming = Namer::new(self, &shuffled, weights)?;
         let best = naming.search(work)?;
-        let (best, candidates) = if search == Search::Proof { naming.prove(best, work)? } else { (best, None) };
+        let (best, candidates) = if search == Search::Proof { prove(best, work)? } else { (best, None) };
         let Posed { placed, problem, solution } = best;
         let mut calls = margins(&problem, &solution, work)?;
         for call in &mut calls {
@@ -216,25 +216,25 @@ impl<'a> Namer<'a> {
         }
         Ok(best)
     }
+}
 
-    /// Proves the best naming in its pose, or finds a better one.
-    fn prove(&self, found: Posed, work: &mut Workspace) -> Result<(Posed, Option<usize>)> {
-        let mut problem = found.problem.clone();
-        let all = problem.node.len() <= FEW_CELLS || problem.right_count() <= CANDIDATES;
-        if !all {
-            keep_candidates(&mut problem, &found.solution.matching, CANDIDATES);
-        }
-        let mut solution = Exact::default().solve(&problem, work)?;
-        solution.score = found.problem.score(&solution.matching)?;
-        if solution.score < found.solution.score {
-            // Interrupted before it was as good; its bound holds all the same.
-            solution.matching = found.solution.matching.clone();
-            solution.score = found.solution.score;
-            solution.bound = solution.bound.max(solution.score);
-        }
-        let placed = Placed { matching: solution.matching.clone(), ..found.placed };
-        Ok((Posed { placed, problem: found.problem, solution }, (!all).then_some(CANDIDATES)))
+/// Proves the best naming in its pose, or finds a better one.
+fn prove(found: Posed, work: &mut Workspace) -> Result<(Posed, Option<usize>)> {
+    let mut problem = found.problem.clone();
+    let all = problem.node.len() <= FEW_CELLS || problem.right_count() <= CANDIDATES;
+    if !all {
+        keep_candidates(&mut problem, &found.solution.matching, CANDIDATES);
     }
+    let mut solution = Exact::default().solve(&problem, work)?;
+    solution.score = found.problem.score(&solution.matching)?;
+    if solution.score < found.solution.score {
+        // Interrupted before it was as good; its bound holds all the same.
+        solution.matching = found.solution.matching.clone();
+        solution.score = found.solution.score;
+        solution.bound = solution.bound.max(solution.score);
+    }
+    let placed = Placed { matching: solution.matching.clone(), ..found.placed };
+    Ok((Posed { placed, problem: found.problem, solution }, (!all).then_some(CANDIDATES)))
 }
 
 /// Forbids all but the points that each landmark's own score likes best, and the one it has.

@@ -6,7 +6,7 @@ mod scene;
 mod scenes;
 mod sequence;
 
-pub use naming::{Spoiling, Tally, Truth, Unnamed, names_of, split};
+pub use naming::{NamingMethod, Spoiling, Tally, Truth, Unnamed, names_of, split};
 pub use outcome::{Outcome, learn_and_compare};
 pub use scene::{Candidates, Scene, SceneSettings};
 pub use scenes::{Scenes, Splits};

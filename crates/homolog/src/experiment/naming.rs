@@ -1,7 +1,7 @@
 //! How well an atlas names: labelled specimens spoiled on purpose (turned, points taken away, foreign points added), named without
 //! their labels, and compared with them.
 
-use crate::atlas::{Atlas, Naming};
+use crate::atlas::{Atlas, Landmark, Naming, Pose, Presence};
 use crate::graph::Graph;
 use crate::{Error, Result};
 use ndarray::Array2;
@@ -31,6 +31,14 @@ pub enum Truth {
     Unknown,
 }
 
+impl Truth {
+    /// What a name in the data says: an empty one is a point that nobody named.
+    #[must_use]
+    pub fn of(name: &String) -> Self {
+        if name.is_empty() { Self::Unknown } else { Self::Name(name.clone()) }
+    }
+}
+
 /// A specimen to be named, with the truth.
 #[derive(Debug, Clone)]
 pub struct Unnamed {
@@ -52,8 +60,7 @@ impl Spoiling {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         let points = specimen.need_points("naming")?;
         let names = specimen.names().ok_or(Error::Missing { what: "names", needed_by: "naming" })?;
-        let known = |name: &String| if name.is_empty() { Truth::Unknown } else { Truth::Name(name.clone()) };
-        let mut truth: Vec<Truth> = names.iter().map(known).collect();
+        let mut truth: Vec<Truth> = names.iter().map(Truth::of).collect();
         let mut named: Vec<usize> = (0..names.len()).filter(|&row| !names[row].is_empty()).collect();
         named.shuffle(&mut random);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a count")]
@@ -169,4 +176,53 @@ pub fn split(specimens: usize, count: usize, most: usize, seed: u64) -> (Vec<usi
     order.shuffle(&mut ChaCha8Rng::seed_from_u64(seed));
     let test = order.split_off(count.min(specimens));
     (order, test.into_iter().take(most).collect())
+}
+
+/// How points are named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum NamingMethod {
+    /// Linear assignment to the mean positions after normalising size and place; everything gets a name.
+    Linear,
+    /// Rigid alignment to the mean shape: naming by distance and fitting the pose in turns.
+    Rigid,
+    /// The atlas.
+    Atlas,
+}
+
+impl NamingMethod {
+    /// All of them, the simplest first.
+    pub const ALL: [Self; 3] = [Self::Linear, Self::Rigid, Self::Atlas];
+
+    /// The name in tables.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Linear => "linear",
+            Self::Rigid => "rigid",
+            Self::Atlas => "atlas",
+        }
+    }
+
+    /// What the method takes of an atlas: the simple ones know mean positions only, all equally sure.
+    #[must_use]
+    pub fn reduced(self, atlas: &Atlas) -> Atlas {
+        let mut reduced = atlas.clone();
+        if self == Self::Atlas {
+            return reduced;
+        }
+        let variance = |landmark: &Landmark| landmark.position.covariance().diag().sum() / atlas.dimension as f64;
+        let mean = atlas.landmarks.iter().map(variance).sum::<f64>() / atlas.landmarks.len() as f64;
+        for landmark in &mut reduced.landmarks {
+            let diagonal = (0..atlas.dimension).flat_map(|p| (p..atlas.dimension).map(move |q| p == q));
+            landmark.position.precision = diagonal.map(|own| if own { 1.0 / mean } else { 0.0 }).collect();
+            landmark.attributes.clear();
+        }
+        reduced.attributes.clear();
+        reduced.edges.clear();
+        if self == Self::Linear {
+            (reduced.pose, reduced.presence) = (Pose::AsGiven, Presence::Complete);
+        }
+        reduced
+    }
 }

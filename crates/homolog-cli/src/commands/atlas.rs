@@ -1,0 +1,310 @@
+//! `homolog experiment atlas`: how well points are named from so many labelled specimens; and `train --features atlas`.
+
+use super::name::{atlas_picture, write_picture};
+use crate::inputs::Input;
+use crate::progress::{Watch, stop_is_wanted};
+use crate::{Ending, files};
+use anyhow::{Context, Result, bail};
+use homolog::atlas::{Atlas, AtlasSettings, Pose, Presence, Search};
+use homolog::experiment::{NamingMethod, Spoiling, Tally, names_of, split};
+use homolog::graph::Graph;
+use homolog::learn::Evaluation;
+use homolog::matching::{Status, Workspace};
+use homolog::model::Model;
+use homolog_viz::{LossChart, Measurement, Series};
+use rayon::prelude::*;
+use serde_json::{Value, json};
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// Names the points of specimens by an atlas of others
+#[derive(clap::Args)]
+#[command(after_help = "\
+For each number of specimens the atlas is learned from so many, drawn at random, and names others; beside it stand linear assignment to the
+mean positions and rigid alignment to the mean shape. Specimens are named as they lie and turned at random (the training specimens too), and
+with a share of their points taken away and as many foreign points put anywhere in their bounding box. `found` is the share of all points
+with a name that got it, `error` is the rest; a name given to a point that nobody named in the data counts neither way.
+
+Examples:
+  homolog experiment atlas wings.csv --out report
+  homolog experiment atlas ../shared/data/specimens/hummingbirds --specimens 5,10 --missing 0,0.2,0.3
+  homolog experiment atlas ../shared/data/specimens/worms --leave-one-out -o worms.json")]
+pub(super) struct Arguments {
+    /// A landmark table (.csv), a folder with landmarks.csv, or a data set; every specimen with names
+    data: PathBuf,
+    /// Numbers of specimens to learn from
+    #[arg(long, value_delimiter = ',', default_value = "1,2,3,5,10,20")]
+    specimens: Vec<usize>,
+    /// How specimens lie
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "as-given,rotated")]
+    poses: Vec<PoseName>,
+    /// Shares of points that are missing, and as many foreign ones
+    #[arg(long, value_delimiter = ',', default_value = "0,0.2,0.3")]
+    missing: Vec<f64>,
+    /// Random splits
+    #[arg(long, default_value_t = 5)]
+    splits: u64,
+    /// The most specimens to name in a split
+    #[arg(long, default_value_t = 30)]
+    at_most: usize,
+    /// Learn from all specimens but one and name that one, in turn
+    #[arg(long, conflicts_with_all = ["specimens", "splits"])]
+    leave_one_out: bool,
+    /// Search only, without proof
+    #[arg(long)]
+    quick: bool,
+    /// Print the results as JSON
+    #[arg(long)]
+    json: bool,
+    /// Write that to a file
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Write the figures into a folder: the atlas of all specimens, error against number of specimens
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Threads to use [default: all cores]
+    #[arg(long)]
+    threads: Option<usize>,
+    /// No line of progress
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum PoseName {
+    AsGiven,
+    Rotated,
+}
+
+impl PoseName {
+    fn name(self) -> &'static str {
+        if self == Self::AsGiven { "as-given" } else { "rotated" }
+    }
+}
+
+/// One cell of the table.
+struct Case {
+    method: NamingMethod,
+    specimens: usize,
+    pose: PoseName,
+    missing: f64,
+}
+
+/// What came of naming one specimen.
+struct Trial {
+    tally: Tally,
+    proven: bool,
+    seconds: f64,
+}
+
+pub(super) fn run(arguments: &Arguments) -> Result<Ending> {
+    super::use_threads(arguments.threads)?;
+    let input = Input::load(&arguments.data)?;
+    let graphs: Vec<&Graph> = input.data.graphs().iter().map(|named| &*named.graph).collect();
+    if graphs.len() < 2 {
+        bail!(
+            "{}: naming takes a specimen to learn from and another to name, and here is {}",
+            arguments.data.display(),
+            graphs.len()
+        );
+    }
+    let watch = Watch::new(None, arguments.quiet);
+    let mut rows = Vec::new();
+    let counts = if arguments.leave_one_out { vec![graphs.len() - 1] } else { arguments.specimens.clone() };
+    for &pose in &arguments.poses {
+        for &missing in &arguments.missing {
+            for &specimens in counts.iter().filter(|&&count| count > 0 && count < graphs.len()) {
+                for method in NamingMethod::ALL {
+                    if stop_is_wanted() {
+                        break;
+                    }
+                    let case = Case { method, specimens, pose, missing };
+                    watch.say(format!("{} from {specimens}, {}, {missing} missing", method.name(), pose.name()));
+                    let trials = trials(&graphs, &case, arguments)?;
+                    rows.push(row(&case, &trials));
+                }
+            }
+        }
+    }
+    watch.end();
+    let value = json!({ "rows": rows });
+    if let Some(folder) = &arguments.out {
+        files::make_folder(folder)?;
+        let atlas = Atlas::learn(&graphs, &AtlasSettings::default())?;
+        write_picture(&folder.join("atlas.svg"), &atlas_picture(&atlas))?;
+        write_picture(&folder.join("error.svg"), &chart(&rows))?;
+    }
+    super::give(&table(&rows)?, &value, arguments.json, arguments.output.as_deref())?;
+    Ok(if stop_is_wanted() { Ending::Stopped } else { Ending::Done })
+}
+
+/// Names every test specimen of every split.
+fn trials(graphs: &[&Graph], case: &Case, arguments: &Arguments) -> Result<Vec<Trial>> {
+    let splits: Vec<(u64, Vec<usize>, Vec<usize>)> = if arguments.leave_one_out {
+        let others = |out: usize| (0..graphs.len()).filter(|&other| other != out).collect();
+        (0..graphs.len()).map(|out| (out as u64, others(out), vec![out])).collect()
+    } else {
+        let one = |seed: u64| {
+            let (train, test) = split(graphs.len(), case.specimens, arguments.at_most, seed);
+            (seed, train, test)
+        };
+        (0..arguments.splits).map(one).collect()
+    };
+    let mut all = Vec::new();
+    for (seed, train, test) in splits {
+        let atlas = case.method.reduced(&learn(graphs, &train, case, seed)?);
+        let spoiling = Spoiling { turned: case.pose == PoseName::Rotated, missing: case.missing };
+        let search = if arguments.quick { Search::Quick } else { Search::Proof };
+        let weights = atlas.start_weights();
+        let one = |&at: &usize| -> Result<Trial> {
+            let unnamed = spoiling.spoil(graphs[at], seed * 10_000 + at as u64)?;
+            let start = Instant::now();
+            let naming = atlas.name_with(&unnamed.graph, &weights, search, &mut Workspace::new())?;
+            let seconds = start.elapsed().as_secs_f64();
+            let tally = Tally::of(&names_of(&atlas, &naming), &unnamed.truth);
+            Ok(Trial { tally, proven: naming.status == Status::Optimal, seconds })
+        };
+        all.extend(test.par_iter().map(one).collect::<Result<Vec<_>>>()?);
+    }
+    Ok(all)
+}
+
+/// The atlas of the training specimens, which are turned where the others are. That is told to it; all else it finds itself.
+fn learn(graphs: &[&Graph], train: &[usize], case: &Case, seed: u64) -> Result<Atlas> {
+    let turned = Spoiling { turned: case.pose == PoseName::Rotated, missing: 0.0 };
+    let turn = |&at: &usize| -> Result<Graph> {
+        let names = graphs[at].names().context("a specimen has no names")?.to_vec();
+        Ok(turned.spoil(graphs[at], seed * 20_000 + at as u64)?.graph.with_names(names)?)
+    };
+    let specimens = train.iter().map(turn).collect::<Result<Vec<_>>>()?;
+    let settings = AtlasSettings {
+        pose: Some(if case.pose == PoseName::Rotated { Pose::Rotated } else { Pose::AsGiven }),
+        presence: (case.missing > 0.0).then_some(Presence::Partial),
+        ..AtlasSettings::default()
+    };
+    Ok(Atlas::learn(&specimens.iter().collect::<Vec<_>>(), &settings)?)
+}
+
+fn row(case: &Case, trials: &[Trial]) -> Value {
+    let tally = trials.iter().fold(Tally::default(), |sum, trial| sum.plus(trial.tally));
+    let errors = Evaluation { losses: trials.iter().map(|trial| 1.0 - trial.tally.found()).collect(), proven: 0 };
+    let count = trials.len().max(1) as f64;
+    json!({
+        "method": case.method.name(),
+        "specimens": case.specimens,
+        "pose": case.pose.name(),
+        "missing": case.missing,
+        "error": 1.0 - tally.found(),
+        "standard_error": errors.standard_error(),
+        "precision": tally.precision(),
+        "recall": tally.found(),
+        "f1": tally.f1(),
+        "found": tally.found(),
+        "proven": trials.iter().filter(|trial| trial.proven).count() as f64 / count,
+        "seconds": trials.iter().map(|trial| trial.seconds).sum::<f64>() / count,
+    })
+}
+
+fn number(row: &Value, field: &str) -> f64 {
+    row[field].as_f64().unwrap_or(f64::NAN)
+}
+
+fn text(row: &Value, field: &str) -> String {
+    row[field].as_str().unwrap_or_default().to_string()
+}
+
+fn table(rows: &[Value]) -> Result<String> {
+    let mut lines =
+        "pose      missing  specimens  method   error ± s.e.     precision  f1     proven  seconds\n".to_string();
+    for row in rows {
+        let n = |field: &str| number(row, field);
+        writeln!(
+            lines,
+            "{:9} {:>7.2}  {:>9}  {:7}  {:.4} ± {:.4}  {:>9.3}  {:.3}  {:>5.0} %  {:.4}",
+            text(row, "pose"),
+            n("missing"),
+            n("specimens"),
+            text(row, "method"),
+            n("error"),
+            n("standard_error"),
+            n("precision"),
+            n("f1"),
+            100.0 * n("proven"),
+            n("seconds")
+        )?;
+    }
+    Ok(lines)
+}
+
+/// How many must I label? Error against the number of labelled specimens, in the first pose, nothing missing.
+fn chart(rows: &[Value]) -> String {
+    let first = rows.first().map(|row| (text(row, "pose"), number(row, "missing")));
+    let shown = |row: &&Value| first == Some((text(row, "pose"), number(row, "missing")));
+    let series = NamingMethod::ALL.map(|method| {
+        let own = rows.iter().filter(shown).filter(|row| text(row, "method") == method.name());
+        let point = |row: &Value| Measurement {
+            x: number(row, "specimens"),
+            y: number(row, "error"),
+            error: number(row, "standard_error"),
+        };
+        Series {
+            name: method.name().to_string(),
+            points: own.map(point).collect(),
+            dashed: method != NamingMethod::Atlas,
+        }
+    });
+    LossChart {
+        title: "How many must I label?".to_string(),
+        x_label: "labelled specimens".to_string(),
+        y_label: "share of points not named right".to_string(),
+        series: series.into(),
+        ..LossChart::default()
+    }
+    .to_svg()
+}
+
+/// `homolog train --features atlas`: learns from every specimen that has names, and calibrates.
+pub(super) fn train(data: &Path, output: &Path, watch: &Watch) -> Result<Ending> {
+    let input = Input::load(data)?;
+    let named = |graph: &&Graph| graph.names().is_some_and(|names| names.iter().any(|name| !name.is_empty()));
+    let specimens: Vec<&Graph> = input.data.graphs().iter().map(|graph| &*graph.graph).filter(named).collect();
+    if specimens.is_empty() {
+        bail!("{}: no specimen has names to learn from", data.display());
+    }
+    let settings = AtlasSettings::default();
+    let atlas = Atlas::learn(&specimens, &settings)?.calibrated(&specimens, &settings, &watch.control(""))?;
+    watch.end();
+    let mut text = String::new();
+    writeln!(
+        text,
+        "Learned an atlas of {} landmarks and {} edges from {} specimens.",
+        atlas.landmarks.len(),
+        atlas.edges.len(),
+        atlas.specimens
+    )?;
+    let lie = if atlas.pose == Pose::AsGiven {
+        "They lie alike; new ones are expected to"
+    } else {
+        "They are turned; new ones may be"
+    };
+    let all = if atlas.presence == Presence::Complete {
+        "every landmark is there"
+    } else {
+        "landmarks may be missing and points may be nobody"
+    };
+    writeln!(text, "{lie}; {all}.")?;
+    match &atlas.calibration {
+        Some(calibration) => writeln!(
+            text,
+            "Each left out in turn and named by the others: {} of {} names right ({:.2} %).",
+            calibration.right,
+            calibration.names,
+            100.0 * calibration.right as f64 / calibration.names.max(1) as f64
+        )?,
+        None => writeln!(text, "Names come without confidences: there is nothing to calibrate them by.")?,
+    }
+    files::write(output, Model::of_atlas(atlas)?.to_json()?.as_bytes())?;
+    files::print(format!("{text}Wrote {}.\n", output.display()).as_bytes())?;
+    Ok(if stop_is_wanted() { Ending::Stopped } else { Ending::Done })
+}

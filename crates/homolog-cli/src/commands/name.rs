@@ -1,0 +1,215 @@
+//! `homolog name`: the names of the points of new specimens, by a model with an atlas.
+
+use crate::inputs::{Input, extension};
+use crate::progress::{Watch, stop_is_wanted};
+use crate::{Ending, files};
+use anyhow::{Context, Result, bail};
+use homolog::atlas::{Atlas, Naming};
+use homolog::data::dataset::NamedGraph;
+use homolog::matching::{Status, Workspace};
+use homolog_viz::{NamedPicture, NamedPoint, View, svg_to_png};
+use rayon::prelude::*;
+use serde_json::{Value, json};
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+/// Names the points of new specimens
+#[derive(clap::Args)]
+#[command(after_help = "\
+The model comes from `homolog train --features atlas`. Names that the table has already are not looked at. In the table that comes out
+`landmark` is empty for a point that is nobody, `confidence` is the chance that the name is right (empty where the model was learned from
+one specimen alone), and `runner_up` is the landmark that the point would be otherwise.
+
+Examples:
+  homolog name wings.model.json new.csv -o named.csv
+  homolog name wings.model.json new.csv --picture named.png
+  homolog name wings.model.json monday.csv tuesday.csv -o named.csv --json")]
+pub(crate) struct Arguments {
+    /// The model file
+    model: PathBuf,
+    /// Landmark tables (.csv) or data sets (.json, .jsonl) with the points of the specimens
+    #[arg(required = true)]
+    specimens: Vec<PathBuf>,
+    /// Write the points with their names to a table (.csv) [default: to standard output]
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Draw the specimen, if it is only one, as .svg or .png
+    #[arg(long, value_name = "FILE")]
+    picture: Option<PathBuf>,
+    /// Print everything as JSON
+    #[arg(long)]
+    json: bool,
+    /// End after this many seconds with the best so far
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
+    time_limit: Option<f64>,
+    /// Threads to use [default: all cores]
+    #[arg(long)]
+    threads: Option<usize>,
+    /// No line of progress
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
+    super::use_threads(arguments.threads)?;
+    let limit = arguments.time_limit.map(super::seconds).transpose()?;
+    let model = super::read_model(&arguments.model)?;
+    let atlas = model.atlas().with_context(|| {
+        format!("{} has no atlas: it matches, it does not name; use train --features atlas", arguments.model.display())
+    })?;
+    let loaded = arguments.specimens.iter().map(|path| Input::load(path)).collect::<Result<Vec<_>>>()?;
+    let specimens: Vec<&NamedGraph> = loaded.iter().flat_map(|input| input.data.graphs()).collect();
+    if arguments.picture.is_some() && specimens.len() != 1 {
+        bail!("--picture draws one specimen, and here are {}", specimens.len());
+    }
+    let watch = Watch::new(limit, arguments.quiet);
+    let control = watch.control("");
+    let name = |specimen: &&NamedGraph| -> Result<Naming> {
+        watch.say(format!("naming {}", specimen.id));
+        model
+            .name(&specimen.graph, &mut Workspace::with_control(&control))
+            .with_context(|| format!("{:?}", specimen.id))
+    };
+    let namings = specimens.par_iter().map(name).collect::<Result<Vec<_>>>()?;
+    watch.end();
+    let named: Vec<(&NamedGraph, Naming)> = specimens.into_iter().zip(namings).collect();
+    if let (Some(path), [(specimen, naming)]) = (&arguments.picture, &named[..]) {
+        draw(path, atlas, specimen, naming, loaded.first())?;
+    }
+    let table = table(atlas, &named)?;
+    if let Some(path) = &arguments.output {
+        files::write(path, table.as_bytes())?;
+    }
+    if arguments.json {
+        let list: Vec<Value> = named.iter().map(|(specimen, naming)| value(atlas, specimen, naming)).collect();
+        files::print_data((serde_json::to_string_pretty(&json!({ "specimens": list }))? + "\n").as_bytes())?;
+    } else {
+        match &arguments.output {
+            Some(path) => files::print(summary(atlas, &named, path)?.as_bytes())?,
+            None => files::print_data(table.as_bytes())?,
+        }
+    }
+    Ok(if stop_is_wanted() { Ending::Stopped } else { Ending::Done })
+}
+
+/// The table that went in, with names.
+fn table(atlas: &Atlas, named: &[(&NamedGraph, Naming)]) -> Result<String> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let axes = &["x", "y", "z"][..atlas.dimension];
+    let header = ["specimen", "landmark"].into_iter().chain(axes.iter().copied()).chain(["confidence", "runner_up"]);
+    writer.write_record(header)?;
+    for (specimen, naming) in named {
+        let Some(points) = specimen.graph.points() else { continue };
+        for (row, point) in points.rows().into_iter().enumerate() {
+            let call = naming.calls.iter().find(|call| call.point == row);
+            let name = |landmark: usize| atlas.landmarks[landmark].name.clone();
+            let mut record = vec![specimen.id.clone(), call.map(|call| name(call.landmark)).unwrap_or_default()];
+            record.extend(point.iter().map(f64::to_string));
+            record.push(call.and_then(|call| call.confidence).map_or_else(String::new, |share| format!("{share:.4}")));
+            record.push(call.and_then(|call| call.runner_up).map(name).unwrap_or_default());
+            writer.write_record(record)?;
+        }
+    }
+    Ok(String::from_utf8(writer.into_inner()?)?)
+}
+
+fn summary(atlas: &Atlas, named: &[(&NamedGraph, Naming)], path: &Path) -> Result<String> {
+    let mut text = String::new();
+    for (specimen, naming) in named {
+        let given = naming.matching.matched_count();
+        write!(text, "{}: {given} of {} points named", specimen.id, naming.matching.right_count())?;
+        let absent: Vec<&str> = naming.matching.unmatched_left().map(|at| atlas.landmarks[at].name.as_str()).collect();
+        if !absent.is_empty() {
+            write!(text, ", not found: {}", absent.join(", "))?;
+        }
+        let unsure: Vec<&str> = naming
+            .calls
+            .iter()
+            .filter(|call| call.confidence.is_some_and(|confidence| confidence < 0.9))
+            .map(|call| atlas.landmarks[call.landmark].name.as_str())
+            .collect();
+        if !unsure.is_empty() {
+            write!(text, ", check first: {}", unsure.join(", "))?;
+        }
+        writeln!(text, "; {}", status(naming))?;
+    }
+    writeln!(text, "Wrote {}.", path.display())?;
+    Ok(text)
+}
+
+/// What is proven of a naming.
+fn status(naming: &Naming) -> String {
+    match (naming.status, naming.candidates) {
+        (Status::Optimal, None) => "proven best in this pose".to_string(),
+        (Status::Optimal, Some(count)) => format!("proven best in this pose among each landmark's {count} candidates"),
+        _ => "not proven".to_string(),
+    }
+}
+
+fn value(atlas: &Atlas, specimen: &NamedGraph, naming: &Naming) -> Value {
+    let name = |landmark: usize| atlas.landmarks[landmark].name.as_str();
+    let calls = naming.calls.iter().map(|call| {
+        json!({
+            "point": call.point,
+            "name": name(call.landmark),
+            // JSON has no infinity: null where the landmark has no other point.
+            "margin": call.margin.is_finite().then_some(call.margin),
+            "confidence": call.confidence,
+            "runner_up": call.runner_up.map(name),
+        })
+    });
+    json!({
+        "specimen": specimen.id,
+        "names": calls.collect::<Vec<_>>(),
+        "nobody": naming.matching.unmatched_right().collect::<Vec<_>>(),
+        "not_found": naming.matching.unmatched_left().map(name).collect::<Vec<_>>(),
+        "pose": naming.frame,
+        "score": naming.score,
+        "bound": naming.bound.is_finite().then_some(naming.bound),
+        "status": naming.status,
+        "candidates": naming.candidates,
+    })
+}
+
+fn draw(path: &Path, atlas: &Atlas, specimen: &NamedGraph, naming: &Naming, input: Option<&Input>) -> Result<()> {
+    let points = specimen.graph.points().context("there are no points to draw")?;
+    let mut known = vec![NamedPoint::default(); points.nrows()];
+    for call in &naming.calls {
+        known[call.point].name.clone_from(&atlas.landmarks[call.landmark].name);
+        known[call.point].confidence = call.confidence;
+    }
+    let picture = input.map(|input| input.picture(0)).transpose()?.flatten();
+    let points = points.rows().into_iter().map(|point| [point[0], point[1]]).collect();
+    let view = View { caption: specimen.id.clone(), points, edges: Vec::new(), picture };
+    write_picture(path, &NamedPicture { title: String::new(), view, points: known }.to_svg())
+}
+
+/// Writes a figure as what the name of the file ends in.
+pub(super) fn write_picture(path: &Path, svg: &str) -> Result<()> {
+    match extension(path).as_str() {
+        "svg" => files::write(path, svg.as_bytes()),
+        "png" => files::write(path, &svg_to_png(svg, 1.5)?),
+        other => bail!("--picture {}: a picture ends in .svg or .png, not in {other:?}", path.display()),
+    }
+}
+
+/// The atlas itself: mean shape, the spread of each landmark, its edges.
+pub(super) fn atlas_picture(atlas: &Atlas) -> String {
+    let point = |landmark: &homolog::atlas::Landmark| [landmark.position.mean[0], landmark.position.mean[1]];
+    let known = |landmark: &homolog::atlas::Landmark| {
+        let covariance = landmark.position.covariance();
+        let spread = Some([covariance[[0, 0]], covariance[[0, 1]], covariance[[1, 1]]]);
+        NamedPoint { name: landmark.name.clone(), confidence: None, spread }
+    };
+    let view = View {
+        caption: format!(
+            "{} landmarks from {} specimens; ellipses of two deviations",
+            atlas.landmarks.len(),
+            atlas.specimens
+        ),
+        points: atlas.landmarks.iter().map(point).collect(),
+        edges: atlas.edges.iter().map(|edge| (edge.ends[0], edge.ends[1])).collect(),
+        picture: None,
+    };
+    NamedPicture { title: "Atlas".to_string(), view, points: atlas.landmarks.iter().map(known).collect() }.to_svg()
+}

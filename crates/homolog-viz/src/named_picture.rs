@@ -1,0 +1,124 @@
+//! Points with their names: an atlas with the spread of each landmark as an ellipse, or a specimen whose points were named, over its
+//! picture.
+
+use crate::panel::{self, MARGIN};
+use crate::svg::{Anchor, Canvas, Font, SMALL};
+use crate::view::{self, Placed, View};
+use std::f64::consts::TAU;
+
+const WIDTH: f64 = 900.0;
+const TALLEST: f64 = 640.0;
+/// Corners of the polygon that an ellipse is drawn as.
+const CORNERS: usize = 48;
+/// Ellipses are drawn at so many standard deviations: 86 % of a normal distribution in the plane.
+const DEVIATIONS: f64 = 2.0;
+/// Names less sure than this are drawn in the colour of what is wrong.
+const SURE: f64 = 0.9;
+
+/// A point's name and what is known of it.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct NamedPoint {
+    /// Its name; empty for nobody.
+    pub name: String,
+    /// The chance that the name is right, where that is known.
+    pub confidence: Option<f64>,
+    /// The covariance of its place (xx, xy, yy), drawn as an ellipse of two deviations.
+    pub spread: Option<[f64; 3]>,
+}
+
+/// Points with names.
+///
+/// ```
+/// use homolog_viz::{NamedPicture, NamedPoint, View};
+/// let view = View { points: vec![[1.0, 2.0], [5.0, 4.0]], edges: vec![(0, 1)], ..View::default() };
+/// let point = |name: &str| NamedPoint { name: name.into(), spread: Some([0.1, 0.0, 0.2]), ..NamedPoint::default() };
+/// let svg = NamedPicture { title: "A wing".into(), view, points: vec![point("tip"), point("root")] }.to_svg();
+/// assert!(svg.contains("tip") && svg.matches("<polygon").count() == 2);
+/// ```
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct NamedPicture {
+    /// Heading; may be empty.
+    pub title: String,
+    /// The points, the edges between them, and the picture.
+    pub view: View,
+    /// What is known of each point, in the order of the view; points without one are drawn as nobody.
+    pub points: Vec<NamedPoint>,
+}
+
+impl NamedPicture {
+    /// The figure.
+    #[must_use]
+    pub fn to_svg(&self) -> String {
+        let top = panel::title(&mut Canvas::new(WIDTH, 0.0, ""), WIDTH, &self.title) + 8.0;
+        let outlines: Vec<Vec<[f64; 2]>> = self.outlines();
+        let more: Vec<[f64; 2]> = outlines.iter().flatten().copied().collect();
+        let placed = Placed::new(&self.view, &more, (MARGIN, top), (WIDTH - 2.0 * MARGIN, TALLEST));
+        let mut canvas = Canvas::new(WIDTH, top + placed.size.1 + 34.0, &self.title);
+        panel::title(&mut canvas, WIDTH, &self.title);
+        let dark = self.view.picture.is_some();
+        let ink = view::ink(dark);
+        view::draw_ground(&mut canvas, placed.corner, placed.size, dark);
+        placed.draw_picture(&mut canvas);
+        placed.draw_caption(&mut canvas);
+        for outline in &outlines {
+            let corners: Vec<(f64, f64)> = outline.iter().filter_map(|&point| placed.at(point)).collect();
+            canvas.polygon(
+                &corners,
+                &format!(r#"fill="{0}" fill-opacity="0.15" stroke="{0}" stroke-opacity="0.5""#, ink.right),
+            );
+        }
+        let places: Vec<Option<(f64, f64)>> = (0..self.view.points.len()).map(|k| placed.point(k)).collect();
+        let style = format!(r#"stroke="{}" stroke-width="1" stroke-opacity="0.5""#, ink.edge);
+        view::draw_edges(&mut canvas, &self.view.edges, &places, &style);
+        for (k, at) in places.iter().enumerate() {
+            let (Some(at), known) = (*at, self.points.get(k)) else { continue };
+            let color = match known {
+                Some(point) if point.name.is_empty() => ink.neutral,
+                Some(point) if point.confidence.is_some_and(|confidence| confidence < SURE) => ink.wrong,
+                Some(_) => ink.right,
+                None => ink.neutral,
+            };
+            canvas.circle(at, 3.5, &format!(r##"fill="{color}" stroke="#000" stroke-width="0.6""##));
+            if let Some(point) = known.filter(|point| !point.name.is_empty()) {
+                let font = if dark { Font { color: "#ffffff", ..SMALL } } else { SMALL };
+                canvas.text((at.0 + 6.0, at.1 - 5.0), Anchor::Start, font, &point.name);
+            }
+        }
+        canvas.finish()
+    }
+
+    /// The ellipses as polygons.
+    fn outlines(&self) -> Vec<Vec<[f64; 2]>> {
+        let outline = |(point, known): (&[f64; 2], &NamedPoint)| {
+            let [xx, xy, yy] = known.spread.filter(|spread| spread.iter().all(|value| value.is_finite()))?;
+            // The root of the covariance by Cholesky; a negative rest is rounding.
+            let a = xx.max(0.0).sqrt();
+            let b = if a > 0.0 { xy / a } else { 0.0 };
+            let c = (yy - b * b).max(0.0).sqrt();
+            let corner = |step: usize| {
+                let (sine, cosine) = (TAU * step as f64 / CORNERS as f64).sin_cos();
+                [point[0] + DEVIATIONS * a * cosine, point[1] + DEVIATIONS * (b * cosine + c * sine)]
+            };
+            Some((0..CORNERS).map(corner).collect())
+        };
+        self.view.points.iter().zip(&self.points).filter_map(outline).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::svg_to_png;
+
+    #[test]
+    fn odd_points_and_spreads_are_drawn_all_the_same() {
+        let view = View { points: vec![[f64::NAN, 0.0], [1.0, 1.0], [2.0, 3.0]], ..View::default() };
+        let point = |spread| NamedPoint { name: "<&>".into(), confidence: Some(0.2), spread };
+        let points =
+            vec![point(Some([1.0, 0.0, 1.0])), point(Some([0.0, 0.0, 0.0])), point(Some([f64::NAN, 0.0, 1.0]))];
+        for points in [vec![], points] {
+            let svg = NamedPicture { title: "A & B".into(), view: view.clone(), points }.to_svg();
+            assert!(svg_to_png(&svg, 1.0).is_ok(), "{svg}");
+        }
+    }
+}
