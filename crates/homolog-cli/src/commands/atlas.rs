@@ -188,7 +188,8 @@ fn learn(graphs: &[&Graph], train: &[usize], case: &Case, seed: u64) -> Result<A
 
 fn row(case: &Case, trials: &[Trial]) -> Value {
     let tally = trials.iter().fold(Tally::default(), |sum, trial| sum.plus(trial.tally));
-    let errors = Evaluation { losses: trials.iter().map(|trial| 1.0 - trial.tally.found()).collect(), proven: 0 };
+    let errors =
+        Evaluation { losses: trials.iter().map(|trial| 1.0 - trial.tally.found()).collect(), ..Evaluation::default() };
     let count = trials.len().max(1) as f64;
     json!({
         "method": case.method.name(),

@@ -18,10 +18,9 @@ pub(super) fn margins(problem: &Compatibility, solution: &Solution, work: &mut W
         }
     }
     let mut linear = Compatibility {
-        node: values,
-        edge: None,
         unmatched: problem.unmatched.clone(),
         constraint: problem.constraint,
+        ..Compatibility::linear(values)
     };
     let most = solution.matching.matched_count();
     let mut calls = Vec::with_capacity(most);
