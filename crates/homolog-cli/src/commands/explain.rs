@@ -4,11 +4,13 @@ use super::{match_output::status, node_name};
 use crate::Ending;
 use crate::pair_input::PairInput;
 use crate::progress::{Watch, stop_is_wanted};
-use anyhow::Result;
+use anyhow::{Result, bail};
 use homolog::explain::Reasons;
+use homolog::graph::Pair;
 use serde_json::json;
 use std::fmt::Write;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Says why each node is matched as it is, the least certain first
 #[derive(clap::Args)]
@@ -19,15 +21,16 @@ ring 2 from the inside (0 to 4) and in direction 5 of 12, counted clockwise from
 
 Examples:
   homolog explain model.json left.csv right.csv
+  homolog explain wings.model.json specimen.csv
   homolog explain model.json --data faces.json anna bert --features 5
   homolog explain model.json left.csv right.csv -o reasons.json")]
 pub(crate) struct Arguments {
     /// The model file
     model: PathBuf,
-    /// The left graph: a file with one graph, or an id in --data
+    /// The left graph: a file with one graph, or an id in --data; with a model that names, the specimen
     left: String,
-    /// The right graph, likewise
-    right: String,
+    /// The right graph, likewise; none with a model that names
+    right: Option<String>,
     /// Take the graphs from this data set or landmark table
     #[arg(long, value_name = "FILE")]
     data: Option<PathBuf>,
@@ -47,17 +50,31 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     let model = super::read_model(&arguments.model)?;
-    let input = PairInput::load(arguments.data.as_ref(), &arguments.left, &arguments.right)?;
-    let pair = input.pair();
     let limit = arguments.time_limit.map(super::seconds).transpose()?;
-    let explanation = model.explain(&pair, &Watch::new(limit, true).control(""))?;
+    let control = Watch::new(limit, true).control("");
+    let (pair, [left, right], explanation) = match (&arguments.right, model.atlas()) {
+        (Some(right), None) => {
+            let input = PairInput::load(arguments.data.as_ref(), &arguments.left, right)?;
+            let pair = input.pair();
+            let explanation = model.explain(&pair, &control)?;
+            (pair, [input.left.id, input.right.id], explanation)
+        }
+        (None, Some(atlas)) => {
+            let input = PairInput::load(arguments.data.as_ref(), &arguments.left, &arguments.left)?;
+            let specimen = input.pair().right;
+            let explanation = model.explain_naming(&specimen, &control)?;
+            let pair = Pair::new(Arc::new(atlas.graph(atlas.presence_in(&specimen))?), specimen);
+            (pair, ["atlas".to_string(), input.right.id], explanation)
+        }
+        (None, None) => bail!("the model matches two graphs: give the right one too"),
+        (Some(_), Some(_)) => bail!("the model names the points of one specimen: give one"),
+    };
     let names: Vec<&str> = model.weight_names().collect();
     let margin = |reasons: &Reasons| reasons.alternative.as_ref().map_or(f64::INFINITY, |other| other.margin);
     let mut matches = explanation.matches.clone();
     matches.sort_by(|a, b| margin(a).total_cmp(&margin(b)));
 
     let mut text = String::new();
-    let (left, right) = (&input.left.id, &input.right.id);
     let solution = &explanation.solution;
     writeln!(text, "{left} → {right}: score {:.6}, {}", solution.score, status(solution))?;
     if explanation.missing > 0 {

@@ -31,7 +31,7 @@ pub(super) fn evaluate(model: &Model, input: &Input, limit: Option<Duration>, wo
     let control = watch.control("");
     let name = |named: &homolog::data::dataset::NamedGraph| -> Result<Option<Named>> {
         let Some(names) = named.graph.names().filter(|_| !watch.is_over()) else { return Ok(None) };
-        let truth: Vec<Truth> = names.iter().map(Truth::of).collect();
+        let truth: Vec<Truth> = names.iter().map(|name| Truth::of(name)).collect();
         let bare = without_names(&named.graph)?;
         let naming =
             model.name(&bare, &mut Workspace::with_control(&control)).with_context(|| format!("{:?}", named.id))?;

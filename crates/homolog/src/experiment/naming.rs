@@ -34,8 +34,8 @@ pub enum Truth {
 impl Truth {
     /// What a name in the data says: an empty one is a point that nobody named.
     #[must_use]
-    pub fn of(name: &String) -> Self {
-        if name.is_empty() { Self::Unknown } else { Self::Name(name.clone()) }
+    pub fn of(name: &str) -> Self {
+        if name.is_empty() { Self::Unknown } else { Self::Name(name.to_string()) }
     }
 }
 
@@ -60,7 +60,7 @@ impl Spoiling {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         let points = specimen.need_points("naming")?;
         let names = specimen.names().ok_or(Error::Missing { what: "names", needed_by: "naming" })?;
-        let mut truth: Vec<Truth> = names.iter().map(Truth::of).collect();
+        let mut truth: Vec<Truth> = names.iter().map(|name| Truth::of(name)).collect();
         let mut named: Vec<usize> = (0..names.len()).filter(|&row| !names[row].is_empty()).collect();
         named.shuffle(&mut random);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a count")]

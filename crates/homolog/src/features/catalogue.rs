@@ -95,7 +95,9 @@ fn comparisons() -> Chapter {
             Comparison::WholeDecay(_) => {
                 ("whole-decay", "exp(-(|a - b| / width)²), one feature: matching without learning")
             }
-            Comparison::InnerProduct(_) => ("inner-product", "the sum of a b, one feature: for numbers made to be multiplied"),
+            Comparison::InnerProduct(_) => {
+                ("inner-product", "the sum of a b, one feature: for numbers made to be multiplied")
+            }
         };
         Entry { name: name.to_string(), help, example: format!("\"comparison\":{}", json(&comparison)) }
     };
