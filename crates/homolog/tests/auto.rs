@@ -25,18 +25,18 @@ fn specimen(count: usize, noise: f64, turn: f64, random: &mut ChaCha8Rng) -> (Ar
         let turned = if axis == 0 { cos * x - sin * y } else { sin * x + cos * y };
         turned + noise * random.random_range(-1.0..1.0)
     });
-    (Arc::new(Graph::from_points(points).unwrap()), order)
+    (Arc::new(Graph::from_points(points).expect("made to fit")), order)
 }
 
 fn truth(left: &[usize], right: &[usize]) -> Matching {
     let partner = |name: &usize| right.iter().position(|other| other == name);
-    Matching::new(left.iter().map(partner).collect(), right.len(), Constraint::OneToOne).unwrap()
+    Matching::new(left.iter().map(partner).collect(), right.len(), Constraint::OneToOne).expect("made to fit")
 }
 
 fn pairs_of(specimens: &[(Arc<Graph>, Vec<usize>)]) -> LabelledPairs {
     let mut pairs = LabelledPairs::new();
     for pair in specimens.chunks(2) {
-        pairs.add(&pair[0].0, &pair[1].0, truth(&pair[0].1, &pair[1].1)).unwrap();
+        pairs.add(&pair[0].0, &pair[1].0, truth(&pair[0].1, &pair[1].1)).expect("made to fit");
     }
     pairs
 }
@@ -44,7 +44,7 @@ fn pairs_of(specimens: &[(Arc<Graph>, Vec<usize>)]) -> LabelledPairs {
 fn select(pairs: &LabelledPairs, time_limit: Option<f64>) -> Selected {
     let clock = Arc::new(|| 0.0);
     let auto = AutoTrainer { trainer: Trainer::default(), unmatched: None, time_limit, clock };
-    auto.train(pairs, &LabelledPairs::new(), &Control::new()).unwrap()
+    auto.train(pairs, &LabelledPairs::new(), &Control::new()).expect("made to fit")
 }
 
 #[test]
