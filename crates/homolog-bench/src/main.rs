@@ -20,6 +20,7 @@ mod learn;
 mod linear;
 mod quadratic;
 mod scene;
+mod sparse;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
@@ -35,6 +36,8 @@ struct Arguments {
 enum Command {
     /// Linear assignment beside the crates lapjv and lsap and the Python packages lapx and scipy.
     Linear(linear::Arguments),
+    /// Sparse linear assignment beside lapmod (lapx) and scipy's min_weight_full_bipartite_matching.
+    Sparse(sparse::Arguments),
     /// All problems of the house data built and scored, beside an n·m·60 tensor per pair.
     Features(features::Arguments),
     /// The paper's house experiment, linear and with edges, with and without learning.
@@ -62,6 +65,7 @@ enum Command {
 fn main() -> Result<()> {
     match Arguments::parse().command {
         Command::Linear(arguments) => linear::run(&arguments),
+        Command::Sparse(arguments) => sparse::run(&arguments),
         Command::Features(arguments) => features::run(&arguments),
         Command::House(arguments) => experiment::run(&arguments),
         Command::Quadratic(arguments) => quadratic::run(&arguments),

@@ -2,7 +2,9 @@
 //!
 //! * uniform: floats in [0, 1);
 //! * integer: whole numbers 1..100, many ties;
-//! * squared-distance: |a_i - b_k|² between random points of the unit square, the hard kind for Jonker-Volgenant codes.
+//! * squared-distance: |a_i - b_k|² between random points of the unit square, the hard kind for Jonker-Volgenant codes;
+//! * zero-one: 0 or 1, each as often: hardly anything but ties;
+//! * half-forbidden, nine-tenths-forbidden: floats in [0, 1), that share of the cells infinite, never the diagonal.
 
 use anyhow::{Context, Error, Result, ensure};
 use rand::{RngExt, SeedableRng};
@@ -21,23 +23,44 @@ pub(crate) enum Kind {
     Integer,
     /// Squared distances between random points of the unit square.
     SquaredDistance,
+    /// Zeros and ones.
+    ZeroOne,
+    /// Half of the cells are forbidden.
+    HalfForbidden,
+    /// Nine tenths of the cells are forbidden.
+    NineTenthsForbidden,
 }
 
 impl Kind {
-    pub(crate) const ALL: [Self; 3] = [Self::Uniform, Self::Integer, Self::SquaredDistance];
+    pub(crate) const ALL: [Self; 6] = [
+        Self::Uniform,
+        Self::Integer,
+        Self::SquaredDistance,
+        Self::ZeroOne,
+        Self::HalfForbidden,
+        Self::NineTenthsForbidden,
+    ];
+
+    pub(crate) fn has_forbidden(self) -> bool {
+        matches!(self, Self::HalfForbidden | Self::NineTenthsForbidden)
+    }
 
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Uniform => "uniform",
             Self::Integer => "integer",
             Self::SquaredDistance => "squared-distance",
+            Self::ZeroOne => "zero-one",
+            Self::HalfForbidden => "half-forbidden",
+            Self::NineTenthsForbidden => "nine-tenths-forb",
         }
     }
 
     /// The costs of one matrix, row by row. Another `index`, kind or size gives other random numbers.
     pub(crate) fn costs(self, size: Size, index: u64) -> Vec<f64> {
         let mut rng = ChaCha8Rng::seed_from_u64((size.rows as u64) << 32 | size.columns as u64);
-        rng.set_stream(index << 2 | self as u64);
+        // Two bits were enough for the first kinds, whose numbers stay the same.
+        rng.set_stream(if (self as u64) < 4 { index << 2 | self as u64 } else { 1 << 60 | index << 4 | self as u64 });
         let cells = size.rows * size.columns;
         match self {
             Self::Uniform => (0..cells).map(|_| rng.random()).collect(),
@@ -47,6 +70,16 @@ impl Kind {
                 let (left, right) = (points(size.rows), points(size.columns));
                 let squared = |a: [f64; 2], b: [f64; 2]| (a[0] - b[0]).powi(2) + (a[1] - b[1]).powi(2);
                 left.iter().flat_map(|&a| right.iter().map(move |&b| squared(a, b))).collect()
+            }
+            Self::ZeroOne => (0..cells).map(|_| f64::from(rng.random_range(0..2_u8))).collect(),
+            Self::HalfForbidden | Self::NineTenthsForbidden => {
+                let share = if self == Self::HalfForbidden { 0.5 } else { 0.9 };
+                let mut cell = |at: usize| {
+                    let cost = rng.random();
+                    let forbidden = rng.random_bool(share) && at / size.columns != at % size.columns;
+                    if forbidden { f64::INFINITY } else { cost }
+                };
+                (0..cells).map(&mut cell).collect()
             }
         }
     }
@@ -61,7 +94,10 @@ pub(crate) struct Size {
 
 impl Size {
     /// The sizes of the table.
-    pub(crate) const ALL: [Self; 9] = [
+    pub(crate) const ALL: [Self; 12] = [
+        Self::new(2, 2),
+        Self::new(4, 4),
+        Self::new(8, 8),
         Self::new(30, 30),
         Self::new(100, 100),
         Self::new(200, 200),
@@ -126,7 +162,11 @@ mod tests {
             assert_eq!(costs.len(), 15);
             assert_eq!(costs, kind.costs(size, 7));
             assert_ne!(costs, kind.costs(size, 8));
-            assert!(costs.iter().all(|&cost| (0.0..=100.0).contains(&cost)));
+            assert!(
+                costs
+                    .iter()
+                    .all(|&cost| (0.0..=100.0).contains(&cost) || (kind.has_forbidden() && cost == f64::INFINITY))
+            );
         }
     }
 

@@ -5,7 +5,7 @@
 
 mod instances;
 mod measure;
-mod python;
+pub(crate) mod python;
 mod report;
 mod solvers;
 
@@ -98,6 +98,9 @@ pub(crate) struct OneArguments {
     /// How often each of the matrices is solved.
     #[arg(long, default_value_t = 1)]
     repeat: usize,
+    /// The right nodes alone ([`Linear::assign`](homolog::matching::Linear::assign)), without allocation, proof and score.
+    #[arg(long)]
+    assign: bool,
     /// How many different matrices; as many as the table uses where it is not said.
     #[arg(long)]
     matrices: Option<usize>,
@@ -107,7 +110,7 @@ pub(crate) struct OneArguments {
 pub(crate) fn run_one(arguments: &OneArguments) -> Result<()> {
     let count = arguments.matrices.unwrap_or(arguments.size.counts().0);
     let costs: Vec<Vec<f64>> = (0..count as u64).map(|index| arguments.kind.costs(arguments.size, index)).collect();
-    let mut ours = Ours::default();
+    let mut ours = Ours { is_bare: arguments.assign, ..Ours::default() };
     ours.load(arguments.size, &costs)?;
     let stopwatch = Stopwatch::start();
     for _ in 0..arguments.repeat {

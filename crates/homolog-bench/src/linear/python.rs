@@ -26,7 +26,7 @@ pub(crate) fn start(packages: &[&'static str]) -> Result<Vec<PythonSolver>> {
 }
 
 /// The Python program of the environment beside the running program (`target/bench-python`).
-fn environment() -> Result<PathBuf> {
+pub(crate) fn environment() -> Result<PathBuf> {
     let program = std::env::current_exe()?;
     let target = program.parent().and_then(Path::parent).context("the program lies in no target folder")?;
     let folder = target.join("bench-python");

@@ -1,6 +1,6 @@
 //! What is measured, behind one small trait: Homolog's solver and the crates that run in this process.
 
-use super::instances::Size;
+use super::instances::{Kind, Size};
 use crate::clock::{Elapsed, Stopwatch};
 use anyhow::{Context, Result};
 use homolog::matching::{Compatibility, Linear, Matcher, Workspace};
@@ -14,8 +14,8 @@ pub(crate) type Assignment = Vec<Option<usize>>;
 pub(crate) trait Solver {
     fn name(&self) -> &'static str;
 
-    /// Whether it takes matrices of this size as they are.
-    fn accepts(&self, _size: Size) -> bool {
+    /// Whether it takes matrices of this kind and size as they are.
+    fn accepts(&self, _kind: Kind, _size: Size) -> bool {
         true
     }
 
@@ -49,6 +49,8 @@ fn time_batches<P, S>(problems: &[P], batch: usize, mut solve: impl FnMut(&P) ->
 pub(crate) struct Ours {
     problems: Vec<Compatibility>,
     workspace: Workspace,
+    /// Only the right nodes are asked for: no allocation, no proof, no score.
+    pub(crate) is_bare: bool,
 }
 
 impl Solver for Ours {
@@ -73,6 +75,11 @@ impl Solver for Ours {
 
     fn time(&mut self, batch: usize) -> Result<Vec<Elapsed>> {
         let solver = Linear::default();
+        if self.is_bare {
+            return time_batches(&self.problems, batch, |problem| {
+                Ok(solver.assign(problem, &mut self.workspace)?.first().copied())
+            });
+        }
         time_batches(&self.problems, batch, |problem| Ok(solver.solve(problem, &mut self.workspace)?))
     }
 }
@@ -88,8 +95,8 @@ impl Solver for LapjvCrate {
         "lapjv"
     }
 
-    fn accepts(&self, size: Size) -> bool {
-        size.is_square()
+    fn accepts(&self, kind: Kind, size: Size) -> bool {
+        size.is_square() && !kind.has_forbidden()
     }
 
     fn load(&mut self, size: Size, costs: &[Vec<f64>]) -> Result<()> {

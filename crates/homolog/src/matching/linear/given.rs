@@ -42,7 +42,7 @@ impl Given<'_> {
 
     /// What a pass over the whole matrix finds.
     pub(super) fn facts(&self) -> Facts {
-        let mut facts = Facts::default();
+        let mut facts = Facts::new(self.sign());
         match self.node.as_slice_memory_order() {
             Some(scores) => facts.add(scores),
             None => self.node.iter().for_each(|&score| facts.add(&[score])),
@@ -90,7 +90,7 @@ const ORDINARY: f64 = 1e290;
 
 /// A power of two that brings scores of this largest magnitude to where sums neither overflow nor lose bits to denormals; 1 for
 /// all ordinary scores.
-fn safe_scale(largest: f64) -> f64 {
+pub(super) fn safe_scale(largest: f64) -> f64 {
     // Room at the top for sums of 2^60 terms; below 2^-900 differences may fall under the smallest normal number, 2^-1022.
     if largest > 2.0_f64.powi(960) {
         2.0_f64.powi(-128)

@@ -13,6 +13,8 @@
 //! replaces an earlier one, so all-equal scores give the identity; between other equally good matchings the choice is
 //! deterministic but not otherwise specified.
 //!
+//! Problems that list their allowed pairs, of any size, are [`Sparse`].
+//!
 //! It does not take edge scores: it answers [`Error::Unsupported`](crate::Error::Unsupported) rather than drop them.
 
 mod bids;
@@ -24,6 +26,7 @@ mod given;
 mod hungarian;
 mod lazy;
 mod scan;
+mod sparse;
 
 pub use self::hungarian::Hungarian;
 
@@ -31,6 +34,8 @@ use self::bids::{FirstBids, MoreBids};
 use self::core::{Core, NONE, Scores};
 use self::given::Given;
 use self::scan::Facts;
+use self::sparse::SparseBuffers;
+pub use self::sparse::{Sparse, verify_sparse};
 use super::problem::FoldedPrices;
 use super::{Certificate, Compatibility, Constraint, Matcher, Matching, Sense, Shortage, Solution, Status, Workspace};
 use crate::{Error, Result};
@@ -51,6 +56,7 @@ pub struct Linear {
 #[derive(Debug, Default)]
 pub(crate) struct LinearBuffers {
     cores: Cores,
+    sparse: SparseBuffers,
     /// Scores copied where the problem's own cannot be used as they stand: strided in memory, of short rows, or in need of scaling.
     scores: Vec<f64>,
     unmatched: Vec<f64>,
@@ -211,7 +217,7 @@ impl LinearBuffers {
         let (values, sign) = own.map_or((&self.scores[..], 1.0), |own| (own, problem.sign()));
         let given = Scores { rows: n, columns, values, sign, unmatched: some_if_any(&self.unmatched) };
         let goes_on = || problem.goes_on();
-        let mut facts = Facts::default();
+        let mut facts = Facts::new(sign);
         if own.is_some() {
             self.cores.begin(&given, Some(&mut facts));
         } else {

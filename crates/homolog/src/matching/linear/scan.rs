@@ -17,21 +17,28 @@ use std::array::from_fn;
 pub(super) const LANES: usize = 8;
 type Lanes = [f64; LANES];
 
-/// What passes over scores find besides: the largest magnitude, and whether anything is not finite.
-#[derive(Debug, Clone, Copy, Default)]
+/// What passes over scores find besides: the largest magnitude, and whether anything is neither finite nor forbidden.
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Facts {
+    /// What a forbidden cell has.
+    forbidden: f64,
     largest: Lanes,
     /// Zero times a finite number is zero; times anything else it is NaN, and stays.
     poison: Lanes,
 }
 
 impl Facts {
+    /// Of values whose `sign` times is a score.
+    pub(super) fn new(sign: f64) -> Self {
+        Self { forbidden: sign * f64::NEG_INFINITY, largest: [0.0; LANES], poison: [0.0; LANES] }
+    }
+
     /// The largest magnitude. Means nothing if there is anything odd.
     pub(super) fn largest(&self) -> f64 {
         fold(self.largest, larger)
     }
 
-    /// Whether anything is not finite: NaN, or an infinity of either sign.
+    /// Whether anything has no meaning: NaN, or the infinity that would be taken at any price.
     pub(super) fn is_odd(&self) -> bool {
         fold(self.poison, |a, b| a + b).is_nan()
     }
@@ -49,8 +56,10 @@ impl Facts {
     #[inline(always)]
     fn add_lanes(&mut self, scores: &Lanes) {
         for lane in 0..LANES {
-            self.largest[lane] = larger(scores[lane].abs(), self.largest[lane]);
-            self.poison[lane] += scores[lane] * 0.0;
+            // Forbidden cells count as zeros.
+            let value = if scores[lane] == self.forbidden { 0.0 } else { scores[lane] };
+            self.largest[lane] = larger(value.abs(), self.largest[lane]);
+            self.poison[lane] += value * 0.0;
         }
     }
 }

@@ -1,0 +1,226 @@
+//! Exact linear assignment on lists of allowed pairs ([`Sparse`]), with dual values that prove the answer.
+//!
+//! The cases are those of the dense solver, led back to one core (`core`): prices of right nodes become part of the scores; scores far too
+//! large or small are multiplied by a power of two; more left than right nodes, all to be matched, are solved transposed; where some
+//! nodes find no place the core names those that compete, and they alone are solved again, transposed, so that the best of them are
+//! matched. The rest keeps its answer: no other node can use the right nodes that they compete for.
+
+mod auction;
+mod core;
+mod problem;
+mod verify;
+
+pub use problem::Sparse;
+pub use verify::verify_sparse;
+
+use self::core::{Core, NONE, Rows};
+use self::problem::narrow;
+use super::Linear;
+use super::careful::TOLERANCE;
+use super::given::safe_scale;
+use crate::matching::{Certificate, Constraint, Matching, Shortage, Solution, Status, Workspace};
+use crate::{Error, Result};
+
+/// Buffers of the sparse solver.
+#[derive(Debug, Default)]
+pub(super) struct SparseBuffers {
+    core: Core,
+    inner: Core,
+    scores: Vec<f64>,
+    prices: Vec<f64>,
+}
+
+/// Rows of its own.
+#[derive(Default)]
+struct OwnRows {
+    start: Vec<usize>,
+    columns: Vec<u32>,
+    scores: Vec<f64>,
+    column_count: usize,
+}
+
+/// An answer in the making.
+struct Answer {
+    right_of: Vec<Option<usize>>,
+    certificate: Certificate,
+    stopped: bool,
+}
+
+impl Linear {
+    /// Solves a sparse problem. The workspace's [`Control`](crate::Control) stops it: the matching is then what was found so far, the
+    /// status [`Status::Limit`], and nothing is proven.
+    ///
+    /// # Errors
+    /// [`Error::NoFullMatching`] where [`Self::require_full`] asks for it.
+    pub fn solve_sparse(&self, problem: &Sparse, work: &mut Workspace) -> Result<Solution> {
+        let control = work.control().clone();
+        let goes_on = || !control.interrupted();
+        let answer = work.linear.sparse.solve(problem, &goes_on);
+        let (n, m) = (problem.left_count(), problem.right_count());
+        let matching = Matching::new(answer.right_of, m, Constraint::OneToOne)?;
+        let score = problem.score(&matching)?;
+        if answer.stopped {
+            let (bound, status) = (f64::INFINITY, Status::Limit);
+            return Ok(Solution { matching, score, bound, status, iterations: n, certificate: None, shortage: None });
+        }
+        let forced = (0..n).filter(|&i| problem.unmatched_score(i) == f64::NEG_INFINITY).count();
+        // Forbidden pairs, and not just a lack of right nodes, keep nodes from being matched.
+        let is_short = |crowd: &Shortage| crowd.left.len() - crowd.right.len() > forced.saturating_sub(m);
+        let shortage = answer.certificate.crowd.clone().filter(is_short);
+        if let Some(shortage) = shortage.clone().filter(|_| self.require_full) {
+            return Err(Error::NoFullMatching { shortage });
+        }
+        let (certificate, gap) = proven(problem, &matching, score, answer.certificate)?;
+        let (bound, status) = if gap == 0.0 { (score, Status::Optimal) } else { (score + gap, Status::Converged) };
+        Ok(Solution { matching, score, bound, status, iterations: n, certificate: Some(certificate), shortage })
+    }
+}
+
+/// The certificate, and how far above the score the bound is that it proves: 0 within the tolerance, which is a part of what the answer
+/// gives up against the best of each row.
+fn proven(problem: &Sparse, matching: &Matching, score: f64, certificate: Certificate) -> Result<(Certificate, f64)> {
+    let mut plain = certificate.clone();
+    plain.left.fill(0.0);
+    plain.right.fill(0.0);
+    let given_up = verify_sparse(problem, matching, &plain)? - score;
+    if given_up <= 0.0 {
+        // Every row has its best, and dual values of zero prove it.
+        let own = |i: usize| matching.right_of(i).and_then(|k| problem.pair_score(i, k));
+        let crowd = plain.crowd.as_ref().map_or(&[][..], |crowd| &crowd.left);
+        for i in (0..plain.left.len()).filter(|i| crowd.binary_search(i).is_err()) {
+            plain.left[i] = own(i).unwrap_or_else(|| problem.unmatched_score(i));
+        }
+        return Ok((plain, 0.0));
+    }
+    let gap = (verify_sparse(problem, matching, &certificate)? - score).max(0.0);
+    Ok((certificate, if gap <= TOLERANCE * given_up { 0.0 } else { gap }))
+}
+
+impl SparseBuffers {
+    fn solve(&mut self, problem: &Sparse, goes_on: &dyn Fn() -> bool) -> Answer {
+        let (n, m) = (problem.left_count(), problem.right_count());
+        self.scores.clear();
+        self.scores.extend_from_slice(&problem.scores);
+        if let Some(prices) = &problem.right_unmatched {
+            self.scores.iter_mut().zip(&problem.columns).for_each(|(score, &k)| *score -= prices[k as usize]);
+        }
+        self.prices.clear();
+        self.prices.extend(problem.unmatched.iter().flatten());
+        if self.prices.iter().all(|&price| price == f64::NEG_INFINITY) {
+            self.prices.clear();
+        }
+        let finite = self.scores.iter().chain(&self.prices).filter(|score| score.is_finite());
+        let scale = safe_scale(finite.fold(0.0, |largest: f64, score| largest.max(score.abs())));
+        if scale != 1.0 {
+            self.scores.iter_mut().chain(&mut self.prices).for_each(|score| *score *= scale);
+        }
+        let rows = Rows {
+            start: &problem.start,
+            columns: &problem.columns,
+            scores: &self.scores,
+            column_count: m,
+            unmatched: (!self.prices.is_empty()).then_some(&self.prices[..]),
+        };
+        let mut answer = Answer {
+            right_of: vec![None; n],
+            certificate: Certificate { left: vec![0.0; n], right: vec![0.0; m], crowd: None },
+            stopped: false,
+        };
+        let whole = (0..n, 0..m);
+        if n > m && self.prices.is_empty() {
+            // If the right nodes all find a place, the whole problem is one crowd.
+            let crowd = Shortage { left: whole.0.collect(), right: whole.1.collect() };
+            let turned = transposed(&rows, &crowd);
+            answer.stopped = !self.inner.solve(&turned.rows(), goes_on);
+            if answer.stopped || self.inner.crowd.is_empty() {
+                answer.take_crowd(&self.inner, crowd);
+                answer.unscale(scale);
+                return answer;
+            }
+        }
+        answer.stopped = !self.core.solve(&rows, goes_on);
+        answer.take(&self.core);
+        if !answer.stopped && !self.core.crowd.is_empty() {
+            let mut left: Vec<usize> = self.core.crowd.iter().map(|&row| row as usize).collect();
+            left.sort_unstable();
+            let right = (0..m).filter(|&k| self.core.columns[k].is_closed()).collect();
+            let crowd = Shortage { left, right };
+            let turned = transposed(&rows, &crowd);
+            answer.stopped = !self.inner.solve(&turned.rows(), goes_on);
+            debug_assert!(answer.stopped || self.inner.crowd.is_empty(), "a crowd fills its right nodes");
+            answer.take_crowd(&self.inner, crowd);
+        }
+        answer.unscale(scale);
+        answer
+    }
+}
+
+impl OwnRows {
+    fn rows(&self) -> Rows<'_> {
+        let Self { start, columns, scores, column_count } = self;
+        Rows { start, columns, scores, column_count: *column_count, unmatched: None }
+    }
+}
+
+/// The right nodes of a part as rows, its left nodes as columns. The lists are in order.
+fn transposed(rows: &Rows<'_>, part: &Shortage) -> OwnRows {
+    let mut place = vec![NONE; rows.column_count];
+    part.right.iter().enumerate().for_each(|(at, &k)| place[k] = narrow(at));
+    let mut turned =
+        OwnRows { start: vec![0; part.right.len() + 1], column_count: part.left.len(), ..OwnRows::default() };
+    let cells = || {
+        let of_row =
+            |(at, &i): (usize, &usize)| rows.cells(i).map(move |(k, score)| (at, k, score)).collect::<Vec<_>>();
+        let all = part.left.iter().enumerate().flat_map(of_row);
+        all.filter(|&(_, k, _)| place[k as usize] != NONE)
+    };
+    for (_, k, _) in cells() {
+        turned.start[place[k as usize] as usize + 1] += 1;
+    }
+    (0..part.right.len()).for_each(|k| turned.start[k + 1] += turned.start[k]);
+    let mut next = turned.start.clone();
+    let count = turned.start[part.right.len()];
+    turned.columns.resize(count, 0);
+    turned.scores.resize(count, 0.0);
+    for (i, k, score) in cells() {
+        let at = &mut next[place[k as usize] as usize];
+        turned.columns[*at] = narrow(i);
+        turned.scores[*at] = score;
+        *at += 1;
+    }
+    turned
+}
+
+impl Answer {
+    fn take(&mut self, core: &Core) {
+        for (right, &column) in self.right_of.iter_mut().zip(&core.column_of) {
+            *right = (column != NONE).then_some(column as usize);
+        }
+        self.certificate.left.copy_from_slice(&core.left);
+        self.certificate.right.copy_from_slice(&core.right);
+    }
+
+    /// Takes over a transposed answer for a part.
+    fn take_crowd(&mut self, core: &Core, crowd: Shortage) {
+        for &i in &crowd.left {
+            self.right_of[i] = None;
+        }
+        for (row, &k) in crowd.right.iter().enumerate() {
+            self.certificate.right[k] = core.left[row];
+            if let Some(&i) = crowd.left.get(core.column_of[row] as usize) {
+                self.right_of[i] = Some(k);
+            }
+        }
+        for (column, &i) in crowd.left.iter().enumerate() {
+            self.certificate.left[i] = core.right[column];
+        }
+        self.certificate.crowd = Some(crowd);
+    }
+
+    fn unscale(&mut self, scale: f64) {
+        if scale != 1.0 {
+            let Certificate { left, right, .. } = &mut self.certificate;
+            left.iter_mut().chain(right).for_each(|value| *value /= scale);
+        }
+    }
+}
