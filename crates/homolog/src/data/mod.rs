@@ -12,6 +12,7 @@ pub mod house;
 pub mod landmarks;
 pub mod matches;
 pub mod npy;
+pub mod pair_costs;
 pub mod problem;
 pub mod qaplib;
 mod table;

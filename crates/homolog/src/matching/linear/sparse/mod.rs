@@ -51,7 +51,7 @@ impl Linear {
     /// status [`Status::Limit`], and nothing is proven.
     ///
     /// # Errors
-    /// [`Error::NoFullMatching`] where [`Self::require_full`] asks for it.
+    /// [`Error::NoFullMatching`] where [`Self::require_full`] asks for it; [`Error::Overflow`] where the total is beyond all numbers.
     pub fn solve_sparse(&self, problem: &Sparse, work: &mut Workspace) -> Result<Solution> {
         let control = work.control().clone();
         let goes_on = || !control.interrupted();
@@ -59,6 +59,10 @@ impl Linear {
         let (n, m) = (problem.left_count(), problem.right_count());
         let matching = Matching::new(answer.right_of, m, Constraint::OneToOne)?;
         let score = problem.score(&matching)?;
+        if !score.is_finite() {
+            let largest = problem.scores.iter().fold(0.0, |largest: f64, score| largest.max(score.abs()));
+            return Err(Error::Overflow { what: "scores of pairs", largest });
+        }
         if answer.stopped {
             let (bound, status) = (f64::INFINITY, Status::Limit);
             return Ok(Solution { matching, score, bound, status, iterations: n, certificate: None, shortage: None });
