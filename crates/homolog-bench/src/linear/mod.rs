@@ -110,7 +110,8 @@ pub(crate) struct OneArguments {
 pub(crate) fn run_one(arguments: &OneArguments) -> Result<()> {
     let count = arguments.matrices.unwrap_or(arguments.size.counts().0);
     let costs: Vec<Vec<f64>> = (0..count as u64).map(|index| arguments.kind.costs(arguments.size, index)).collect();
-    let mut ours = Ours { is_bare: arguments.assign, ..Ours::default() };
+    let mut ours = Ours::default();
+    ours.is_bare = arguments.assign;
     ours.load(arguments.size, &costs)?;
     let stopwatch = Stopwatch::start();
     for _ in 0..arguments.repeat {
