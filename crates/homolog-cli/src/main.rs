@@ -44,6 +44,7 @@ enum Command {
     Explain(commands::explain::Arguments),
     Experiment(commands::experiment::Arguments),
     Detect(commands::detect::Arguments),
+    Features(commands::features::Arguments),
     Completions(commands::completions::Arguments),
     Man(commands::man::Arguments),
 }
@@ -87,6 +88,7 @@ fn run(command: &Command) -> anyhow::Result<Ending> {
         Command::Explain(arguments) => commands::explain::run(arguments),
         Command::Experiment(arguments) => commands::experiment::run(arguments),
         Command::Detect(arguments) => commands::detect::run(arguments),
+        Command::Features(arguments) => commands::features::run(arguments),
         Command::Completions(arguments) => commands::completions::run(arguments),
         Command::Man(arguments) => commands::man::run(arguments),
     }

@@ -2,32 +2,26 @@
 
 use crate::files;
 use anyhow::{Context, Result, bail};
-use homolog::features::{Directions, EdgeKind, FeatureMap, Lengths};
+use homolog::features::{FeatureMap, FeatureSet};
+use homolog::graph::Graph;
 use homolog::loss::LossKind;
 use homolog::matching::Method;
 use serde::de::DeserializeOwned;
 use std::path::Path;
 
-/// Named sets of features.
-const FEATURES: [&str; 3] = ["linear", "quadratic", "geometry"];
-
-/// The paper's features with edges, and lengths and directions of the edges beside.
-fn geometry() -> FeatureMap {
-    let mut map = FeatureMap::paper_quadratic();
-    map.edge.push(EdgeKind::Lengths(Lengths::default()));
-    map.edge.push(EdgeKind::Directions(Directions::default()));
-    map
-}
-
-/// A set of features by name, or a feature map as JSON, or a file with one.
-pub(crate) fn features(text: &str) -> Result<FeatureMap> {
-    let map = match text {
-        "linear" => FeatureMap::paper_linear(),
-        "quadratic" => FeatureMap::paper_quadratic(),
-        "geometry" => geometry(),
-        _ => json(text, "features", &FEATURES)?,
+/// A set of features by name, made for these graphs, or a feature map as JSON, or a file with one. Attributes that are in the data and not
+/// in the features are named on standard error.
+pub(crate) fn features<'a>(text: &str, graphs: impl Iterator<Item = &'a Graph> + Clone) -> Result<FeatureMap> {
+    let names = FeatureSet::ALL.map(FeatureSet::name);
+    let map = match FeatureSet::of_name(text) {
+        Ok(set) => set.features(graphs.clone()).with_context(|| format!("--features {text}"))?,
+        Err(_) => json(text, "features", &names)?,
     };
     map.check()?;
+    let unused = map.unused_attributes(graphs);
+    if !unused.is_empty() {
+        eprintln!("note: in the data but not in the features: {}", unused.join(", "));
+    }
     Ok(map)
 }
 

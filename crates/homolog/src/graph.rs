@@ -306,6 +306,17 @@ impl Graph {
         self.image_size
     }
 
+    /// The same graph with its points and context points moved.
+    pub(crate) fn with_moved_points(&self, moved: impl Fn(ArrayView2<'_, f64>) -> Array2<f64>) -> Result<Self> {
+        let move_all = |points: &Array2<f64>| {
+            let points = moved(points.view());
+            check_finite("moved points", points.view()).map(|()| points)
+        };
+        let points = self.points.as_ref().map(move_all).transpose()?;
+        let context = self.context.as_ref().map(move_all).transpose()?;
+        Ok(Self { points, context, ..self.clone() })
+    }
+
     /// The points, or the error that says who needed them.
     pub(crate) fn need_points(&self, needed_by: &'static str) -> Result<ArrayView2<'_, f64>> {
         self.points().ok_or(Error::Missing { what: "points", needed_by })

@@ -51,6 +51,7 @@ pub mod optimize;
 
 mod control;
 mod error;
+mod posed;
 pub use control::{Control, Report};
 pub use error::{Error, Result};
 

@@ -232,7 +232,9 @@ impl Model {
     /// A graph without the parts that the features need.
     pub fn problem(&self, pair: &Pair) -> Result<(Instance, Compatibility)> {
         FeatureMap::check_size(pair.left.node_count(), pair.right.node_count())?;
-        let (left, right) = (Arc::new(self.describe(&pair.left)?), Arc::new(self.describe(&pair.right)?));
+        // As given there is no turn to try.
+        let posed = if self.features.pose.is_as_given() { pair } else { &self.posed(pair)? };
+        let (left, right) = (Arc::new(self.describe(&posed.left)?), Arc::new(self.describe(&posed.right)?));
         self.problem_of(&left, &right, &pair.given)
     }
 

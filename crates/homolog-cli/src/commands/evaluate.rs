@@ -70,6 +70,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
             }
         );
     }
+    let labelled =
+        if model.features.pose.is_as_given() { labelled } else { labelled.turned(|pair, _| model.posed(pair))? };
     let examples = labelled.examples(&model.features, loss.loss())?;
     let watch = Watch::new(limit, true);
     let control = watch.control("");

@@ -11,7 +11,6 @@ use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 use homolog::Control;
 use homolog::explain::shares;
-use homolog::features::FeatureSet;
 use homolog::matching::{Margin, Workspace, margins};
 use homolog::model::Model;
 use homolog_viz::svg_to_png;
@@ -142,10 +141,8 @@ impl Arguments {
             (None, text) => {
                 let text = text.unwrap_or_default();
                 let graphs = inputs.iter().flat_map(|input| [&*input.left.graph, &*input.right.graph]);
-                let features = match FeatureSet::of_name(text) {
-                    Ok(set) => set.features(graphs)?,
-                    Err(_) => settings::features(text)?,
-                };
+                let pairs: Vec<_> = inputs.iter().map(PairInput::pair).collect();
+                let features = settings::features(text, graphs)?.with_spread_of(&pairs)?;
                 let matcher = homolog::learn::default_matcher(&features);
                 Model::unlearned(features, matcher)?
             }

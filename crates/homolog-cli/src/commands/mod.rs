@@ -7,6 +7,7 @@ pub(crate) mod detect;
 pub(crate) mod evaluate;
 pub(crate) mod experiment;
 pub(crate) mod explain;
+pub(crate) mod features;
 pub(crate) mod man;
 mod match_output;
 pub(crate) mod matching;

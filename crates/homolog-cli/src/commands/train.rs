@@ -38,7 +38,7 @@ pub(crate) struct Arguments {
     /// The model file to write
     #[arg(short, long, value_name = "MODEL")]
     output: PathBuf,
-    /// linear, quadratic, geometry; a feature map as JSON or a file with one
+    /// linear, quadratic, robust, attributes, graph, ... (see `homolog features`); a feature map as JSON or a file with one
     #[arg(long, default_value = "linear")]
     features: String,
     /// Left nodes may stay unmatched, at a price that is learned
@@ -123,7 +123,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     super::use_threads(arguments.threads)?;
     let checkpoint = arguments.checkpoint.as_deref();
     let limit = arguments.time_limit.map(super::seconds).transpose()?;
-    let mut features = settings::features(&arguments.features)?;
+    let input = Input::load(&arguments.data)?.with_pairs()?;
+    let mut features = settings::features(&arguments.features, input.data.graphs().iter().map(|named| &*named.graph))?;
     let mut loss = settings::loss(&arguments.loss)?;
     if arguments.unmatched {
         features.unmatched = true;
@@ -133,7 +134,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
         }
     }
     let matcher = arguments.matcher.as_deref().map(settings::matcher).transpose()?;
-    let input = Input::load(&arguments.data)?.with_pairs()?;
     let of = |wanted: &[Option<Split>]| input.data.labelled(|pair| wanted.contains(&pair.split));
     let (training, _) = of(&[Some(Split::Train), None])?;
     if training.is_empty() {

@@ -3,7 +3,7 @@
 //!
 //! The weights: coordinates of the node features in order, then the edge features in order, then the price of staying unmatched.
 
-use super::{Adjacency, Comparison, Described, Descriptor, EdgeKind, Instance, Scale, ShapeContext};
+use super::{Adjacency, Comparison, Described, Descriptor, EdgeKind, Instance, Pose, Scale, ShapeContext};
 use crate::geometry::{Delaunay, EdgeRule};
 use crate::graph::Graph;
 use crate::matching::Constraint;
@@ -53,6 +53,8 @@ pub struct FeatureMap {
     pub constraint: Constraint,
     /// The unit of each number.
     pub scale: Scale,
+    /// How graphs may be turned against each other before they are compared.
+    pub pose: Pose,
 }
 
 /// A descriptor of nodes and how two of them are compared.
@@ -104,6 +106,7 @@ impl FeatureMap {
             unmatched: false,
             constraint: Constraint::OneToOne,
             scale: Scale::AsIs,
+            pose: Pose::default(),
         }
     }
 

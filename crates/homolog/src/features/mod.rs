@@ -12,6 +12,7 @@
 
 mod adjacency;
 mod attributes;
+mod catalogue;
 mod comparison;
 mod described;
 mod difference;
@@ -20,11 +21,13 @@ mod edge_attributes;
 mod edge_scores;
 mod gradients;
 mod image_descriptor;
+mod image_points;
 mod instance;
 mod length;
 mod map;
 mod node_scores;
 mod patch;
+mod pose;
 mod position;
 mod scale;
 mod sets;
@@ -34,6 +37,7 @@ mod squares;
 
 pub use adjacency::Adjacency;
 pub use attributes::NodeAttributes;
+pub use catalogue::{Chapter, Entry, catalogue};
 pub use comparison::{Comparison, Decay, NegativeSquare, WholeDecay};
 pub use described::Described;
 pub use difference::Difference;
@@ -41,10 +45,12 @@ pub use direction::{DirectionForm, Directions};
 pub use edge_attributes::EdgeAttributes;
 pub use gradients::Gradients;
 pub use image_descriptor::{ImageDescriptor, describe_points};
+pub use image_points::ImagePoints;
 pub use instance::Instance;
 pub use length::{LengthUnit, Lengths};
 pub use map::{FeatureMap, MAX_CELLS, NodeFeature};
 pub use patch::Patch;
+pub use pose::{FAR_TURN, Pose, Turns, turn_of};
 pub use position::Position;
 pub use scale::{Scale, Spread};
 pub use sets::FeatureSet;
@@ -134,10 +140,12 @@ pub enum Descriptor {
     Position(Position),
     /// The graph's own node attributes.
     Attributes(NodeAttributes),
+    /// What a picture shows around the point.
+    Image(ImagePoints),
 }
 
 impl Descriptor {
-    /// All descriptors; the attributes are called "0".
+    /// All descriptors but those of pictures ([`ImageDescriptor::all`] lists them); the attributes are called "0".
     #[must_use]
     pub fn all() -> Vec<Self> {
         vec![
@@ -154,6 +162,7 @@ impl Descriptor {
             Self::ShapeContext(_) => "shape-context",
             Self::Position(_) => "position",
             Self::Attributes(_) => "attributes",
+            Self::Image(_) => "image",
         }
     }
 
@@ -162,6 +171,7 @@ impl Descriptor {
     pub fn attribute_columns(&self) -> Vec<String> {
         match self {
             Self::Attributes(attributes) => attributes.columns.clone(),
+            Self::Image(image) => image.names(),
             Self::ShapeContext(_) | Self::Position(_) => Vec::new(),
         }
     }
@@ -173,6 +183,7 @@ impl Descriptor {
             Self::ShapeContext(descriptor) => descriptor,
             Self::Position(descriptor) => descriptor,
             Self::Attributes(descriptor) => descriptor,
+            Self::Image(descriptor) => descriptor,
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use super::{
     Adjacency, Comparison, Decay, Descriptor, Difference, DirectionForm, Directions, EdgeAttributes, EdgeKind,
-    FeatureMap, Lengths, NegativeSquare, NodeAttributes, NodeFeature, Scale, ShapeContext,
+    FeatureMap, Lengths, NegativeSquare, NodeAttributes, NodeFeature, Pose, Scale, ShapeContext,
 };
 use crate::geometry::{Delaunay, EdgeRule, Nearest};
 use crate::graph::{Attributes, Graph};
@@ -109,6 +109,7 @@ impl FeatureSet {
             unmatched: false,
             constraint: Constraint::OneToOne,
             scale: Scale::BySpread,
+            pose: Pose::default(),
         };
         match self {
             Self::Linear => Ok(map.with_shape_context(dimension()?)),

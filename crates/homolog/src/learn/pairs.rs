@@ -110,6 +110,24 @@ impl LabelledPairs {
         self.pairs.iter().map(|labelled| (self.pair(labelled), &labelled.truth, labelled.unknown.as_slice()))
     }
 
+    /// The same pairs with their left graphs turned, as `turn` says for each pair and its truth; they are still about the same specimens.
+    ///
+    /// # Errors
+    /// What `turn` refuses, with the names of the graphs.
+    pub fn turned(&self, turn: impl Fn(&Pair, &Matching) -> Result<Pair>) -> Result<Self> {
+        let mut turned = Self { graphs: self.graphs.clone(), pairs: Vec::with_capacity(self.pairs.len()) };
+        for labelled in &self.pairs {
+            let (left, right) = (&self.graphs[labelled.left], &self.graphs[labelled.right]);
+            let at = |error| Error::At { place: format!("pair {}, {}", left.name, right.name), error: Box::new(error) };
+            let pair = turn(&self.pair(labelled), &labelled.truth).map_err(at)?;
+            let unchanged = Arc::ptr_eq(&pair.left, &left.graph);
+            let left =
+                if unchanged { labelled.left } else { turned.add_graph(&pair.left, left.name.clone(), left.number) };
+            turned.pairs.push(Labelled { left, ..labelled.clone() });
+        }
+        Ok(turned)
+    }
+
     fn pair(&self, labelled: &Labelled) -> Pair {
         let graph = |at: usize| Arc::clone(&self.graphs[at].graph);
         Pair { left: graph(labelled.left), right: graph(labelled.right), given: labelled.given.clone() }

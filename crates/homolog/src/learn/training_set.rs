@@ -36,8 +36,12 @@ impl TrainingSet {
             // Said with the name of the graph.
             Err(error) => return Err(training.examples(features, loss.loss()).err().unwrap_or(error)),
         };
-        let training = training.examples(&features, loss.loss())?;
-        let validation = validation.examples(&features, loss.loss())?;
+        // Where graphs may be turned, the truth says how.
+        let examples = |pairs: &LabelledPairs| match features.pose {
+            pose if pose.is_as_given() => pairs.examples(&features, loss.loss()),
+            pose => pairs.turned(|pair, truth| pose.known(pair, truth))?.examples(&features, loss.loss()),
+        };
+        let (training, validation) = (examples(training)?, examples(validation)?);
         Ok(Self::of_examples(features, training, validation))
     }
 

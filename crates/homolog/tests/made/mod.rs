@@ -113,7 +113,7 @@ pub(crate) fn feature_map(rng: &mut ChaCha8Rng) -> FeatureMap {
     let constraint = if rng.random_bool(0.5) { Constraint::OneToOne } else { Constraint::ManyToOne };
     let scales = [Scale::AsIs, Scale::BySpread];
     let scale = scales[rng.random_range(0..scales.len())].clone();
-    FeatureMap { node, edge_rule, edge, unmatched: rng.random_bool(0.5), constraint, scale }
+    FeatureMap { node, edge_rule, edge, unmatched: rng.random_bool(0.5), constraint, scale, ..FeatureMap::default() }
 }
 
 /// A matching of the kind the constraint allows, partial now and then.

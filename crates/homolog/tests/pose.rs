@@ -1,0 +1,116 @@
+//! Laws of pose: turned data are matched as if they were not turned, where turns are allowed and nowhere else.
+#![expect(clippy::unwrap_used, reason = "a panic is the report")]
+
+mod made;
+
+use homolog::features::{FeatureMap, Pose, Turns, turn_of};
+use homolog::graph::{Graph, Pair};
+use homolog::matching::{FrankWolfe, Linear, Matching, Method, Workspace};
+use homolog::model::Model;
+use made::{numbers, rng};
+use ndarray::{Array2, array};
+use std::sync::Arc;
+
+const COUNT: usize = 14;
+
+/// Points and a copy of them with a little jitter, the left ones turned.
+fn pair(seed: u64, turn: &Array2<f64>) -> Pair {
+    let rng = &mut rng(seed);
+    let dimension = turn.nrows();
+    let right = numbers(rng, COUNT, dimension, 10.0, 3.0);
+    let left = (&right + &numbers(rng, COUNT, dimension, 0.2, 0.0)).dot(&turn.t());
+    Pair::new(Arc::new(Graph::from_points(left).unwrap()), Arc::new(Graph::from_points(right).unwrap()))
+}
+
+fn in_plane(degrees: f64) -> Array2<f64> {
+    let (sine, cosine) = degrees.to_radians().sin_cos();
+    array![[cosine, -sine], [sine, cosine]]
+}
+
+fn model(set: &str, pair: &Pair, pose: Pose) -> Model {
+    let map = FeatureMap { pose, ..FeatureMap::named(set, [&*pair.left]).unwrap() };
+    let map = map.with_spread_of(std::slice::from_ref(pair)).unwrap();
+    let linear = map.edge.is_empty();
+    let matcher = if linear { Method::Linear(Linear::default()) } else { Method::FrankWolfe(FrankWolfe::default()) };
+    Model::unlearned(map, matcher).unwrap()
+}
+
+/// How many nodes are matched wrongly.
+fn wrong(set: &str, pair: &Pair, pose: Pose) -> usize {
+    let solution = model(set, pair, pose).solve(pair, &mut Workspace::new()).unwrap();
+    solution.matching.left_to_right().iter().enumerate().filter(|&(i, k)| *k != Some(i)).count()
+}
+
+fn turns(turns: Turns) -> Pose {
+    Pose { turns, mirror: false }
+}
+
+#[test]
+fn any_turn_is_undone_in_the_plane() {
+    for (seed, degrees) in [0.0, 20.0, 44.0, 90.0, 137.0, 180.0, -75.0].into_iter().enumerate() {
+        let pair = pair(seed as u64, &in_plane(degrees));
+        for set in ["linear", "quadratic", "robust"] {
+            assert_eq!(wrong(set, &pair, turns(Turns::Any)), 0, "{set} turned by {degrees}");
+            if degrees.abs() < 45.0 {
+                assert_eq!(wrong(set, &pair, turns(Turns::Tilted)), 0, "{set} tilted by {degrees}");
+            }
+        }
+        if degrees.abs() > 60.0 {
+            assert!(wrong("linear", &pair, turns(Turns::AsGiven)) > COUNT / 2, "{degrees}");
+        }
+        if degrees.abs() > 100.0 {
+            assert!(wrong("linear", &pair, turns(Turns::Tilted)) > 0, "{degrees}");
+        }
+        let truth = Matching::identity(COUNT);
+        let found = turn_of(&pair, &truth).unwrap().unwrap();
+        assert!((found - degrees.abs()).abs() < 3.0, "{found} {degrees}");
+        // A model that takes data as given says when it should not.
+        let warned = model("linear", &pair, Pose::default()).better_turn(&pair).unwrap();
+        assert_eq!(warned.is_some(), degrees.abs() > 30.0, "{degrees}: {warned:?}");
+        // Where the truth is known it settles the turn.
+        let known = turns(Turns::Any).known(&pair, &truth).unwrap();
+        assert!(turn_of(&known, &truth).unwrap().unwrap() < 1e-6);
+        assert_eq!(Pose::default().known(&pair, &truth).unwrap(), pair);
+    }
+}
+
+#[test]
+fn mirror_images_match_only_where_they_are_asked_for() {
+    for seed in 20..24 {
+        let mirrored = in_plane(70.0).dot(&array![[-1.0, 0.0], [0.0, 1.0]]);
+        let pair = pair(seed, &mirrored);
+        assert!(wrong("linear", &pair, turns(Turns::Any)) > COUNT / 3);
+        assert_eq!(wrong("linear", &pair, Pose { turns: Turns::Any, mirror: true }), 0, "seed {seed}");
+        let truth = Matching::identity(COUNT);
+        let known = Pose { turns: Turns::Any, mirror: true }.known(&pair, &truth).unwrap();
+        assert!(turn_of(&known, &truth).unwrap().unwrap() < 1e-6);
+    }
+}
+
+#[test]
+fn any_turn_is_undone_in_space() {
+    let about = |axis: usize, degrees: f64| {
+        let (sine, cosine) = degrees.to_radians().sin_cos();
+        let mut turn = Array2::eye(3);
+        let (a, b) = ((axis + 1) % 3, (axis + 2) % 3);
+        (turn[[a, a]], turn[[a, b]], turn[[b, a]], turn[[b, b]]) = (cosine, -sine, sine, cosine);
+        turn
+    };
+    let mut all = 0;
+    for seed in 30..38 {
+        let step = (seed - 30) as f64;
+        let turn = about(0, 47.0 * step).dot(&about(1, 101.0 * step)).dot(&about(2, 13.0 * step));
+        all += wrong("linear", &pair(seed, &turn), turns(Turns::Any));
+        let tilt = about((seed % 3) as usize, 35.0);
+        all += wrong("linear", &pair(seed, &tilt), turns(Turns::Tilted));
+    }
+    assert_eq!(all, 0);
+}
+
+#[test]
+fn graphs_without_points_cannot_be_turned() {
+    let pair = Pair::new(Arc::new(Graph::new(3)), Arc::new(Graph::new(3)));
+    let refused = turns(Turns::Any).known(&pair, &Matching::identity(3)).unwrap_err();
+    assert_eq!(refused.to_string(), "pose: the graph has no points");
+    assert_eq!(turn_of(&pair, &Matching::identity(3)).unwrap(), None);
+}
