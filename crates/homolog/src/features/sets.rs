@@ -89,6 +89,20 @@ impl FeatureSet {
         Self::ALL.into_iter().find(|set| set.name() == name).ok_or_else(unknown)
     }
 
+    /// The set for graphs like these where nobody chose one: by their points; without points by their attributes; else by their edges.
+    ///
+    /// # Errors
+    /// The graphs have none of these in common, or points of different dimensions.
+    pub fn suited<'a>(graphs: impl IntoIterator<Item = &'a Graph>) -> Result<Self> {
+        let common = Common::of(graphs)?;
+        match common {
+            Common { dimension: Some(_), .. } => Ok(Self::Linear),
+            Common { node_attributes, .. } if !node_attributes.is_empty() => Ok(Self::Attributes),
+            Common { edges: true, .. } => Ok(Self::Graph),
+            _ => Err(Error::Missing { what: "points, node attributes or edges that all share", needed_by: "features" }),
+        }
+    }
+
     /// The features, for graphs like these: the attributes that all of them have are used (not by the paper's sets).
     ///
     /// # Errors

@@ -1,0 +1,165 @@
+//! A data set of the library, held by Python: graphs, and pairs of them with their true matchings.
+
+use crate::arrays::with_minus_one;
+use crate::errors::{plain, raise};
+use crate::graph::Graph;
+use homolog::data::dataset::{DataSet as Inner, LabelledPair, NamedGraph, Pairing, SplitBy, match_by_name};
+use homolog::data::edge_table::EdgeTable;
+use homolog::data::landmarks::LandmarkTable;
+use homolog::data::turntable::Turntable;
+use homolog::data::{coco, deeplabcut, edge_table, graphml, tps};
+use homolog::experiment::Split;
+use homolog::graph::Graph as InnerGraph;
+use homolog::matching::{Constraint, Matching};
+use numpy::PyArray1;
+use pyo3::prelude::*;
+use std::sync::Arc;
+
+/// Graphs, and pairs of them.
+#[pyclass(frozen, module = "homolog._core")]
+pub(crate) struct DataSet {
+    pub(crate) inner: Inner,
+}
+
+/// Positions of two graphs; the right node of each left one (-1 none, -2 not known), or `None` for "the same names"; the split.
+type GivenPair = (usize, usize, Option<Vec<i64>>, Option<String>);
+/// The same, as it is handed back.
+type KnownPair<'py> = (usize, usize, Option<Bound<'py, PyArray1<i64>>>, Option<&'static str>);
+
+#[pymethods]
+impl DataSet {
+    /// Puts graphs and pairs together. A pair without a truth takes that of equal names.
+    #[new]
+    #[pyo3(signature = (graphs, pairs))]
+    fn new(py: Python<'_>, graphs: Vec<(String, Py<Graph>)>, pairs: Vec<GivenPair>) -> PyResult<Self> {
+        let named: Vec<NamedGraph> = graphs
+            .into_iter()
+            .map(|(id, graph)| NamedGraph { id, graph: Arc::clone(&graph.get().inner), image: None })
+            .collect();
+        let pairs = pairs.into_iter().map(|pair| labelled(py, &named, pair)).collect::<PyResult<Vec<_>>>()?;
+        let inner = Inner::new(named, pairs).map_err(|error| raise(py, &error))?;
+        Ok(Self { inner })
+    }
+
+    /// A data set from its text.
+    #[staticmethod]
+    fn from_json(py: Python<'_>, text: &str) -> PyResult<Self> {
+        Ok(Self { inner: Inner::from_json(text).map_err(|error| raise(py, &error))? })
+    }
+
+    /// The text of a file of graphs, told by what its name ends in and how it begins, as the program tells it.
+    #[staticmethod]
+    fn from_text(py: Python<'_>, ending: &str, text: &str, id: &str) -> PyResult<Self> {
+        let graphs = |graphs: homolog::Result<Vec<NamedGraph>>| graphs.and_then(|graphs| Inner::new(graphs, vec![]));
+        let edges = || graphs(EdgeTable::default().read(text, None, id).map(|graph| vec![graph]));
+        let inner = match ending {
+            "json" if !text.contains("homolog-data") && coco::is_one(text) => graphs(coco::read(text)),
+            "json" => Inner::from_json(text),
+            "jsonl" | "ndjson" => Inner::from_json_lines(text),
+            "tps" => graphs(tps::read(text)),
+            "graphml" => graphs(graphml::read(text, id)),
+            "edges" | "edgelist" => edges(),
+            "csv" | "tsv" if deeplabcut::is_one(text) => graphs(deeplabcut::read(text)),
+            "csv" | "tsv" if edge_table::is_one(text) => edges(),
+            "csv" | "tsv" => graphs(LandmarkTable::default().read(text, id)),
+            other => {
+                let known = ".json, .jsonl, .csv, .tps, .graphml or .edges";
+                return Err(plain(
+                    py,
+                    &format!("files that end in {other:?} are not known; files of graphs end in {known}"),
+                ));
+            }
+        };
+        Ok(Self { inner: inner.map_err(|error| raise(py, &error))? })
+    }
+
+    /// The built-in sequence: node k is the same landmark in every frame.
+    #[staticmethod]
+    fn turntable(py: Python<'_>) -> PyResult<Self> {
+        let build = || -> homolog::Result<Inner> {
+            let names: Vec<String> = Turntable::names().into_iter().map(String::from).collect();
+            let [width, height] = Turntable::IMAGE_SIZE;
+            let frames = Turntable::default().landmarks()?.into_iter().enumerate();
+            let graph = |(frame, points): (usize, _)| -> homolog::Result<NamedGraph> {
+                let graph = InnerGraph::from_points(points)?.with_names(names.clone())?;
+                let graph = Arc::new(graph.with_image_size(width as f64, height as f64)?);
+                Ok(NamedGraph { id: (frame + 1).to_string(), graph, image: None })
+            };
+            Inner::new(frames.map(graph).collect::<homolog::Result<_>>()?, vec![])
+        };
+        Ok(Self { inner: build().map_err(|error| raise(py, &error))? })
+    }
+
+    /// The picture of a frame of the built-in sequence, as rows of grey values.
+    #[staticmethod]
+    fn turntable_picture(py: Python<'_>, frame: usize) -> PyResult<Bound<'_, numpy::PyArray2<u8>>> {
+        let picture = Turntable::default().render(frame).map_err(|error| raise(py, &error))?;
+        let array = ndarray::Array2::from_shape_vec((picture.height, picture.width), picture.pixels);
+        let array = array.map_err(|error| plain(py, &error.to_string()))?;
+        Ok(numpy::PyArray2::from_owned_array(py, array))
+    }
+
+    /// The text of a data set.
+    fn to_json(&self, py: Python<'_>) -> PyResult<String> {
+        self.inner.to_json().map_err(|error| raise(py, &error))
+    }
+
+    /// The graphs: id, graph, path of the picture.
+    fn graphs(&self) -> Vec<(String, Graph, Option<String>)> {
+        let graph =
+            |named: &NamedGraph| (named.id.clone(), Graph { inner: Arc::clone(&named.graph) }, named.image.clone());
+        self.inner.graphs().iter().map(graph).collect()
+    }
+
+    /// The pairs: left graph, right graph, truth, split.
+    fn pairs<'py>(&self, py: Python<'py>) -> Vec<KnownPair<'py>> {
+        let pair = |pair: &LabelledPair| {
+            let truth = pair.truth.as_ref().map(|truth| {
+                let array = with_minus_one(py, truth.left_to_right());
+                let writable = numpy::PyArrayMethods::try_readwrite(&array);
+                if let Ok(mut numbers) = writable
+                    && let Ok(numbers) = numbers.as_slice_mut()
+                {
+                    pair.unknown.iter().for_each(|&left| numbers[left] = NOT_KNOWN);
+                }
+                array
+            });
+            (pair.left, pair.right, truth, pair.split.map(Split::name))
+        };
+        self.inner.pairs().iter().map(pair).collect()
+    }
+
+    /// The same graphs with pairs made of them: `None` all, else those so many places apart; nodes of the same name match.
+    #[pyo3(signature = (baseline, split))]
+    fn paired(&self, py: Python<'_>, baseline: Option<usize>, split: bool) -> PyResult<Self> {
+        let pairing = baseline.map_or(Pairing::All, Pairing::Baseline);
+        let by = if split { SplitBy::LeftGraph } else { SplitBy::None };
+        let inner = Inner::paired(self.inner.graphs().to_vec(), pairing, by).map_err(|error| raise(py, &error))?;
+        Ok(Self { inner })
+    }
+}
+
+/// Of a left node of which nothing is known.
+const NOT_KNOWN: i64 = -2;
+
+fn labelled(py: Python<'_>, graphs: &[NamedGraph], (left, right, truth, split): GivenPair) -> PyResult<LabelledPair> {
+    let (Some(from), Some(to)) = (graphs.get(left), graphs.get(right)) else {
+        return Err(plain(py, "a pair of graphs that are not there"));
+    };
+    let split = match split.as_deref() {
+        None => None,
+        Some(name) => {
+            let known = Split::ALL.into_iter().find(|split| split.name() == name);
+            Some(known.ok_or_else(|| plain(py, &format!("there is no split {name:?}: train, validation, test")))?)
+        }
+    };
+    let Some(numbers) = truth else {
+        let truth = match_by_name(&from.graph, &to.graph);
+        return Ok(LabelledPair { split, ..LabelledPair::new(left, right, truth) });
+    };
+    let partner = |&number: &i64| usize::try_from(number).ok();
+    let map: Vec<Option<usize>> = numbers.iter().map(partner).collect();
+    let unknown = (0..numbers.len()).filter(|&node| numbers[node] == NOT_KNOWN).collect();
+    let truth = Matching::new(map, to.graph.node_count(), Constraint::OneToOne).map_err(|error| raise(py, &error))?;
+    Ok(LabelledPair { unknown, split, ..LabelledPair::new(left, right, Some(truth)) })
+}

@@ -1,0 +1,47 @@
+//! Errors of the library as Python exceptions: the library's own sentence, with row, column and index where there are any.
+
+use homolog::Error;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+pyo3::create_exception!(
+    homolog,
+    MatchError,
+    PyValueError,
+    "Something is wrong with what was given; `row`, `column` and `index` say where, or are None."
+);
+
+/// The exception for an error of the library.
+pub(crate) fn raise(py: Python<'_>, error: &Error) -> PyErr {
+    raise_as(py, error, &error.to_string())
+}
+
+/// The same place with another sentence.
+pub(crate) fn raise_as(py: Python<'_>, error: &Error, sentence: &str) -> PyErr {
+    let (row, column, index) = place(error);
+    let raised = MatchError::new_err(sentence.to_string());
+    for (name, value) in [("row", row), ("column", column), ("index", index)] {
+        // An exception takes any attribute; were it not so, the sentence alone would do.
+        let _ = raised.value(py).setattr(name, value);
+    }
+    raised
+}
+
+/// An exception without a place.
+pub(crate) fn plain(py: Python<'_>, sentence: &str) -> PyErr {
+    raise_as(py, &Error::NoExamples, sentence)
+}
+
+/// Row, column and index of what is wrong.
+fn place(error: &Error) -> (Option<usize>, Option<usize>, Option<usize>) {
+    match *error {
+        Error::BadCell { row, column, .. } => (Some(row), Some(column), None),
+        Error::ForbiddenPair { left, right } => (Some(left), Some(right), None),
+        Error::BadEntry { index, .. } | Error::OutOfRange { index, .. } | Error::NotAPermutation { index, .. } => {
+            (None, None, Some(index))
+        }
+        Error::SelfLoop { node } => (None, None, Some(node)),
+        Error::NotOneToOne { right, second, .. } => (Some(second), Some(right), None),
+        _ => (None, None, None),
+    }
+}

@@ -1,0 +1,30 @@
+//! The compiled part of the Python package `homolog`: converts, calls the library, converts back. What a user sees is in `python/homolog`.
+
+mod arrays;
+mod data;
+mod errors;
+mod graph;
+mod linear;
+mod model;
+mod problem;
+mod run;
+mod train;
+
+/// The module `homolog._core`.
+#[pyo3::pymodule(gil_used = false)]
+mod _core {
+    #[pymodule_export]
+    use crate::data::DataSet;
+    #[pymodule_export]
+    use crate::errors::MatchError;
+    #[pymodule_export]
+    use crate::graph::Graph;
+    #[pymodule_export]
+    use crate::linear::{linear_sum_assignment, linear_sum_assignment_batch};
+    #[pymodule_export]
+    use crate::model::Model;
+    #[pymodule_export]
+    use crate::problem::{Problem, Solution};
+    #[pymodule_export]
+    use crate::train::{Trained, train};
+}

@@ -1,0 +1,131 @@
+//! A model of the library, held by Python.
+
+use crate::data::DataSet;
+use crate::errors::{plain, raise};
+use crate::graph::Graph;
+use crate::problem::{Solution, Source, deadline};
+use crate::run;
+use homolog::graph::Pair;
+use homolog::learn::evaluate;
+use homolog::matching::{Restrictions, Sense, Workspace};
+use homolog::model::Model as Inner;
+use numpy::PyArray1;
+use pyo3::prelude::*;
+use rayon::prelude::*;
+use serde_json::json;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Features, matcher and weights.
+#[pyclass(frozen, module = "homolog._core")]
+pub(crate) struct Model {
+    pub(crate) inner: Arc<Inner>,
+}
+
+/// Two graphs, pairs of nodes that must be matched, and pairs that may not be.
+type GivenPair = (Py<Graph>, Py<Graph>, Option<Vec<[usize; 2]>>, Option<Vec<[usize; 2]>>);
+
+#[pymethods]
+impl Model {
+    /// A model from its file's text.
+    #[staticmethod]
+    fn from_json(py: Python<'_>, text: &str) -> PyResult<Self> {
+        let inner = Arc::new(Inner::from_json(text).map_err(|error| raise(py, &error))?);
+        Ok(Self { inner })
+    }
+
+    /// The text of the model file.
+    fn to_json(&self, py: Python<'_>) -> PyResult<String> {
+        self.inner.to_json().map_err(|error| raise(py, &error))
+    }
+
+    /// Features, matcher, and how the weights came about.
+    fn settings_json(&self, py: Python<'_>) -> PyResult<String> {
+        let settings = json!({
+            "features": self.inner.features,
+            "matcher": self.inner.matcher,
+            "unmatched": self.inner.features.unmatched,
+            "report": self.inner.training.as_ref().map_or_else(|| json!({}), |record| json!(record)),
+        });
+        serde_json::to_string(&settings).map_err(|error| plain(py, &error.to_string()))
+    }
+
+    #[getter]
+    fn weights<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        PyArray1::from_slice(py, &self.inner.weights())
+    }
+
+    #[getter]
+    fn weight_names(&self) -> Vec<String> {
+        self.inner.weight_names().map(str::to_owned).collect()
+    }
+
+    /// Matches every pair; `time_limit` is for all of them together.
+    #[pyo3(signature = (pairs, time_limit, jobs))]
+    fn solve(
+        &self,
+        py: Python<'_>,
+        pairs: Vec<GivenPair>,
+        time_limit: Option<f64>,
+        jobs: Option<usize>,
+    ) -> PyResult<Vec<Solution>> {
+        let pair = |(left, right, seeds, forbidden): GivenPair| {
+            let graph = |graph: &Py<Graph>| Arc::clone(&graph.get().inner);
+            let given = Restrictions { seeds: seeds.unwrap_or_default(), forbidden: forbidden.unwrap_or_default() };
+            let mut pair = Pair::new(graph(&left), graph(&right));
+            pair.given = given;
+            pair
+        };
+        let pairs: Vec<Pair> = pairs.into_iter().map(pair).collect();
+        let until = deadline(time_limit);
+        let model = Arc::clone(&self.inner);
+        run::run(py, jobs, move |control| {
+            let control = control.clone().interrupted_by(move || until.is_some_and(|until| Instant::now() >= until));
+            let solve = |work: &mut Workspace, pair: Pair| -> homolog::Result<Solution> {
+                let solved = model.solve(&pair, work)?;
+                let source = Source::Model(Arc::clone(&model), Box::new(pair));
+                Ok(Solution { solved, source, sense: Sense::Maximize })
+            };
+            let each = pairs.into_par_iter().map_init(|| Workspace::with_control(&control), solve);
+            each.collect::<homolog::Result<Vec<_>>>()
+        })
+    }
+
+    /// Why a pair is matched as it is, as JSON.
+    #[pyo3(signature = (left, right, jobs))]
+    fn explain(&self, py: Python<'_>, left: &Graph, right: &Graph, jobs: Option<usize>) -> PyResult<String> {
+        let pair = Pair::new(Arc::clone(&left.inner), Arc::clone(&right.inner));
+        let model = Arc::clone(&self.inner);
+        let explanation = run::run(py, jobs, move |control| model.explain(&pair, control))?;
+        let matches: Vec<_> = explanation
+            .matches
+            .iter()
+            .map(|reasons| {
+                let other = reasons.alternative.as_ref();
+                json!({
+                    "left": reasons.left,
+                    "right": reasons.right,
+                    "share": reasons.share,
+                    "margin": other.map(|other| other.margin),
+                    "runner_up": other.and_then(|other| other.right),
+                    "proven": other.is_some_and(|other| other.proven),
+                    "contributions": other.map(|other| &other.contributions),
+                })
+            })
+            .collect();
+        serde_json::to_string(&json!({ "matches": matches })).map_err(|error| plain(py, &error.to_string()))
+    }
+
+    /// The loss of every pair of a data set whose truth is known.
+    #[pyo3(signature = (data, jobs))]
+    fn losses<'py>(&self, py: Python<'py>, data: &DataSet, jobs: Option<usize>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let loss = self.inner.training.as_ref().map(|record| record.loss).unwrap_or_default();
+        let (labelled, _) = data.inner.labelled(|_| true).map_err(|error| raise(py, &error))?;
+        let model = Arc::clone(&self.inner);
+        let evaluation = run::run(py, jobs, move |control| {
+            let examples = labelled.examples(&model.features, loss.loss())?;
+            evaluate(&examples, model.matcher.matcher(), &model.weights(), control)
+        })?;
+        Ok(PyArray1::from_slice(py, &evaluation.losses))
+    }
+}

@@ -1,0 +1,225 @@
+//! Training: settings and a data set in, a model and how it came about out.
+
+use crate::data::DataSet;
+use crate::errors::plain;
+use crate::run;
+use homolog::experiment::Split;
+use homolog::features::{FeatureMap, FeatureSet};
+use homolog::learn::{Evaluation, LabelledPairs, Oracle, Trained as Outcome, Trainer, TrainingSet, weight_rules};
+use homolog::loss::LossKind;
+use homolog::matching::{LpRelaxation, Method};
+use homolog::model::Model;
+use homolog::optimize::Bundle;
+use pyo3::prelude::*;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// The settings of a matcher, as Python writes them.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Settings {
+    features: Value,
+    learner: Value,
+    pose: Value,
+    lambdas: Vec<f64>,
+    unmatched: bool,
+    matcher: Option<Method>,
+    oracle: String,
+    loss: Value,
+    tolerance: f64,
+    folds: usize,
+}
+
+/// A trained model, and how it came about.
+#[pyclass(frozen, module = "homolog._core")]
+pub(crate) struct Trained {
+    model: String,
+    report: String,
+}
+
+#[pymethods]
+impl Trained {
+    /// The text of the model file.
+    fn model_json(&self) -> &str {
+        &self.model
+    }
+
+    /// What was tried and what was taken.
+    fn report_json(&self) -> &str {
+        &self.report
+    }
+}
+
+/// Learns. Where Ctrl-C is pressed, raises, or with `keep` answers with the best so far.
+#[pyfunction]
+#[pyo3(signature = (data, settings, importance, start, weights, fixed, jobs, callback, keep))]
+#[expect(clippy::too_many_arguments, reason = "called from one place, by the Python side")]
+pub(crate) fn train(
+    py: Python<'_>,
+    data: &DataSet,
+    settings: &str,
+    importance: Option<Vec<f64>>,
+    start: Option<Vec<f64>>,
+    weights: Option<Vec<f64>>,
+    fixed: Option<BTreeMap<String, f64>>,
+    jobs: Option<usize>,
+    callback: Option<&Bound<'_, PyAny>>,
+    keep: bool,
+) -> PyResult<Trained> {
+    let settings: Settings =
+        serde_json::from_str(settings).map_err(|error| plain(py, &format!("settings: {error}")))?;
+    let task =
+        Task::new(&settings, data, importance, start, weights, fixed).map_err(|sentence| plain(py, &sentence))?;
+    let outcome = run::run_observed(py, jobs, callback, keep, move |control| task.run(control))?;
+    match outcome.interrupted {
+        Some(error) if !keep => Err(error),
+        _ => Ok(outcome.value),
+    }
+}
+
+/// What is to be learned, and how.
+struct Task {
+    features: FeatureMap,
+    trainer: Trainer,
+    training: LabelledPairs,
+    validation: LabelledPairs,
+    importance: Option<Vec<f64>>,
+    start: Option<Vec<f64>>,
+    weights: Option<Vec<f64>>,
+    fixed: Vec<(String, f64)>,
+}
+
+impl Task {
+    fn new(
+        settings: &Settings,
+        data: &DataSet,
+        importance: Option<Vec<f64>>,
+        start: Option<Vec<f64>>,
+        weights: Option<Vec<f64>>,
+        fixed: Option<BTreeMap<String, f64>>,
+    ) -> Result<Self, String> {
+        let sentence = |error: homolog::Error| error.to_string();
+        let of = |wanted: &[Option<Split>]| data.inner.labelled(|pair| wanted.contains(&pair.split));
+        let (training, positions) = of(&[Some(Split::Train), None]).map_err(sentence)?;
+        let (validation, _) = of(&[Some(Split::Validation)]).map_err(sentence)?;
+        if training.is_empty() {
+            return Err("no pair has matches to learn from".to_string());
+        }
+        let mut features = posed(features(&settings.features, data)?, &settings.pose)?;
+        let mut loss: LossKind = named("loss", &settings.loss)?;
+        if settings.unmatched {
+            features.unmatched = true;
+            // Then it is a mistake to match a node that has no partner.
+            if let LossKind::Hamming(hamming) = &mut loss {
+                hamming.unmatched_is_label = true;
+            }
+        }
+        let oracle = match settings.oracle.as_str() {
+            "search" => Oracle::Search,
+            "relaxation" => Oracle::Relaxation(LpRelaxation::default()),
+            other => return Err(format!("oracle is {other:?}: there are search and relaxation")),
+        };
+        let learner = serde_json::from_value(settings.learner.clone()).map_err(|error| format!("learner: {error}"))?;
+        let trainer = Trainer {
+            learner,
+            loss,
+            matcher: settings.matcher.clone(),
+            oracle,
+            lambdas: settings.lambdas.clone(),
+            folds: settings.folds,
+            bundle: Bundle { gap_tolerance: settings.tolerance, ..Bundle::default() },
+            ..Trainer::default()
+        };
+        let importance = importance.map(|all| positions.iter().map(|&position| all[position]).collect());
+        let fixed = fixed.unwrap_or_default().into_iter().collect();
+        Ok(Self { features, trainer, training, validation, importance, start, weights, fixed })
+    }
+
+    fn run(mut self, control: &homolog::Control) -> homolog::Result<Trained> {
+        let mut set = TrainingSet::new(&self.features, &self.trainer.loss, &self.training, &self.validation)?;
+        if let Some(importance) = &self.importance {
+            let examples = set.training.into_iter().zip(importance);
+            set.training =
+                examples.map(|(example, &count)| example.with_importance(count)).collect::<Result<_, _>>()?;
+        }
+        if let Some(weights) = self.weights {
+            let matcher = self.trainer.matcher_for(&set);
+            let model = Model::new(set.features, matcher, &weights, None)?;
+            return Ok(Trained {
+                model: model.to_json()?,
+                report: json!({"sentence": GIVEN, "complete": true}).to_string(),
+            });
+        }
+        if !self.fixed.is_empty() {
+            self.trainer.rules = weight_rules(&set.features, &self.fixed, &[])?;
+        }
+        if let Some(start) = self.start.filter(|start| start.len() == set.unlearned.len()) {
+            set.unlearned = start;
+        }
+        let trained = self.trainer.train(&set, control)?;
+        let model = Model::trained(&set, &self.trainer, &trained)?;
+        Ok(Trained { model: model.to_json()?, report: report(&model, &trained).to_string() })
+    }
+}
+
+const GIVEN: &str = "The weights are as given; nothing was learned.";
+
+/// A set of features by its name, or a feature map.
+fn features(given: &Value, data: &DataSet) -> Result<FeatureMap, String> {
+    let graphs = || data.inner.graphs().iter().map(|named| &*named.graph);
+    let sentence = |error: homolog::Error| error.to_string();
+    match given.as_str() {
+        Some("auto") => FeatureSet::suited(graphs()).and_then(|set| set.features(graphs())).map_err(sentence),
+        Some(name) => FeatureMap::named(name, graphs()).map_err(sentence),
+        None => serde_json::from_value(given.clone()).map_err(|error| format!("features: {error}")),
+    }
+}
+
+/// The same features in poses other than as given, by name or with settings.
+fn posed(features: FeatureMap, pose: &Value) -> Result<FeatureMap, String> {
+    if pose == "as-given" {
+        return Ok(features);
+    }
+    let refused = |error: serde_json::Error| format!("pose: {error}");
+    let mut fields = serde_json::to_value(&features).map_err(refused)?;
+    fields["pose"] = if pose.is_string() { json!({ "turns": pose }) } else { pose.clone() };
+    serde_json::from_value(fields).map_err(refused)
+}
+
+/// Something that settings files call by its name, alone or with settings.
+fn named<T: serde::de::DeserializeOwned>(what: &str, given: &Value) -> Result<T, String> {
+    let value = if given.is_string() { json!({ "name": given }) } else { given.clone() };
+    serde_json::from_value(value).map_err(|error| format!("{what}: {error}"))
+}
+
+/// The model's training record, all candidates, and the sentences.
+fn report(model: &Model, trained: &Outcome) -> Value {
+    let mut report = json!(model.training);
+    let fit = trained.fit();
+    let mean = |evaluation: Option<&Evaluation>| evaluation.map(Evaluation::mean);
+    let candidate = |(number, candidate): (usize, &homolog::learn::Candidate)| {
+        let minimum = candidate.fit.as_ref().map(|fit| &fit.minimum);
+        let validation = candidate.validation.as_ref();
+        json!({
+            "learner": candidate.learner,
+            "chosen": number == trained.chosen,
+            "lambda": candidate.lambda(),
+            "objective": minimum.map(|minimum| minimum.objective),
+            "gap": minimum.map(|minimum| minimum.gap),
+            "error": mean(validation),
+            "standard_error": validation.map(Evaluation::standard_error),
+            "weights": candidate.weights,
+        })
+    };
+    if let Value::Object(fields) = &mut report {
+        let candidates: Vec<Value> = trained.candidates.iter().enumerate().map(candidate).collect();
+        fields.insert("candidates".into(), json!(candidates));
+        fields.insert("history".into(), json!(fit.map(|fit| &fit.minimum.history)));
+        fields.insert("sentence".into(), json!(trained.sentence()));
+        fields.insert("note".into(), json!(fit.map(homolog::learn::Fit::note)));
+        fields.insert("complete".into(), json!(trained.complete));
+        fields.insert("by".into(), json!(trained.by));
+    }
+    report
+}

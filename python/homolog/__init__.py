@@ -1,0 +1,39 @@
+"""Homolog learns, from a few matched examples, how you match points and graphs, and then matches new ones.
+
+>>> import homolog as hm
+>>> row, col = hm.linear_sum_assignment([[4, 1, 3], [2, 0, 5], [3, 2, 2]])
+>>> col.tolist()
+[1, 0, 2]
+"""
+
+from __future__ import annotations
+
+from . import plot, pygm
+from ._core import linear_sum_assignment
+from ._data import DataSet, load
+from ._errors import ConvergenceWarning, MatchError, NotFittedError
+from ._graph import Graph, as_graph
+from ._match import Match
+from ._matcher import Matcher
+from ._qap import quadratic_assignment
+from ._solve import linear_sum_assignment_batch, solve
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "ConvergenceWarning",
+    "DataSet",
+    "Graph",
+    "Match",
+    "MatchError",
+    "Matcher",
+    "NotFittedError",
+    "as_graph",
+    "linear_sum_assignment",
+    "linear_sum_assignment_batch",
+    "load",
+    "plot",
+    "pygm",
+    "quadratic_assignment",
+    "solve",
+]

@@ -1,0 +1,326 @@
+"""Graph: points, names, attributes and edges; and everything that can be read as one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Union
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import _core
+from ._errors import MatchError
+
+Attributes = Union[Mapping[str, ArrayLike], ArrayLike]
+#: Anything that :func:`as_graph` takes for a graph.
+GraphLike = Any
+
+
+class Graph:
+    """Nodes with what is known of them; any part may be left out.
+
+    Parameters
+    ----------
+    points : array_like, shape (n, 2) or (n, 3), optional
+        One row of coordinates per node.
+    names : sequence of str, optional
+        One per node; an empty one is a node that nobody named.
+    attributes : dict of name to array_like, or array_like of shape (n, k), optional
+        Numbers of the nodes; columns of an array are called "0", "1", ...
+    edges : array_like of int, shape (e, 2), optional
+        Pairs of nodes, by number or by name.
+    directed : bool, default False
+        An edge leads from its first to its second node only.
+    edge_attributes : as `attributes`, one row per edge, optional
+    context : array_like, shape (c, 2) or (c, 3), optional
+        Further points that descriptors see but that are not matched.
+    image_size : (width, height), optional
+        Of the picture that the points were found in.
+    nodes : int, optional
+        How many nodes there are, where nothing else says so.
+
+    Examples
+    --------
+    >>> import homolog as hm
+    >>> kite = hm.Graph([[0, 0], [2, 1], [0, 3]], names=["tail", "wing", "nose"], edges=[[0, 1], ["wing", "nose"]])
+    >>> kite
+    Graph(3 nodes, 2-D points, names, 4 directed edges)
+    """
+
+    __slots__ = ("_graph",)
+
+    def __init__(
+        self,
+        points: ArrayLike | None = None,
+        *,
+        names: Iterable[object] | None = None,
+        attributes: Attributes | None = None,
+        edges: ArrayLike | None = None,
+        directed: bool = False,
+        edge_attributes: Attributes | None = None,
+        context: ArrayLike | None = None,
+        image_size: Sequence[float] | None = None,
+        nodes: int | None = None,
+    ) -> None:
+        table = None if points is None else coordinates(points, "points")
+        labels = None if names is None else [str(name) for name in names]
+        columns = None if attributes is None else _table(attributes, "attributes")
+        count = _count(nodes, table, labels, columns)
+        size = None if image_size is None else (float(image_size[0]), float(image_size[1]))
+        self._graph = _core.Graph(
+            count,
+            points=table,
+            context=None if context is None else coordinates(context, "context"),
+            names=labels,
+            attributes=columns,
+            edges=None if edges is None else _edges(edges, labels),
+            directed=directed,
+            edge_attributes=None if edge_attributes is None else _table(edge_attributes, "edge_attributes"),
+            image_size=size,
+        )
+
+    @classmethod
+    def _of(cls, graph: _core.Graph) -> Graph:
+        made = cls.__new__(cls)
+        made._graph = graph
+        return made
+
+    @classmethod
+    def _from_json(cls, text: str) -> Graph:
+        return cls._of(_core.Graph.from_json(text))
+
+    @classmethod
+    def from_dict(cls, fields: Mapping[str, Any]) -> Graph:
+        """A graph as the data-set file has it: points, names, attributes, edges, ... (docs/formats.md).
+
+        Examples
+        --------
+        >>> import homolog as hm
+        >>> hm.Graph.from_dict({"points": [[0, 0], [1, 2]], "names": ["base", "tip"]})
+        Graph(2 nodes, 2-D points, names)
+        """
+        record = {key: _plain(value) for key, value in fields.items() if value is not None}
+        record.setdefault("id", "graph")
+        head = {"kind": "homolog-data", "version": 1}
+        return cls._from_json(json.dumps({"format": head, "graphs": [record]}))
+
+    @classmethod
+    def from_dataframe(
+        cls,
+        frame: Any,
+        *,
+        coords: Sequence[str] = ("x", "y"),
+        name: str | None = None,
+        graph: str | None = None,
+        attributes: Sequence[str] = (),
+    ) -> Any:
+        """One graph of a pandas DataFrame with a row per node; with `graph`, a dict with one for each value of that column.
+
+        Examples
+        --------
+        >>> import pandas as pd, homolog as hm
+        >>> frame = pd.DataFrame({"image": ["a", "a", "b"], "landmark": ["tip", "base", "tip"], "x": [0, 1, 2], "y": [3, 4, 5]})
+        >>> hm.Graph.from_dataframe(frame, name="landmark", graph="image")["a"].names
+        ['tip', 'base']
+        """
+        if graph is not None:
+            groups = frame.groupby(graph, sort=False)
+            return {
+                key: cls.from_dataframe(part, coords=coords, name=name, attributes=attributes) for key, part in groups
+            }
+        missing = [column for column in [*coords, *attributes, *([name] if name else [])] if column not in frame]
+        if missing:
+            raise MatchError(f"the table has no column {missing[0]!r}; it has {', '.join(map(str, frame.columns))}")
+        return cls(
+            frame[list(coords)].to_numpy(dtype=float) if coords else None,
+            names=frame[name].tolist() if name else None,
+            attributes={column: frame[column].to_numpy(dtype=float) for column in attributes} or None,
+            nodes=len(frame),
+        )
+
+    @classmethod
+    def from_networkx(
+        cls,
+        graph: Any,
+        *,
+        pos: str | Mapping[Any, ArrayLike] | None = None,
+        attributes: Sequence[str] = (),
+        edge_attributes: Sequence[str] = (),
+        names: bool = True,
+    ) -> Graph:
+        """A networkx graph; its nodes, as text, are the names. `pos` is the node attribute with the coordinates, or a dict of them.
+
+        Examples
+        --------
+        >>> import networkx as nx, homolog as hm
+        >>> hm.Graph.from_networkx(nx.path_graph(4))
+        Graph(4 nodes, names, 6 directed edges)
+        """
+        nodes = list(graph.nodes)
+        if isinstance(pos, str):
+            places: Mapping[Any, Any] = graph.nodes(data=pos)
+            places = dict(places)
+        else:
+            places = pos or {}
+        number = {node: at for at, node in enumerate(nodes)}
+        ends = [(number[a], number[b]) for a, b in graph.edges() if a != b]
+        data = [fields for a, b, fields in graph.edges(data=True) if a != b]
+        return cls(
+            np.array([places[node] for node in nodes], dtype=float) if pos is not None else None,
+            names=map(str, nodes) if names else None,
+            attributes={key: [graph.nodes[node][key] for node in nodes] for key in attributes} or None,
+            edges=np.array(ends, dtype=np.int64).reshape(-1, 2),
+            directed=graph.is_directed(),
+            edge_attributes={key: [fields[key] for fields in data] for key in edge_attributes} or None,
+            nodes=len(nodes),
+        )
+
+    @property
+    def points(self) -> NDArray[np.float64] | None:
+        """Coordinates, one row per node."""
+        return self._graph.points
+
+    @property
+    def context(self) -> NDArray[np.float64] | None:
+        """Points that are seen but not matched."""
+        return self._graph.context
+
+    @property
+    def names(self) -> list[str] | None:
+        """One name per node."""
+        return self._graph.names
+
+    @property
+    def attributes(self) -> dict[str, NDArray[np.float64]]:
+        """Numbers of the nodes, by name."""
+        return _columns(self._graph.attributes)
+
+    @property
+    def edges(self) -> NDArray[np.int64]:
+        """The directed edges, one a row; an undirected edge stands there both ways."""
+        return self._graph.edges
+
+    @property
+    def edge_attributes(self) -> dict[str, NDArray[np.float64]]:
+        """Numbers of the directed edges, by name."""
+        return _columns(self._graph.edge_attributes)
+
+    @property
+    def image_size(self) -> tuple[float, float] | None:
+        """Width and height of the picture that the points were found in."""
+        return self._graph.image_size
+
+    def __len__(self) -> int:
+        return self._graph.node_count
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Graph) and self._graph == other._graph
+
+    __hash__ = object.__hash__
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Graph._from_json, (self._graph.to_json(),))
+
+    def __repr__(self) -> str:
+        points = self.points
+        parts = [f"{len(self)} nodes"]
+        parts += [] if points is None else [f"{points.shape[1]}-D points"]
+        parts += ["names"] if self.names is not None else []
+        parts += [f"attributes {', '.join(self.attributes)}"] if self.attributes else []
+        parts += [f"{len(self.edges)} directed edges"] if len(self.edges) else []
+        return f"Graph({', '.join(parts)})"
+
+
+def as_graph(thing: GraphLike) -> Graph:
+    """Reads whatever is like a graph: a Graph, an (n, 2|3) array, a DataFrame, a networkx graph, a dict of the data-set file."""
+    if isinstance(thing, Graph):
+        return thing
+    if isinstance(thing, _core.Graph):
+        return Graph._of(thing)
+    if isinstance(thing, Mapping) and not hasattr(thing, "nodes"):
+        return Graph.from_dict(thing)
+    if hasattr(thing, "nodes") and hasattr(thing, "edges"):
+        has_pos = all("pos" in fields for _, fields in thing.nodes(data=True)) and len(thing) > 0
+        return Graph.from_networkx(thing, pos="pos" if has_pos else None)
+    if hasattr(thing, "columns") and hasattr(thing, "to_numpy"):
+        coords = [column for column in ("x", "y", "z") if column in thing]
+        named = [column for column in ("landmark", "name") if column in thing]
+        frame: Graph = Graph.from_dataframe(thing, coords=coords, name=named[0] if named else None)
+        return frame
+    return Graph(thing)
+
+
+def coordinates(points: ArrayLike, what: str) -> NDArray[np.float64]:
+    """An (n, 2) or (n, 3) table; says what was expected where it is none."""
+    table = np.asarray(points)
+    if table.size == 0:
+        return np.zeros((0, table.shape[1] if table.ndim == 2 and table.shape[1] in (2, 3) else 2))
+    if table.ndim != 2 or table.shape[1] not in (2, 3) or table.dtype.kind not in "fiub":
+        shown = f"an array of shape {table.shape}" if table.dtype.kind in "fiub" else f"{type(points).__name__}"
+        raise MatchError(f"{what}: expected numbers of shape (n, 2) or (n, 3), one row per node, found {shown}")
+    return plain_floats(table)
+
+
+def plain_floats(values: ArrayLike) -> NDArray[np.float64]:
+    """float64, aligned, in row order; nothing is copied that is so already."""
+    return np.require(values, np.float64, ["C", "A"])
+
+
+def plain_integers(values: ArrayLike) -> NDArray[np.int64]:
+    """int64, aligned, in row order."""
+    return np.require(values, np.int64, ["C", "A"])
+
+
+def _count(nodes: int | None, *parts: Any) -> int:
+    counts = [len(part[1]) if isinstance(part, tuple) else len(part) for part in parts if part is not None]
+    if nodes is not None:
+        counts.insert(0, int(nodes))
+    if not counts:
+        raise MatchError("nothing says how many nodes there are: give points, names, attributes or nodes")
+    return counts[0]
+
+
+def _table(given: Attributes, what: str) -> tuple[list[str], NDArray[np.float64]]:
+    if isinstance(given, Mapping):
+        columns = [np.asarray(column, dtype=float).reshape(-1) for column in given.values()]
+        lengths = {len(column) for column in columns}
+        if len(lengths) > 1:
+            raise MatchError(f"{what}: columns of {' and '.join(map(str, sorted(lengths)))} numbers")
+        return [str(name) for name in given], plain_floats(np.stack(columns, axis=1) if columns else np.zeros((0, 0)))
+    values = np.asarray(given, dtype=float)
+    if values.ndim == 1:
+        values = values[:, None]
+    if values.ndim != 2:
+        raise MatchError(f"{what}: expected one row per node, found an array of shape {values.shape}")
+    return [str(column) for column in range(values.shape[1])], plain_floats(values)
+
+
+def _columns(table: tuple[list[str], NDArray[np.float64]] | None) -> dict[str, NDArray[np.float64]]:
+    return {} if table is None else {name: table[1][:, at] for at, name in enumerate(table[0])}
+
+
+def _edges(edges: Any, names: list[str] | None) -> NDArray[np.int64]:
+    rows = edges.tolist() if isinstance(edges, np.ndarray) else [list(edge) for edge in edges]
+    places = {name: at for at, name in enumerate(names or [])}
+
+    def number(end: object) -> int:
+        if isinstance(end, str):
+            if end not in places:
+                raise MatchError(f"edges: there is no node with the name {end!r}")
+            return places[end]
+        return int(end)  # type: ignore[call-overload, no-any-return]
+
+    if any(len(row) != 2 for row in rows):
+        raise MatchError("edges: expected pairs of nodes, shape (e, 2)")
+    return plain_integers(np.array([[number(a), number(b)] for a, b in rows], dtype=np.int64).reshape(-1, 2))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, Mapping):
+        return {str(key): _plain(part) for key, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(part) for part in value]
+    return value.item() if isinstance(value, np.generic) else value

@@ -1,0 +1,112 @@
+"""Match: what a solver found, and what it proved."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Match:
+    """A matching with its score.
+
+    Attributes
+    ----------
+    left, right : numpy.ndarray of int
+        The matched pairs, by left node.
+    assignment : numpy.ndarray of int
+        The right node of every left node, -1 for none.
+    unmatched_left, unmatched_right : numpy.ndarray of int
+        Nodes without a partner.
+    score : float
+        Total of the matching, in the sense of the problem: a cost where costs were given.
+    bound : float
+        No matching is better than this; infinite where nothing is proven.
+    status : str
+        "optimal": proven, bound and score agree; "converged": the solver's own end, not a proof; "limit": stopped before.
+    shortage : (left, right) or None
+        Left nodes that have too few right nodes to go to because of forbidden pairs, where that is so.
+    margins : numpy.ndarray of float
+        For each matched pair, how much worse the best matching without it is; infinite where there is none of as many nodes.
+    """
+
+    def __init__(
+        self,
+        fields: dict[str, Any],
+        margins: Callable[[], NDArray[np.float64]] | None = None,
+        names: tuple[list[str] | None, list[str] | None] = (None, None),
+    ) -> None:
+        self.assignment: NDArray[np.int64] = fields["assignment"]
+        self.score: float = fields["score"]
+        self.bound: float = fields["bound"]
+        self.status: str = fields["status"]
+        self.iterations: int = fields["iterations"]
+        self.shortage: tuple[NDArray[np.int64], NDArray[np.int64]] | None = fields["shortage"]
+        self._right_count: int = fields["right_count"]
+        self._margins = margins
+        self._names = names
+
+    @property
+    def left(self) -> NDArray[np.int64]:
+        return np.flatnonzero(self.assignment >= 0)
+
+    @property
+    def right(self) -> NDArray[np.int64]:
+        matched: NDArray[np.int64] = self.assignment[self.assignment >= 0]
+        return matched
+
+    @property
+    def unmatched_left(self) -> NDArray[np.int64]:
+        return np.flatnonzero(self.assignment < 0)
+
+    @property
+    def unmatched_right(self) -> NDArray[np.int64]:
+        return np.setdiff1d(np.arange(self._right_count), self.right)
+
+    @cached_property
+    def margins(self) -> NDArray[np.float64]:
+        if self._margins is None:
+            raise AttributeError("the margins of this match are not known: it was read from a file")
+        return self._margins()
+
+    @property
+    def names(self) -> dict[str, str]:
+        """The matched pairs by name, where the graphs have names."""
+        left, right = self._names
+        if left is None or right is None:
+            return {}
+        return {left[i]: right[k] for i, k in zip(self.left, self.right)}
+
+    def to_matrix(self) -> NDArray[np.float64]:
+        """One row per left node, one column per right node; 1 where they are matched."""
+        table = np.zeros((len(self.assignment), self._right_count))
+        table[self.left, self.right] = 1.0
+        return table
+
+    def to_dataframe(self) -> Any:
+        """The matched pairs as a pandas DataFrame: left, right, margin, and names where there are any."""
+        import pandas as pd
+
+        frame = pd.DataFrame({"left": self.left, "right": self.right, "margin": self.margins})
+        for side, names in zip(("left", "right"), self._names):
+            if names is not None:
+                frame[f"{side}_name"] = [names[node] for node in frame[side]]
+        return frame
+
+    def __len__(self) -> int:
+        return len(self.left)
+
+    def __getstate__(self) -> dict[str, Any]:
+        margins = self.margins if self._margins is not None else None
+        return {**self.__dict__, "_margins": None, "margins": margins}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+
+    def __repr__(self) -> str:
+        of = f"{len(self)} of {len(self.assignment)} matched"
+        proof = "proven optimal" if self.status == "optimal" else self.status
+        return f"Match({of}, score {self.score:.6g}, {proof})"

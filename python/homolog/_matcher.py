@@ -1,0 +1,376 @@
+"""Matcher: learns from matched pairs how to match, in the shape that scikit-learn taught everybody."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import _core
+from ._data import DataSet, checked_pairs, data_set, truth_array, write_whole
+from ._errors import MatchError, convergence_warning, not_fitted
+from ._graph import GraphLike, as_graph
+from ._match import Match
+from ._progress import Progress
+from ._report import Explanation, FitReport
+from ._solve import Method, method_text, threads
+
+Callback = Callable[[dict[str, Any]], Any]
+
+
+class Matcher:
+    """Learns from a few matched pairs of graphs how to match, then matches new ones.
+
+    Parameters
+    ----------
+    features : str or dict, default "auto"
+        What is compared: a set by name ("linear", "quadratic", "robust", "attributes", "graph", "paper-linear", ...), or a feature map as
+        docs/features.md has it. "auto" takes what fits the data.
+    learner : {"auto", "max-margin", "likelihood"}
+    pose : {"as-given", "tilted", "any"}
+        How the two sides may be turned against each other.
+    lam : float, sequence of float, or "auto"
+        The regularisation λ, or those to choose from.
+    unmatched : bool, default False
+        Left nodes may stay unmatched, at a price that is learned.
+    method : str or dict, default "auto"
+        How the model matches: "linear", "exact", "frank-wolfe", ...; "auto" is exact for its features.
+    oracle : {"search", "relaxation"}
+        What training asks for the worst mistake; the relaxation proves what is learned.
+    loss : {"hamming", "endpoint"} or dict
+    tolerance : float, default 1e-3
+        Training ends where objective and bound are this close, relative to the objective.
+    folds : int, default 5
+        Parts of cross-validation, over specimens.
+    weights : array_like or dict of name to float, optional
+        Weights to use as they are: nothing is learned. A dict may leave names out, which then stay as before learning.
+    warm_start : bool, default False
+        `fit` starts from the weights there are.
+    n_jobs : int, optional
+        Threads; all cores by default. The result does not depend on it.
+    verbose : int, default 0
+        Shows progress, by tqdm where it is there.
+    callback : callable, optional
+        Called with a dict now and then during `fit`; if it answers true, training ends with the best so far.
+
+    Attributes
+    ----------
+    weights_, feature_names_ : what was learned
+    lam_, objective_, bound_, gap_, certified_, history_, n_iter_, stop_ : how training went; None where learning did not help
+    fit_report_ : all of it, to be printed
+
+    Examples
+    --------
+    >>> import homolog as hm
+    >>> data = hm.load("turntable").pairs_apart(70)
+    >>> model = hm.Matcher("paper-linear", lam=0.01).fit(data.pairs[:3], data.y[:3])
+    >>> match = model.match(*data.pairs[10])
+    >>> len(match), match.status
+    (30, 'optimal')
+    """
+
+    def __init__(
+        self,
+        features: str | Mapping[str, Any] = "auto",
+        *,
+        learner: str = "auto",
+        pose: str = "as-given",
+        lam: float | Sequence[float] | str = "auto",
+        unmatched: bool = False,
+        method: Method = "auto",
+        oracle: str = "search",
+        loss: str | Mapping[str, Any] = "hamming",
+        tolerance: float = 1e-3,
+        folds: int = 5,
+        weights: ArrayLike | Mapping[str, float] | None = None,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        callback: Callback | None = None,
+    ) -> None:
+        self.features = features
+        self.learner = learner
+        self.pose = pose
+        self.lam = lam
+        self.unmatched = unmatched
+        self.method = method
+        self.oracle = oracle
+        self.loss = loss
+        self.tolerance = tolerance
+        self.folds = folds
+        self.weights = weights
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.callback = callback
+
+    # -- learning ---------------------------------------------------------------------------------------------------------------
+
+    def fit(
+        self, pairs: Any, y: Any = None, *, sample_weight: ArrayLike | None = None, keep: bool = False
+    ) -> Matcher:
+        """Learns from matched pairs.
+
+        Parameters
+        ----------
+        pairs : sequence of (left, right), or DataSet
+            Graphs, or arrays of points. The same object in several pairs is one specimen.
+        y : sequence, optional
+            For each pair: the right node of each left node (-1 for none, -2 not known), or (m, 2) pairs, or a dict of names, or None.
+            Without it nodes of the same name match.
+        sample_weight : array_like, optional
+            How often each pair counts.
+        keep : bool, default False
+            Ctrl-C ends training with the best so far, and a warning, instead of KeyboardInterrupt.
+
+        Returns
+        -------
+        self
+        """
+        settings = self._settings()
+        data = self._data(pairs, y)
+        importance = self._importance(sample_weight, len(data.pairs()))
+        start = self.weights_ if self.warm_start and hasattr(self, "_model") else None
+        given, fixed = self._given_weights()
+        with Progress(self.verbose, self.callback) as progress:
+            trained = _core.train(
+                data, settings, importance, start, given, fixed, threads(self.n_jobs), progress.callback, keep
+            )
+        self._set(_core.Model.from_json(trained.model_json()), json.loads(trained.report_json()))
+        if not self.fit_report_.complete or self.stop_ not in (None, "converged"):
+            warnings.warn(convergence_warning(self.fit_report_.sentence), stacklevel=2)
+        return self
+
+    def _settings(self) -> str:
+        """Checked here, not when they are stored."""
+        if not (isinstance(self.tolerance, (int, float)) and self.tolerance > 0):
+            raise MatchError(f"tolerance is {self.tolerance!r}: it must be a positive number")
+        if not (isinstance(self.folds, (int, np.integer)) and self.folds >= 0):
+            raise MatchError(f"folds is {self.folds!r}: it must be a whole number")
+        lam: list[float] = []
+        if not (isinstance(self.lam, str) and self.lam == "auto"):
+            try:
+                lam = [float(value) for value in np.atleast_1d(np.asarray(self.lam, dtype=float))]
+            except ValueError:
+                raise MatchError(f"lam is {self.lam!r}: it must be a number, several of them, or 'auto'") from None
+        fields = {
+            "features": _named(self.features),
+            "learner": self.learner,
+            "pose": self.pose,
+            "lambdas": lam,
+            "unmatched": bool(self.unmatched),
+            "matcher": json.loads(method_text(self.method) or "null"),
+            "oracle": self.oracle,
+            "loss": _named(self.loss),
+            "tolerance": float(self.tolerance),
+            "folds": int(self.folds),
+        }
+        return json.dumps(fields)
+
+    def _data(self, pairs: Any, y: Any) -> _core.DataSet:
+        if isinstance(pairs, DataSet) and y is None:
+            if pairs.pairs:
+                return pairs._inner
+            return pairs.all_pairs()._inner
+        listed = checked_pairs(pairs)
+        if len(listed) == 0:
+            raise MatchError("there are no pairs to learn from")
+        if y is not None and len(y) != len(listed):
+            raise MatchError(f"y has {len(y)} entries for {len(listed)} pairs")
+        return data_set(listed, y)[0]
+
+    def _importance(self, sample_weight: ArrayLike | None, count: int) -> list[float] | None:
+        if sample_weight is None:
+            return None
+        values = np.broadcast_to(np.asarray(sample_weight, dtype=float), (count,))
+        return [float(value) for value in values]
+
+    def _given_weights(self) -> tuple[list[float] | None, dict[str, float] | None]:
+        if self.weights is None:
+            return None, None
+        if isinstance(self.weights, Mapping):
+            return None, {str(name): float(value) for name, value in self.weights.items()}
+        return [float(value) for value in np.asarray(self.weights, dtype=float).reshape(-1)], None
+
+    def _set(self, model: _core.Model, report: dict[str, Any]) -> None:
+        self._model = model
+        self.weights_: NDArray[np.float64] = model.weights
+        self.feature_names_: list[str] = model.weight_names
+        self.fit_report_ = FitReport(report)
+        self.lam_: float | None = report.get("lambda")
+        self.objective_: float | None = report.get("objective")
+        self.bound_: float | None = report.get("bound")
+        self.gap_: float | None = report.get("gap")
+        self.certified_: bool = bool(report.get("certified"))
+        self.history_: list[dict[str, float]] = report.get("history") or []
+        self.n_iter_: int = int(report.get("evaluations") or 0)
+        self.stop_: str | None = report.get("stop")
+
+    # -- matching ---------------------------------------------------------------------------------------------------------------
+
+    def predict(self, pairs: Any, *, time_limit: float | None = None) -> list[NDArray[np.int64]]:
+        """The right node of each left node, -1 for none, for every pair."""
+        return [match.assignment for match in self.match_all(pairs, time_limit=time_limit)]
+
+    def match_all(self, pairs: Any, *, time_limit: float | None = None) -> list[Match]:
+        """A Match for every pair, on all cores. `time_limit` is for all of them together."""
+        model = self._fitted()
+        graphs = [(as_graph(left), as_graph(right)) for left, right in checked_pairs(pairs)]
+        jobs = threads(self.n_jobs)
+        solutions = model.solve([(left._graph, right._graph, None, None) for left, right in graphs], time_limit, jobs)
+        return [self._match(found, left, right) for found, (left, right) in zip(solutions, graphs)]
+
+    def match(
+        self,
+        left: GraphLike,
+        right: GraphLike,
+        *,
+        seeds: Any = None,
+        forbid: Any = None,
+        time_limit: float | None = None,
+    ) -> Match:
+        """Matches two graphs. `seeds` and `forbid` are pairs of nodes that must be and may not be matched."""
+        model = self._fitted()
+        one, other = as_graph(left), as_graph(right)
+        given = [None if pairs is None else _node_pairs(pairs, one, other) for pairs in (seeds, forbid)]
+        rows = [(one._graph, other._graph, given[0], given[1])]
+        return self._match(model.solve(rows, time_limit, threads(self.n_jobs))[0], one, other)
+
+    def _match(self, solution: _core.Solution, left: Any, right: Any) -> Match:
+        jobs = threads(self.n_jobs)
+        return Match(solution.fields(), lambda: solution.margins(jobs), (left.names, right.names))
+
+    def explain(self, left: GraphLike, right: GraphLike) -> Explanation:
+        """Why each node went where it did, the least certain first."""
+        model = self._fitted()
+        one, other = as_graph(left), as_graph(right)
+        fields = json.loads(model.explain(one._graph, other._graph, threads(self.n_jobs)))
+        return Explanation(fields, self.feature_names_, (one.names, other.names))
+
+    def losses(self, pairs: Any, y: Any = None) -> NDArray[np.float64]:
+        """The loss of each pair, by the loss that was trained for."""
+        model = self._fitted()
+        return model.losses(self._data(pairs, y), threads(self.n_jobs))
+
+    def score(self, pairs: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> float:
+        """One minus the mean loss: with the Hamming loss, the share of nodes that are right."""
+        losses = self.losses(pairs, y)
+        weights = None if sample_weight is None else np.asarray(sample_weight, dtype=float)
+        return float(1.0 - np.average(losses, weights=weights))
+
+    def truth(self, pairs: Any, y: Any) -> list[NDArray[np.int64] | None]:
+        """`y` as one array for each pair."""
+        graphs = [(as_graph(left), as_graph(right)) for left, right in checked_pairs(pairs)]
+        return [truth_array(own, left, right, at) for at, (own, (left, right)) in enumerate(zip(y, graphs))]
+
+    def _fitted(self) -> _core.Model:
+        model: _core.Model | None = self.__dict__.get("_model")
+        if model is None:
+            raise not_fitted(self)
+        return model
+
+    # -- files ------------------------------------------------------------------------------------------------------------------
+
+    def to_json(self) -> str:
+        """The model as a file that the program reads too."""
+        return self._fitted().to_json()
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the model file."""
+        write_whole(path, self.to_json())
+
+    @classmethod
+    def from_json(cls, text: str) -> Matcher:
+        """A matcher from the text of a model file."""
+        model = _core.Model.from_json(text)
+        settings = json.loads(model.settings_json())
+        matcher = cls(settings["features"], method=settings["matcher"], unmatched=settings["unmatched"])
+        matcher._set(model, settings["report"])
+        return matcher
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Matcher:
+        """Reads a model file, of Python's or the program's making."""
+        return cls.from_json(Path(path).read_text(encoding="utf-8-sig"))
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(self.__dict__)
+        model: _core.Model | None = state.pop("_model", None)
+        state["_model_json"] = None if model is None else model.to_json()
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        text = state.pop("_model_json", None)
+        self.__dict__.update(state)
+        if text is not None:
+            self._model = _core.Model.from_json(text)
+
+    # -- what scikit-learn asks of an estimator -----------------------------------------------------------------------------------
+
+    @classmethod
+    def _parameters(cls) -> list[str]:
+        return [name for name in inspect.signature(cls.__init__).parameters if name != "self"]
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The settings, by name."""
+        return {name: getattr(self, name) for name in self._parameters()}
+
+    def set_params(self, **params: Any) -> Matcher:
+        """Changes settings."""
+        known = self._parameters()
+        for name, value in params.items():
+            if name not in known:
+                raise ValueError(f"Invalid parameter {name!r} for estimator {self!r}. Valid parameters are: {known!r}.")
+            setattr(self, name, value)
+        return self
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_model" in self.__dict__
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import InputTags, Tags, TargetTags
+
+        inputs = InputTags(two_d_array=False, one_d_array=False)
+        return Tags(
+            estimator_type=None,
+            target_tags=TargetTags(required=False),
+            input_tags=inputs,
+            requires_fit=True,
+            no_validation=True,
+        )
+
+    def __repr__(self) -> str:
+        defaults = inspect.signature(type(self).__init__).parameters
+        changed = [
+            f"{name}={value!r}"
+            for name, value in self.get_params().items()
+            if not (value is defaults[name].default or repr(value) == repr(defaults[name].default))
+        ]
+        return f"{type(self).__name__}({', '.join(changed)})"
+
+
+def _named(setting: str | Mapping[str, Any]) -> str | dict[str, Any]:
+    return setting if isinstance(setting, str) else dict(setting)
+
+
+def _node_pairs(pairs: Any, left: Any, right: Any) -> list[tuple[int, int]]:
+    """Pairs of nodes by number or by name."""
+
+    def number(node: Any, graph: Any) -> int:
+        if not isinstance(node, str):
+            return int(node)
+        names = graph.names or []
+        if node not in names:
+            raise MatchError(f"there is no node with the name {node!r}")
+        found: int = names.index(node)
+        return found
+
+    rows = pairs.items() if isinstance(pairs, Mapping) else pairs
+    return [(number(i, left), number(k, right)) for i, k in rows]

@@ -1,0 +1,116 @@
+"""How training went, and why a match is as it is: to be read, printed and shown in a notebook."""
+
+from __future__ import annotations
+
+import html
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class FitReport:
+    """What training came to. Fields are those of the model file's training record; `candidates` are all that was tried."""
+
+    def __init__(self, fields: dict[str, Any]) -> None:
+        self.fields = fields
+
+    @property
+    def sentence(self) -> str:
+        """What learning brought, in a sentence."""
+        return str(self.fields.get("sentence") or "This model was read from a file.")
+
+    @property
+    def complete(self) -> bool:
+        """Whether all was done that was to be done."""
+        return bool(self.fields.get("complete", True))
+
+    @property
+    def candidates(self) -> list[dict[str, Any]]:
+        """Every λ of every learner, and the weights before learning, with the error on pairs they had not seen."""
+        return list(self.fields.get("candidates") or [])
+
+    def __str__(self) -> str:
+        lines = [self.sentence, *([self.fields["note"]] if self.fields.get("note") else [])]
+        if self.candidates:
+            lines.append("")
+            lines.append(f"  {'learner':<12} {'λ':>9} {'objective':>11} {'gap':>8}   error on pairs not seen")
+        lines += [self._row(candidate) for candidate in self.candidates]
+        return "\n".join(lines)
+
+    @staticmethod
+    def _row(candidate: dict[str, Any]) -> str:
+        mark = "*" if candidate["chosen"] else " "
+        error, spread = _number(candidate["error"], ".4f"), _number(candidate["standard_error"], ".4f")
+        return (
+            f"{mark} {candidate['learner']:<12} {_number(candidate['lambda'], '.2g'):>9} "
+            f"{_number(candidate['objective'], '.5f'):>11} {_number(candidate['gap'], '.1e'):>8}   {error} ± {spread}"
+        )
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        heads = ["", "learner", "λ", "objective", "gap", "error on pairs not seen"]
+        rows = []
+        for candidate in self.candidates:
+            cells = [
+                "★" if candidate["chosen"] else "",
+                html.escape(candidate["learner"]),
+                _number(candidate["lambda"], ".2g"),
+                _number(candidate["objective"], ".5f"),
+                _number(candidate["gap"], ".1e"),
+                f"{_number(candidate['error'], '.4f')} ± {_number(candidate['standard_error'], '.4f')}",
+            ]
+            rows.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
+        head = "<tr>" + "".join(f"<th>{head}</th>" for head in heads) + "</tr>"
+        table = f"<table>{head}{''.join(rows)}</table>" if rows else ""
+        note = html.escape(self.fields.get("note") or "")
+        return f"<p><b>{html.escape(self.sentence)}</b><br>{note}</p>{table}"
+
+
+class Explanation:
+    """Why nodes are matched as they are: for each pair its part of the score, its margin, the runner-up and what decided."""
+
+    def __init__(
+        self,
+        fields: dict[str, Any],
+        feature_names: list[str],
+        names: tuple[list[str] | None, list[str] | None] = (None, None),
+    ) -> None:
+        self.matches: list[dict[str, Any]] = sorted(fields["matches"], key=lambda reasons: _margin(reasons))
+        self.feature_names = feature_names
+        self._names = names
+
+    def contributions(self, at: int = 0) -> dict[str, float]:
+        """What each feature adds to the margin of a match, the largest first."""
+        values: NDArray[np.float64] = np.array(self.matches[at]["contributions"] or [])
+        order = np.argsort(-np.abs(values))
+        return {self.feature_names[number]: float(values[number]) for number in order}
+
+    def __len__(self) -> int:
+        return len(self.matches)
+
+    def __str__(self) -> str:
+        lines = [f"{'left':>12}  {'right':>12}  {'margin':>10}  {'else':>12}  decided by"]
+        for at, reasons in enumerate(self.matches):
+            best = list(self.contributions(at).items())[:2] if reasons["contributions"] else []
+            decided = ", ".join(f"{name} {value:+.3g}" for name, value in best)
+            margin = "-" if reasons["margin"] is None else f"{reasons['margin']:.4g}"
+            other = "-" if reasons["runner_up"] is None else self._name(1, reasons["runner_up"])
+            left, right = self._name(0, reasons["left"]), self._name(1, reasons["right"])
+            lines.append(f"{left:>12}  {right:>12}  {margin:>10}  {other:>12}  {decided}")
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+    def _name(self, side: int, node: int) -> str:
+        names = self._names[side]
+        return str(node) if names is None else names[node]
+
+
+def _number(value: float | None, form: str) -> str:
+    return "–" if value is None else format(value, form)
+
+
+def _margin(reasons: dict[str, Any]) -> float:
+    return float("inf") if reasons["margin"] is None else float(reasons["margin"])

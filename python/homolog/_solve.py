@@ -1,0 +1,173 @@
+"""Matching problems that are given as costs: one, many, with prices, seeds and forbidden pairs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Union
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import _core
+from ._errors import MatchError
+from ._graph import plain_floats, plain_integers
+from ._match import Match
+
+#: A solver by its name, or a dict with its name and settings.
+Method = Union[str, Mapping[str, Any], None]
+Indices = NDArray[np.int64]
+
+
+def linear_sum_assignment_batch(
+    costs: ArrayLike | Sequence[ArrayLike], maximize: bool = False, *, n_jobs: int | None = None
+) -> Any:
+    """The best assignment of every problem of many, on all cores.
+
+    Parameters
+    ----------
+    costs : array_like, shape (b, n, m), or sequence of (n_i, m_i) array_like
+        Costs; ``inf`` forbids a pair.
+    maximize : bool, default False
+        Large totals are wanted.
+    n_jobs : int, optional
+        How many threads; all cores by default.
+
+    Returns
+    -------
+    (row_ind, col_ind) of shape (b, min(n, m)) for an array; for a sequence a list of such pairs, one for each problem.
+
+    Examples
+    --------
+    >>> import homolog as hm
+    >>> row, col = hm.linear_sum_assignment_batch([[[1, 2], [3, 1]], [[5, 0], [0, 5]]])
+    >>> col.tolist()
+    [[0, 1], [1, 0]]
+    """
+    jobs = threads(n_jobs)
+    stack: Any = costs
+    if not isinstance(stack, np.ndarray) and _is_list_of_matrices(stack):
+        return _core.linear_sum_assignment_batch([_matrix(cost) for cost in stack], bool(maximize), jobs)
+    stack = np.asarray(stack)
+    if stack.ndim != 3:
+        raise MatchError(f"expected a 3-D array or a list of matrices, got a {stack.ndim}-D array")
+    return _core.linear_sum_assignment_batch(plain_floats(stack), bool(maximize), jobs)
+
+
+def _is_list_of_matrices(costs: Any) -> bool:
+    return len(costs) == 0 or all(isinstance(cost, np.ndarray) for cost in costs) or len({np.shape(cost) for cost in costs}) > 1
+
+
+def _matrix(cost: ArrayLike) -> NDArray[np.float64]:
+    matrix = np.asarray(cost)
+    if matrix.ndim != 2:
+        raise MatchError(f"expected a matrix (2-D array), got a {matrix.ndim} array")
+    return plain_floats(matrix)
+
+
+def solve(
+    cost: ArrayLike,
+    *,
+    maximize: bool = False,
+    unmatched: ArrayLike | None = None,
+    forbid: ArrayLike | None = None,
+    seeds: ArrayLike | None = None,
+    method: Method = None,
+    time_limit: float | None = None,
+    n_jobs: int | None = None,
+) -> Match:
+    """The best matching of rows to columns, some of which may stay unmatched.
+
+    Parameters
+    ----------
+    cost : array_like, shape (n, m)
+        Costs; ``inf`` forbids a pair (``-inf`` with `maximize`).
+    maximize : bool, default False
+        The matrix has scores, and large ones are wanted.
+    unmatched : float or array_like of shape (n,), optional
+        What it costs (with `maximize`: brings) to leave a row without a column; by default as many rows as possible are matched.
+    forbid : array_like of bool, shape (n, m), or of int, shape (f, 2), optional
+        Pairs that may not be matched.
+    seeds : array_like of int, shape (s, 2), or dict of row to column, optional
+        Pairs that must be matched.
+    method : str or dict, optional
+        A solver by name, or with settings; exact by default.
+    time_limit : float, optional
+        Seconds after which the best so far is returned.
+
+    Returns
+    -------
+    Match
+
+    Examples
+    --------
+    >>> import homolog as hm
+    >>> match = hm.solve([[1.0, 9.0], [8.0, 7.0], [2.0, 3.0]], unmatched=2.5)
+    >>> match.assignment.tolist(), match.score, match.status
+    ([0, -1, -1], 6.0, 'optimal')
+    """
+    problem = make_problem(cost, maximize, unmatched, forbid, seeds)
+    return solve_problem(problem, method, time_limit, n_jobs)
+
+
+def solve_problem(
+    problem: _core.Problem, method: Method = None, time_limit: float | None = None, n_jobs: int | None = None
+) -> Match:
+    """Solves, and knows how to find the margins if they are asked for."""
+    text = method_text(method)
+    jobs = threads(n_jobs)
+    solution = problem.solve(text, time_limit, jobs)
+    return Match(solution.fields(), lambda: solution.margins(jobs))
+
+
+def make_problem(
+    cost: ArrayLike,
+    maximize: bool = False,
+    unmatched: ArrayLike | None = None,
+    forbid: ArrayLike | None = None,
+    seeds: Any = None,
+) -> _core.Problem:
+    """A linear problem of the library."""
+    matrix = _matrix(cost)
+    prices = None
+    if unmatched is not None:
+        prices = plain_floats(np.broadcast_to(np.asarray(unmatched, dtype=float), matrix.shape[:1]))
+    return _core.Problem(matrix, bool(maximize), prices, _pairs(seeds, "seeds"), _forbidden(forbid, matrix.shape))
+
+
+def _pairs(pairs: Any, what: str) -> Indices | None:
+    if pairs is None:
+        return None
+    rows = np.array(list(pairs.items()) if isinstance(pairs, Mapping) else pairs, dtype=np.int64)
+    if rows.size == 0:
+        return np.zeros((0, 2), dtype=np.int64)
+    if rows.ndim != 2 or rows.shape[1] != 2:
+        raise MatchError(f"{what}: expected pairs of numbers, shape (k, 2), found shape {rows.shape}")
+    return plain_integers(rows)
+
+
+def _forbidden(forbid: Any, shape: tuple[int, ...]) -> Indices | None:
+    if forbid is None:
+        return None
+    table = np.asarray(forbid)
+    if table.dtype != bool:
+        return _pairs(table, "forbid")
+    if table.shape != shape:
+        raise MatchError(f"forbid: expected a table of shape {shape}, found shape {table.shape}")
+    return plain_integers(np.argwhere(table))
+
+
+def method_text(method: Method) -> str | None:
+    """A method as settings files have it."""
+    if method is None or method == "auto":
+        return None
+    return json.dumps({"name": method} if isinstance(method, str) else dict(method))
+
+
+def threads(n_jobs: int | None) -> int | None:
+    """None and -1 are all cores."""
+    if n_jobs is None or n_jobs == -1:
+        return None
+    if n_jobs < 1:
+        raise MatchError(f"n_jobs is {n_jobs}: it must be a number of threads, or -1 or None for all cores")
+    return int(n_jobs)

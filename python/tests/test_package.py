@@ -1,0 +1,62 @@
+"""The package as a package: types, examples, the time an import takes, what it needs."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import pkgutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import homolog as hm
+
+FOLDER = Path(hm.__file__).parent
+
+
+@pytest.mark.parametrize("name", [info.name for info in pkgutil.iter_modules(hm.__path__) if info.name != "_core"])
+def test_examples_in_the_documentation(name):
+    pytest.importorskip("pandas"), pytest.importorskip("networkx")
+    result = doctest.testmod(importlib.import_module(f"homolog.{name}"))
+    assert result.failed == 0
+
+
+def test_examples_of_the_compiled_part():
+    runner, finder = doctest.DocTestRunner(), doctest.DocTestFinder()
+    tests = finder.find(hm.linear_sum_assignment, "linear_sum_assignment", module=False, globs={})
+    assert sum(runner.run(test).attempted for test in tests) > 0 and runner.failures == 0
+
+
+def test_everything_public_is_documented():
+    for name in hm.__all__:
+        assert getattr(hm, name).__doc__, name
+
+
+def test_import_is_cheap():
+    script = """
+import time, numpy
+before = time.process_time()
+import homolog, sys
+print(time.process_time() - before)
+heavy = {"scipy", "sklearn", "pandas", "matplotlib", "networkx", "tqdm"} & set(sys.modules)
+assert not heavy, heavy
+"""
+    seconds = min(float(subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True).stdout) for _ in range(3))
+    assert seconds < 0.1
+
+
+def test_types():
+    pytest.importorskip("mypy")
+    command = [sys.executable, "-m", "mypy", "--strict", "--config-file", str(FOLDER.parent / "none.ini"), str(FOLDER)]
+    pyproject = Path(__file__).parents[1] / "pyproject.toml"
+    command[command.index(str(FOLDER.parent / "none.ini"))] = str(pyproject)
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_stub_is_that_of_the_built_module():
+    pytest.importorskip("mypy")
+    done = subprocess.run([sys.executable, "-m", "mypy.stubtest", "homolog._core"], capture_output=True, text=True, cwd=FOLDER.parent)
+    assert done.returncode == 0, done.stdout + done.stderr
