@@ -58,10 +58,10 @@ impl DataSet {
             "jsonl" | "ndjson" => Inner::from_json_lines(text),
             "tps" => graphs(tps::read(text)),
             "graphml" => graphs(graphml::read(text, id)),
-            "edges" => edges(),
-            "csv" if deeplabcut::is_one(text) => graphs(deeplabcut::read(text)),
-            "csv" if edge_table::is_one(text) => edges(),
-            "csv" => graphs(LandmarkTable::default().read(text, id)),
+            "edges" | "edgelist" => edges(),
+            "csv" | "tsv" if deeplabcut::is_one(text) => graphs(deeplabcut::read(text)),
+            "csv" | "tsv" if edge_table::is_one(text) => edges(),
+            "csv" | "tsv" => graphs(LandmarkTable::default().read(text, id)),
             other => {
                 let known = ".json, .jsonl, .csv, .tps, .graphml or .edges";
                 return Err(plain(

@@ -129,10 +129,10 @@ impl Problem {
             None => Method::Linear(Linear::default()),
         };
         let until = deadline(time_limit);
-        let (problem, chosen) = (Arc::clone(&self.inner), method.clone());
+        let (problem, solver) = (Arc::clone(&self.inner), method.clone());
         let solved = run::run(py, jobs, move |control| {
             let control = control.clone().interrupted_by(move || until.is_some_and(|until| Instant::now() >= until));
-            chosen.matcher().solve(&problem, &mut Workspace::with_control(&control))
+            solver.matcher().solve(&problem, &mut Workspace::with_control(&control))
         })?;
         let source = Source::Problem(Arc::clone(&self.inner), method);
         Ok(Solution { solved, source, sense: self.sense })
