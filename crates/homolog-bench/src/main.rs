@@ -18,6 +18,7 @@ mod house;
 mod laws;
 mod learn;
 mod linear;
+mod never_worse;
 mod quadratic;
 mod scene;
 mod sparse;
@@ -54,6 +55,7 @@ enum Command {
     Laws(laws::Arguments),
     /// Known points found among the corners of photographs, with and without learning; SUSAN beside imageproc's FAST.
     Scene(scene::Arguments),
+    NeverWorse(never_worse::Arguments),
     /// One row of the last table of `learn`, in a process of its own.
     #[command(hide = true)]
     LearnScale(learn::OneArguments),
@@ -74,6 +76,7 @@ fn main() -> Result<()> {
         Command::Learn(arguments) => learn::run(&arguments),
         Command::Laws(arguments) => laws::run(&arguments),
         Command::Scene(arguments) => scene::run(&arguments),
+        Command::NeverWorse(arguments) => never_worse::run(&arguments),
         Command::LearnScale(arguments) => learn::run_one(&arguments),
         Command::SolveOne(arguments) => linear::run_one(&arguments),
     }

@@ -1,0 +1,133 @@
+//! The landmark data of the table: specimens with named points, and pairs of them.
+
+use crate::house;
+use anyhow::{Context, Result, ensure};
+use homolog::data::dataset::match_by_name;
+use homolog::data::landmarks::LandmarkTable;
+use homolog::graph::{Graph, Pair};
+use homolog::learn::LabelledPairs;
+use ndarray::Array2;
+use rand::seq::SliceRandom;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Specimens with named points.
+pub(super) struct Data {
+    pub(super) name: String,
+    pub(super) specimens: Vec<Arc<Graph>>,
+    /// A third of the right graph's points are missing and as many are strangers.
+    pub(super) spoiled: bool,
+}
+
+/// The sets that lie beside the project.
+pub(super) fn all(folder: &Path) -> Result<Vec<Data>> {
+    let house = table(&folder.join("house/landmarks.csv"), "house")?;
+    let spoiled = Data { name: "house, a third foreign".to_string(), spoiled: true, specimens: house.specimens };
+    let mut sets = vec![table(&folder.join("faces/landmarks.csv"), "faces")?, bikes(folder)?];
+    for name in ["hummingbirds", "lizards", "mosquitoes", "face3d", "worms"] {
+        sets.push(table(&folder.join(format!("specimens/{name}/landmarks.csv")), name)?);
+    }
+    sets.push(spoiled);
+    Ok(sets)
+}
+
+/// Any table of landmarks: whichever of the usual columns is there names the specimen.
+pub(super) fn table(path: &Path, name: &str) -> Result<Data> {
+    let text = std::fs::read_to_string(path).with_context(|| format!("reading {}", path.display()))?;
+    let header = text.lines().next().unwrap_or_default().to_lowercase();
+    let columns: Vec<&str> = header.split(',').map(str::trim).collect();
+    let graph = ["specimen", "object", "frame", "image", "id"].into_iter().find(|name| columns.contains(name));
+    let graph = graph.with_context(|| format!("{}: no column names the specimen", path.display()))?;
+    let known = |column: &&&str| [graph, "landmark", "x", "y", "z"].contains(*column);
+    let ignored = columns.iter().filter(|column| !known(column)).map(ToString::to_string).collect();
+    let table = LandmarkTable { graph: Some(graph.to_string()), ignored, ..LandmarkTable::default() };
+    let graphs = table.read(&text, name).with_context(|| path.display().to_string())?;
+    Ok(Data {
+        name: name.to_string(),
+        specimens: graphs.into_iter().map(|named| named.graph).collect(),
+        spoiled: false,
+    })
+}
+
+/// The bicycles, those that face left mirrored.
+fn bikes(folder: &Path) -> Result<Data> {
+    let rows = house::rows(&folder.join("bikes/landmarks.csv"))?;
+    let mut objects: Vec<(String, Vec<String>, Vec<f64>)> = Vec::new();
+    for row in rows {
+        ensure!(row.len() == 7, "bikes: a row of {} fields", row.len());
+        if objects.last().is_none_or(|(object, ..)| *object != row[0]) {
+            objects.push((row[0].clone(), Vec::new(), Vec::new()));
+        }
+        let Some((_, names, points)) = objects.last_mut() else { continue };
+        let mirrored = row[2] == "left";
+        let name = match (mirrored, row[4].split_at_checked(2)) {
+            (true, Some(("L_", rest))) => format!("R_{rest}"),
+            (true, Some(("R_", rest))) => format!("L_{rest}"),
+            _ => row[4].clone(),
+        };
+        let x: f64 = row[5].parse()?;
+        names.push(name);
+        points.extend([if mirrored { -x } else { x }, row[6].parse()?]);
+    }
+    let graph = |(_, names, points): (String, Vec<String>, Vec<f64>)| {
+        let points = Array2::from_shape_vec((names.len(), 2), points)?;
+        Ok(Arc::new(Graph::from_points(points)?.with_names(names)?))
+    };
+    let specimens = objects.into_iter().map(graph).collect::<Result<_>>()?;
+    Ok(Data { name: "bikes".to_string(), specimens, spoiled: false })
+}
+
+impl Data {
+    /// So many random pairs of different specimens, all even-numbered for training or all odd-numbered for tests: no specimen is in both.
+    pub(super) fn pairs(&self, count: usize, for_tests: bool, seed: u64) -> Result<LabelledPairs> {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let own: Vec<usize> = (0..self.specimens.len()).filter(|n| (n % 2 == 1) == for_tests).collect();
+        ensure!(own.len() >= 2, "{}: too few specimens", self.name);
+        let (mut pairs, mut seen) = (LabelledPairs::new(), BTreeSet::new());
+        for _ in 0..100 * count {
+            let (left, right) = (own[rng.random_range(0..own.len())], own[rng.random_range(0..own.len())]);
+            if pairs.len() < count && left != right && seen.insert((left, right)) {
+                self.add(&mut pairs, left, right, &mut rng)?;
+            }
+        }
+        Ok(pairs)
+    }
+
+    /// Adds a pair, unless the two have less than three points in common. Of points that nobody named no partner is known.
+    fn add(&self, pairs: &mut LabelledPairs, left: usize, right: usize, rng: &mut ChaCha8Rng) -> Result<()> {
+        let [left, right] = [&self.specimens[left], &self.specimens[right]];
+        let right = if self.spoiled { Arc::new(spoil(right, rng)?) } else { Arc::clone(right) };
+        let Some(truth) = match_by_name(left, &right).filter(|truth| truth.matched_count() >= 3) else { return Ok(()) };
+        let names = left.names().context("landmarks have names")?;
+        let unknown: Vec<usize> = (0..names.len()).filter(|&node| names[node].is_empty()).collect();
+        Ok(pairs.add_partly(&Pair::new(Arc::clone(left), right), truth, &unknown)?)
+    }
+}
+
+/// A third of the points gone, and as many strangers in the same box.
+fn spoil(graph: &Graph, rng: &mut ChaCha8Rng) -> Result<Graph> {
+    let points = graph.points().context("landmarks are points")?;
+    let names = graph.names().context("landmarks have names")?;
+    let mut kept: Vec<usize> = (0..graph.node_count()).collect();
+    kept.shuffle(rng);
+    let foreign = graph.node_count() / 3;
+    kept.truncate(graph.node_count() - foreign);
+    let mut all = points.select(ndarray::Axis(0), &kept);
+    let mut called: Vec<String> = kept.iter().map(|&node| names[node].clone()).collect();
+    for _ in 0..foreign {
+        let place: Vec<f64> = points
+            .columns()
+            .into_iter()
+            .map(|axis| {
+                let range = axis.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), &x| (l.min(x), h.max(x)));
+                rng.random_range(range.0..=range.1)
+            })
+            .collect();
+        all.push_row(ndarray::ArrayView1::from(&place))?;
+        called.push(String::new());
+    }
+    Ok(Graph::from_points(all)?.with_names(called)?)
+}
