@@ -42,7 +42,7 @@ fn learn() -> homolog::Result<()> {
 
     let solution = model.solve(&Pair::new(frames[20].clone(), frames[100].clone()), &mut Workspace::new())?;
     let right = solution.matching.pairs().filter(|(i, k)| i == k).count();
-    println!("{right} of 30 right; {:?}", solution.status);
+    assert!(right >= 20);
 
     // A model file is JSON that a person can read.
     assert_eq!(Model::from_json(&model.to_json()?)?, model);

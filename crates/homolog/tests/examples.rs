@@ -8,3 +8,5 @@ mod cost_matrix;
 mod own_attributes;
 #[path = "../examples/own_points.rs"]
 mod own_points;
+#[path = "../examples/readme.rs"]
+mod readme;
