@@ -2,7 +2,7 @@
 //! validation; how often the search with edges was proven; and how long the proofs of the test problems take.
 
 use crate::clock::{Stopwatch, median};
-use crate::house;
+use crate::{house, soft_house};
 use anyhow::{Context, Result};
 use homolog::Control;
 use homolog::experiment::{Sequence, Split};
@@ -41,6 +41,9 @@ pub(crate) struct Arguments {
     /// Leave out the methods without edges.
     #[arg(long)]
     only_edges: bool,
+    /// Linear assignment with soft shape contexts and nothing else.
+    #[arg(long)]
+    only_soft: bool,
 }
 
 /// λ for linear assignment, as in the authors' experiments.
@@ -50,6 +53,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let landmarks = house::landmarks(&arguments.data.clone().unwrap_or_else(house::default_directory))?;
     let frames =
         landmarks.into_iter().map(|points| Ok(Arc::new(Graph::from_points(points)?))).collect::<Result<Vec<_>>>()?;
+    if arguments.only_soft {
+        return arguments.baselines.iter().try_for_each(|&baseline| soft_house::report(&frames, baseline));
+    }
     let linear = Sequence::new(FeatureMap::paper_linear(), frames.clone())?;
     let edges = Sequence::new(FeatureMap::paper_quadratic(), frames)?;
     for &baseline in &arguments.baselines {

@@ -21,6 +21,7 @@ mod linear;
 mod never_worse;
 mod quadratic;
 mod scene;
+mod soft_house;
 mod sparse;
 
 use anyhow::Result;
