@@ -12,6 +12,7 @@ mod figures;
 mod files;
 mod given;
 mod inputs;
+mod label;
 mod pair_input;
 mod panics;
 mod pictures;
@@ -46,6 +47,7 @@ enum Command {
     Explain(commands::explain::Arguments),
     Experiment(commands::experiment::Arguments),
     Detect(commands::detect::Arguments),
+    Label(commands::label::Arguments),
     Features(commands::features::Arguments),
     Completions(commands::completions::Arguments),
     Man(commands::man::Arguments),
@@ -91,6 +93,7 @@ fn run(command: &Command) -> anyhow::Result<Ending> {
         Command::Explain(arguments) => commands::explain::run(arguments),
         Command::Experiment(arguments) => commands::experiment::run(arguments),
         Command::Detect(arguments) => commands::detect::run(arguments),
+        Command::Label(arguments) => commands::label::run(arguments),
         Command::Features(arguments) => commands::features::run(arguments),
         Command::Completions(arguments) => commands::completions::run(arguments),
         Command::Man(arguments) => commands::man::run(arguments),

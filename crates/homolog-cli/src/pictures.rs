@@ -33,6 +33,15 @@ pub(crate) fn read(path: &Path) -> Result<Grey> {
         .with_context(|| format!("cannot read the picture {}", path.display()))
 }
 
+/// A grey picture as a PNG file.
+pub(crate) fn to_png(picture: &GreyPicture) -> Result<Vec<u8>> {
+    let size = u32::try_from(picture.width).ok().zip(u32::try_from(picture.height).ok());
+    let grey = size.and_then(|(width, height)| image::GrayImage::from_raw(width, height, picture.pixels.clone()));
+    let mut bytes = Cursor::new(Vec::new());
+    grey.context("a picture of that size cannot be")?.write_to(&mut bytes, image::ImageFormat::Png)?;
+    Ok(bytes.into_inner())
+}
+
 fn decode(bytes: &[u8]) -> Result<Grey> {
     let mut reader = ImageReader::new(Cursor::new(bytes)).with_guessed_format()?;
     let mut limits = Limits::default();

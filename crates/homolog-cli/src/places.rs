@@ -12,7 +12,7 @@ use std::path::PathBuf;
 /// Options whose value is a file that is written.
 const OUTPUTS: [&str; 4] = ["output", "picture", "save_problem", CHECKPOINT];
 /// Options whose value is a folder that is written into.
-const FOLDERS: [&str; 1] = ["out"];
+const FOLDERS: [&str; 2] = ["out", "labels"];
 
 /// The one file that a run reads and writes again.
 const CHECKPOINT: &str = "checkpoint";

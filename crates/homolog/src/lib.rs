@@ -35,6 +35,7 @@
 //! * [`learn`]: weights from matched examples, with a proof of how good they are.
 //! * [`model`]: features, matcher and weights as a file.
 //! * [`explain`]: why a match is as it is.
+//! * [`labelling`]: what a labelling page asks while a person labels.
 //! * [`experiment`]: the paper's experiments on any data.
 //! * [`data`]: text to values and back, one file per format; the built-in turntable sequence.
 
@@ -45,6 +46,7 @@ pub mod explain;
 pub mod features;
 pub mod geometry;
 pub mod graph;
+pub mod labelling;
 pub mod learn;
 pub mod loss;
 pub mod matching;

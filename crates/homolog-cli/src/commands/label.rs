@@ -1,0 +1,51 @@
+//! `homolog label`: the labelling page in the browser.
+
+use crate::label::Server;
+use crate::{Ending, files};
+use anyhow::{Context, Result};
+use std::path::PathBuf;
+
+/// Opens the labelling page: label a few, let it learn, correct, go on
+#[derive(clap::Args)]
+#[command(after_help = "\
+The page proposes points and matches after the first few, shows what it is least sure of, and learns from each correction. Everything
+is kept in labels/journal.jsonl in the folder (or NAME.labels beside a file) the moment it is made; results are written beside it:
+data.json, landmarks.csv, landmarks.tps, matches.csv, model.json. The address is printed; it is good for this computer and this run.
+Ctrl-C ends.
+
+Examples:
+  homolog label pictures/
+  homolog label wings.json
+  homolog label turntable --no-open")]
+pub(crate) struct Arguments {
+    /// A folder of PNG or JPEG pictures, with or without landmarks.csv; a data set or landmark table; or the word turntable
+    #[arg(value_name = "FOLDER_OR_DATA")]
+    input: PathBuf,
+    /// The folder of the journal and the results [default: labels in the folder, or NAME.labels beside the file]
+    #[arg(long, value_name = "FOLDER")]
+    labels: Option<PathBuf>,
+    /// The port of 127.0.0.1 [default: any that is free]
+    #[arg(long, default_value_t = 0, hide_default_value = true)]
+    port: u16,
+    /// Only print the address
+    #[arg(long)]
+    no_open: bool,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().context("cannot start")?;
+    runtime.block_on(async {
+        let server = Server::open(&arguments.input, arguments.labels.as_deref(), arguments.port).await?;
+        let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+        let mut stop = Some(stop);
+        ctrlc::set_handler(move || drop(stop.take())).context("cannot listen for Ctrl-C")?;
+        eprintln!("{} specimens; labels are kept in {}", server.specimens, server.labels.display());
+        files::print(format!("{}\n", server.address).as_bytes())?;
+        if !arguments.no_open && open::that_detached(&server.address).is_err() {
+            eprintln!("No browser was found: open the address in one.");
+        }
+        eprintln!("Ctrl-C ends.");
+        server.run(async move { drop(stopped.await) }).await
+    })?;
+    Ok(Ending::Done)
+}

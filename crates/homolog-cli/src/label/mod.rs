@@ -1,0 +1,201 @@
+//! The server behind `homolog label`: serves the page, hands out the project and its pictures, keeps the journal, writes the results.
+//! It knows nothing of labels or matching; that is the page's business, and the library's in the page.
+//!
+//! ```text
+//! GET  /                     the page
+//! GET  /api/project          title, specimens, the data set that was there before
+//! GET  /api/journal          all entries; ETag: their number
+//! POST /api/journal          one more entry; If-Match: the number the page has seen; 412 if it is not the newest
+//! GET  /api/pictures/NUMBER  the picture of a specimen
+//! PUT  /api/files/NAME       {"text": ...} into a file of the project, whole or not at all; If-Match as above
+//! ```
+
+mod guard;
+mod journal;
+mod project;
+
+use anyhow::{Context, Result};
+use axum::body::Bytes;
+use axum::extract::{DefaultBodyLimit, Path as PathPart, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post, put};
+use axum::{Json, Router, middleware};
+use guard::Guard;
+use journal::{Journal, LONGEST_ENTRY, Refusal};
+use project::Project;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::future::Future;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::net::TcpListener;
+
+/// The page as `page/build` made it: one file with everything in it.
+const PAGE: &str = include_str!("page.html");
+/// What the page sends to be kept, at most, in bytes.
+const LARGEST_FILE: usize = 256 << 20;
+/// The results that may be written.
+const FILES: [&str; 5] = ["data.json", "landmarks.csv", "landmarks.tps", "matches.csv", "model.json"];
+
+/// A server that is ready to be asked.
+pub(crate) struct Server {
+    listener: TcpListener,
+    router: Router,
+    /// Where the page is, with the token.
+    pub(crate) address: String,
+    /// Where journal and results go.
+    pub(crate) labels: std::path::PathBuf,
+    /// How many specimens there are.
+    pub(crate) specimens: usize,
+}
+
+struct Desk {
+    project: Project,
+    journal: Mutex<Journal>,
+}
+
+impl Desk {
+    fn journal(&self) -> MutexGuard<'_, Journal> {
+        // Nothing that holds the lock leaves the journal half changed.
+        self.journal.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Server {
+    /// Opens a project and a port; 0: any that is free.
+    pub(crate) async fn open(path: &Path, labels: Option<&Path>, port: u16) -> Result<Self> {
+        let project = Project::open(path, labels)?;
+        let journal = Journal::open(&project.labels.join("journal.jsonl"))?;
+        let listener = TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
+        let listener = listener.await.with_context(|| format!("cannot listen on port {port} of 127.0.0.1"))?;
+        let port = listener.local_addr()?.port();
+        let token = guard::draw_token()?;
+        let guard = Arc::new(Guard::new(port, &token, policy()?));
+        let (labels, specimens) = (project.labels.clone(), project.specimens.len());
+        let desk = Arc::new(Desk { project, journal: Mutex::new(journal) });
+        let router = Router::new()
+            .route("/", get(async || ([(header::CONTENT_TYPE, "text/html; charset=utf-8")], PAGE)))
+            .route("/api/project", get(send_project))
+            .route("/api/journal", get(send_journal))
+            .route("/api/journal", post(append).layer(DefaultBodyLimit::max(LONGEST_ENTRY)))
+            .route("/api/pictures/{number}", get(send_picture))
+            .route("/api/files/{name}", put(write_file).layer(DefaultBodyLimit::max(LARGEST_FILE)))
+            .with_state(desk)
+            .layer(middleware::from_fn_with_state(guard, guard::check));
+        Ok(Self { listener, router, address: format!("http://127.0.0.1:{port}/#{token}"), labels, specimens })
+    }
+
+    /// Answers until `end`.
+    pub(crate) async fn run(self, end: impl Future<Output = ()> + Send + 'static) -> Result<()> {
+        axum::serve(self.listener, self.router).with_graceful_shutdown(end).await.context("the server failed")
+    }
+}
+
+/// The page says itself what it may load, by digest; the same goes into the header, where nothing can come before it.
+fn policy() -> Result<HeaderValue> {
+    let start = "http-equiv=\"Content-Security-Policy\" content=\"";
+    let policy = PAGE.split_once(start).and_then(|(_, rest)| rest.split_once('"')).map(|(policy, _)| policy);
+    let policy = policy.context("the page was built without a policy")?;
+    Ok(HeaderValue::from_str(&format!("{policy}; frame-ancestors 'none'"))?)
+}
+
+async fn send_project(State(desk): State<Arc<Desk>>) -> Response {
+    let Project { title, specimens, data, labels, .. } = &desk.project;
+    let data: Option<Value> = data.as_ref().and_then(|text| serde_json::from_str(text).ok());
+    let files = labels.display().to_string();
+    Json(json!({ "title": title, "specimens": specimens, "data": data, "files": files })).into_response()
+}
+
+async fn send_journal(State(desk): State<Arc<Desk>>) -> Response {
+    let journal = desk.journal();
+    let version = journal.version();
+    (tag(version), Json(json!({ "version": version, "entries": journal.entries() }))).into_response()
+}
+
+async fn append(State(desk): State<Arc<Desk>>, headers: HeaderMap, body: Bytes) -> Response {
+    let (seen, entry) = match (seen(&headers), json_of::<Value>(&headers, &body)) {
+        (Err((status, reason)), _) | (_, Err((status, reason))) => return refuse(status, &reason),
+        (Ok(seen), Ok(entry)) => (seen, entry),
+    };
+    if !entry.is_object() {
+        return refuse(StatusCode::BAD_REQUEST, "an entry is a JSON object");
+    }
+    let mut journal = desk.journal();
+    match journal.append(seen, entry) {
+        Ok(version) => (tag(version), Json(json!({ "version": version }))).into_response(),
+        Err(Refusal::Conflict) => conflict(journal.version()),
+        Err(Refusal::Failed(reason)) => refuse(StatusCode::INSUFFICIENT_STORAGE, &reason),
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FileText {
+    text: String,
+}
+
+async fn write_file(
+    State(desk): State<Arc<Desk>>,
+    PathPart(name): PathPart<String>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    if !FILES.contains(&name.as_str()) {
+        return refuse(StatusCode::NOT_FOUND, "there is no such file");
+    }
+    let (seen, file) = match (seen(&headers), json_of::<FileText>(&headers, &body)) {
+        (Err((status, reason)), _) | (_, Err((status, reason))) => return refuse(status, &reason),
+        (Ok(seen), Ok(file)) => (seen, file),
+    };
+    // Held while writing: nobody changes the labels that this file is made of in between.
+    let journal = desk.journal();
+    if seen != journal.version() {
+        return conflict(journal.version());
+    }
+    match desk.project.write(&name, &file.text) {
+        Ok(path) => Json(json!({ "path": path.display().to_string() })).into_response(),
+        Err(error) => refuse(StatusCode::INSUFFICIENT_STORAGE, &format!("{error:#}")),
+    }
+}
+
+async fn send_picture(State(desk): State<Arc<Desk>>, PathPart(number): PathPart<String>) -> Response {
+    let picture = number.parse().ok().map(|number| desk.project.picture(number));
+    match picture {
+        None | Some(Ok(None)) => refuse(StatusCode::NOT_FOUND, "there is no such picture"),
+        Some(Ok(Some((kind, bytes)))) => ([(header::CONTENT_TYPE, kind)], bytes).into_response(),
+        Some(Err(error)) => refuse(StatusCode::UNPROCESSABLE_ENTITY, &format!("{error:#}")),
+    }
+}
+
+/// What is answered instead, and why.
+type Refused = (StatusCode, String);
+
+/// The version that the page has seen.
+fn seen(headers: &HeaderMap) -> Result<usize, Refused> {
+    let text = headers.get(header::IF_MATCH).and_then(|value| value.to_str().ok());
+    let number = text.and_then(|text| text.strip_prefix('"')?.strip_suffix('"')?.parse().ok());
+    let reason = || (StatusCode::PRECONDITION_REQUIRED, "If-Match must say which version was seen".to_string());
+    number.ok_or_else(reason)
+}
+
+fn json_of<T: serde::de::DeserializeOwned>(headers: &HeaderMap, body: &[u8]) -> Result<T, Refused> {
+    if headers.get(header::CONTENT_TYPE).map(HeaderValue::as_bytes) != Some(b"application/json") {
+        return Err((StatusCode::UNSUPPORTED_MEDIA_TYPE, "only application/json is taken".to_string()));
+    }
+    serde_json::from_slice(body).map_err(|error| (StatusCode::BAD_REQUEST, format!("not understood: {error}")))
+}
+
+fn tag(version: usize) -> [(header::HeaderName, String); 1] {
+    [(header::ETAG, format!("\"{version}\""))]
+}
+
+fn conflict(version: usize) -> Response {
+    let answer = json!({ "error": "somebody else changed this project in the meantime", "version": version });
+    (StatusCode::PRECONDITION_FAILED, tag(version), Json(answer)).into_response()
+}
+
+fn refuse(status: StatusCode, reason: &str) -> Response {
+    (status, Json(json!({ "error": reason }))).into_response()
+}

@@ -1,0 +1,157 @@
+//! What the page may ask, and the answers.
+
+use homolog::data::dataset::DataSet;
+use homolog::data::landmarks::{self, LandmarkTable};
+use homolog::data::{matches, tps};
+use homolog::geometry::{GreyImage, Susan};
+use homolog::graph::{Graph, Pair};
+use homolog::labelling::{self, Candidates, Known, LabelledPart, Sight};
+use homolog::model::Model;
+use homolog::{Control, Error, Result};
+use ndarray::Array2;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// A request, by its `op`.
+#[derive(Deserialize)]
+#[serde(tag = "op", rename_all = "kebab-case", deny_unknown_fields)]
+enum Request {
+    /// Which library answers.
+    Version,
+    /// A landmark table (.csv, .tps) or a data set (.json, .jsonl) as a data set.
+    Read { name: String, text: String },
+    /// The corners of the picture whose grey levels come with the request.
+    Detect { width: usize, height: usize, at_most: usize },
+    /// Where the named points of a specimen are, from specimens that are labelled.
+    Propose { labelled: Vec<Specimen>, candidates: Candidates, known: Vec<(String, [f64; 2])> },
+    /// The share of wrong names when each labelled specimen is named by the others.
+    Estimate { labelled: Vec<Specimen>, candidates: Vec<Candidates> },
+    /// A model from the labelled pairs of a data set.
+    Learn { data: Value, features: Sight },
+    /// The matches of a pair, with how sure they are.
+    Suggest { model: String, left: Specimen, right: Specimen, known: Vec<Known> },
+    /// How sure the model is of many pairs (the least sure is to be labelled next), and which labels it disputes.
+    Review { model: String, specimens: Vec<Specimen>, pairs: Vec<LabelledPart> },
+    /// A data set as a file.
+    Write { data: Value, format: Format },
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Format {
+    DataSet,
+    Landmarks,
+    Matches,
+    Tps,
+}
+
+/// Points, with their names where they have any.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Specimen {
+    points: Vec<[f64; 2]>,
+    #[serde(default)]
+    names: Option<Vec<String>>,
+}
+
+impl Specimen {
+    fn graph(self) -> Result<Graph> {
+        let graph = Graph::from_points(table(&self.points))?;
+        match self.names {
+            Some(names) => graph.with_names(names),
+            None => Ok(graph),
+        }
+    }
+}
+
+fn table(points: &[[f64; 2]]) -> Array2<f64> {
+    Array2::from_shape_fn((points.len(), 2), |(row, column)| points[row][column])
+}
+
+fn graphs(specimens: Vec<Specimen>) -> Result<Vec<Graph>> {
+    specimens.into_iter().map(Specimen::graph).collect()
+}
+
+/// The answer to a request: `{"ok": ...}` or `{"error": "..."}`.
+pub(crate) fn answer(json: &str, pixels: &[u8]) -> String {
+    match serde_json::from_str(json) {
+        Err(error) => failure(&format!("the request makes no sense: {error}")),
+        Ok(request) => match run(request, pixels) {
+            Ok(value) => json!({ "ok": value }).to_string(),
+            Err(error) => failure(&error.to_string()),
+        },
+    }
+}
+
+pub(crate) fn failure(reason: &str) -> String {
+    json!({ "error": reason }).to_string()
+}
+
+fn run(request: Request, pixels: &[u8]) -> Result<Value> {
+    match request {
+        Request::Version => Ok(json!({ "version": env!("CARGO_PKG_VERSION") })),
+        Request::Read { name, text } => read(&name, &text),
+        Request::Detect { width, height, at_most } => {
+            let corners = Susan::default().at_most(at_most, GreyImage::new(width, height, pixels)?)?;
+            let points: Vec<[f64; 2]> = corners.points.rows().into_iter().map(|point| [point[0], point[1]]).collect();
+            Ok(json!({ "points": points }))
+        }
+        Request::Propose { labelled, candidates, known } => {
+            let proposal = labelling::propose(&graphs(labelled)?, &candidates, &known)?;
+            Ok(value(&proposal))
+        }
+        Request::Estimate { labelled, candidates } => Ok(value(&labelling::estimate(&graphs(labelled)?, &candidates)?)),
+        Request::Learn { data, features } => {
+            let learned = labelling::learn(&DataSet::from_json(&data.to_string())?, features, &Control::new())?;
+            Ok(json!({
+                "model": learned.model.to_json()?,
+                "error": learned.error,
+                "unlearned": learned.unlearned_error,
+                "pairs": learned.pairs,
+                "sentence": learned.sentence,
+                "weights": learned.model.weight_names().zip(learned.model.weights()).collect::<Vec<_>>(),
+            }))
+        }
+        Request::Suggest { model, left, right, known } => {
+            let pair = Pair::new(Arc::new(left.graph()?), Arc::new(right.graph()?));
+            Ok(value(&labelling::suggest(&Model::from_json(&model)?, &pair, &known)?))
+        }
+        Request::Review { model, specimens, pairs } => {
+            let graphs: Vec<Arc<Graph>> = graphs(specimens)?.into_iter().map(Arc::new).collect();
+            Ok(json!({ "pairs": labelling::review(&Model::from_json(&model)?, &graphs, &pairs)? }))
+        }
+        Request::Write { data, format } => {
+            let data = DataSet::from_json(&data.to_string())?;
+            let text = match format {
+                Format::DataSet => data.to_json()?,
+                Format::Landmarks => landmarks::write(data.graphs())?,
+                Format::Matches => matches::write(&data)?,
+                Format::Tps => tps::write(data.graphs())?,
+            };
+            Ok(json!({ "text": text }))
+        }
+    }
+}
+
+fn read(name: &str, text: &str) -> Result<Value> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let (stem, end) = name.rsplit_once('.').unwrap_or((name, ""));
+    let data = match end.to_lowercase().as_str() {
+        "json" => DataSet::from_json(text)?,
+        "jsonl" | "ndjson" => DataSet::from_json_lines(text)?,
+        "csv" => DataSet::new(LandmarkTable::default().read(text, stem)?, vec![])?,
+        "tps" => DataSet::new(tps::read(text)?, vec![])?,
+        other => {
+            let reason = format!("files that end in {other:?} are not known: .csv, .tps, .json and .jsonl are");
+            return Err(Error::DataSet { place: name.to_string(), reason });
+        }
+    };
+    let data: Value = serde_json::from_str(&data.to_json()?).unwrap_or(Value::Null);
+    Ok(json!({ "data": data }))
+}
+
+/// Results of the library can always be written.
+fn value(result: &impl serde::Serialize) -> Value {
+    serde_json::to_value(result).unwrap_or(Value::Null)
+}

@@ -1,0 +1,197 @@
+//! [`ShapeModel`]: where the points of a specimen should be, given some of them.
+//!
+//! With m_i the mean of point i over the labelled specimens and d_i^s = x_i^s - m_i its deviation in specimen s, a new specimen is
+//!
+//!   x_i = A m_i + t + Σ_s b_s d_i^s
+//!
+//! an affine image of the mean plus a mixture of the deviations seen so far: what turns, bends or grows in the labelled specimens goes
+//! on doing so. A, t and b are the most likely ones for the points given: with e the error of a placed point and Gaussian priors of
+//! deviation u around (A, t) = (A0, t0) and 1/√S around b = 0, they minimise
+//!
+//!   Σ_(i given) |x_i - A m_i - t - Σ_s b_s d_i^s|² + e²/u² (|A - A0|² + |t - t0|²) + e² S |b|²
+//!
+//! a linear system of 6 + S numbers. Lengths are in units of the extent of the mean.
+
+use ndarray::{Array1, Array2};
+use std::collections::BTreeMap;
+
+/// The error of a placed point, as a share of the extent.
+const PLACING: f64 = 0.005;
+/// How far a specimen may be from the start, before any point of it is known: turned by about this many radians, shifted by this share.
+const LOOSENESS: f64 = 0.25;
+/// Deviations of more specimens than this are not mixed: the last ones labelled count.
+const MOST_SPECIMENS: usize = 40;
+
+/// A point in the plane.
+pub(super) type Place = [f64; 2];
+
+/// The mean and the deviations of named points.
+pub(super) struct ShapeModel {
+    pub(super) names: Vec<String>,
+    mean: Vec<Place>,
+    /// For each specimen the deviation of each point from its mean, zero where the specimen does not have it.
+    deviations: Vec<Vec<Place>>,
+    /// The middle of the mean.
+    middle: Place,
+    /// The diagonal of the box around the mean: the unit of length.
+    pub(super) extent: f64,
+}
+
+impl ShapeModel {
+    /// From the named points of labelled specimens; `None` where there are none.
+    pub(super) fn new(specimens: &[BTreeMap<String, Place>]) -> Option<Self> {
+        let mut names: Vec<String> = specimens.iter().flat_map(|points| points.keys().cloned()).collect();
+        names.sort_unstable();
+        names.dedup();
+        let mean: Vec<Place> =
+            names.iter().map(|name| mean_of(specimens.iter().filter_map(|points| points.get(name)))).collect();
+        if names.is_empty() {
+            return None;
+        }
+        let last = &specimens[specimens.len().saturating_sub(MOST_SPECIMENS)..];
+        let deviation = |points: &BTreeMap<String, Place>| {
+            let of = |(name, mean): (&String, &Place)| {
+                points.get(name).map_or([0.0; 2], |at| [at[0] - mean[0], at[1] - mean[1]])
+            };
+            names.iter().zip(&mean).map(of).collect()
+        };
+        let deviations = last.iter().map(deviation).collect();
+        let extent = extent(&mean).max(f64::MIN_POSITIVE);
+        Some(Self { middle: mean_of(mean.iter()), deviations, extent, names, mean })
+    }
+
+    /// Where all points should be, given some of them.
+    pub(super) fn complete(&self, given: &[Option<Place>]) -> Vec<Place> {
+        let count = 6 + self.deviations.len();
+        let (mut matrix, mut right) = (Array2::<f64>::zeros((count, count)), Array1::<f64>::zeros(count));
+        let error = PLACING * PLACING;
+        for parameter in 0..count {
+            let weight =
+                if parameter < 6 { error / (LOOSENESS * LOOSENESS) } else { error * self.deviations.len() as f64 };
+            matrix[[parameter, parameter]] = weight;
+            // A0 is the identity.
+            if parameter == 0 || parameter == 4 {
+                right[parameter] = weight;
+            }
+        }
+        for (point, place) in given.iter().enumerate() {
+            let Some(place) = place else { continue };
+            let target = self.unit(*place);
+            for axis in 0..2 {
+                let row = self.row(point, axis);
+                for (i, a) in row.iter().enumerate() {
+                    right[i] += a * target[axis];
+                    for (j, b) in row.iter().enumerate() {
+                        matrix[[i, j]] += a * b;
+                    }
+                }
+            }
+        }
+        let parameters = solve(matrix, right);
+        let predict = |point: usize, axis: usize| -> f64 {
+            self.row(point, axis).iter().zip(&parameters).map(|(a, b)| a * b).sum::<f64>() * self.extent
+                + self.middle[axis]
+        };
+        (0..self.names.len()).map(|point| [predict(point, 0), predict(point, 1)]).collect()
+    }
+
+    /// How the parameters (A, t in rows: a_xx a_xy t_x a_yx a_yy t_y, then b) make a coordinate of a point.
+    fn row(&self, point: usize, axis: usize) -> Vec<f64> {
+        let [x, y] = self.unit(self.mean[point]);
+        let mut row = vec![0.0; 6];
+        row[3 * axis..][..3].copy_from_slice(&[x, y, 1.0]);
+        row.extend(self.deviations.iter().map(|deviation| deviation[point][axis] / self.extent));
+        row
+    }
+
+    /// In units of the extent, from the middle.
+    fn unit(&self, [x, y]: Place) -> Place {
+        [(x - self.middle[0]) / self.extent, (y - self.middle[1]) / self.extent]
+    }
+}
+
+fn mean_of<'a>(places: impl Iterator<Item = &'a Place>) -> Place {
+    let (mut sum, mut count) = ([0.0; 2], 0.0);
+    for place in places {
+        sum = [sum[0] + place[0], sum[1] + place[1]];
+        count += 1.0;
+    }
+    [sum[0] / f64::max(count, 1.0), sum[1] / f64::max(count, 1.0)]
+}
+
+/// The diagonal of the box around some places.
+pub(super) fn extent(places: &[Place]) -> f64 {
+    let side = |axis: usize| {
+        let low = places.iter().map(|place| place[axis]).fold(f64::INFINITY, f64::min);
+        let high = places.iter().map(|place| place[axis]).fold(f64::NEG_INFINITY, f64::max);
+        if high > low { high - low } else { 0.0 }
+    };
+    side(0).hypot(side(1))
+}
+
+/// A symmetric positive definite system, by Cholesky. The priors keep it well away from singular.
+fn solve(mut matrix: Array2<f64>, mut right: Array1<f64>) -> Array1<f64> {
+    let count = right.len();
+    for i in 0..count {
+        for j in 0..=i {
+            let known: f64 = (0..j).map(|k| matrix[[i, k]] * matrix[[j, k]]).sum();
+            let rest = matrix[[i, j]] - known;
+            matrix[[i, j]] = if i == j { rest.max(f64::MIN_POSITIVE).sqrt() } else { rest / matrix[[j, j]] };
+        }
+        let known: f64 = (0..i).map(|k| matrix[[i, k]] * right[k]).sum();
+        right[i] = (right[i] - known) / matrix[[i, i]];
+    }
+    for i in (0..count).rev() {
+        let known: f64 = (i + 1..count).map(|k| matrix[[k, i]] * right[k]).sum();
+        right[i] = (right[i] - known) / matrix[[i, i]];
+    }
+    right
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn square(shear: f64, shift: f64) -> BTreeMap<String, Place> {
+        let corners =
+            [("a", [0.0, 0.0]), ("b", [10.0, 0.0]), ("c", [10.0, 10.0]), ("d", [0.0, 10.0]), ("e", [5.0, 5.0])];
+        corners.map(|(name, [x, y])| (name.to_string(), [x + shear * y + shift, y])).into_iter().collect()
+    }
+
+    #[test]
+    fn what_is_given_is_kept_and_the_rest_follows() {
+        let model = ShapeModel::new(&[square(0.0, 0.0), square(0.1, 0.0)]).unwrap();
+        // A specimen that goes on as the two began, and is shifted.
+        let truth = square(0.3, 40.0);
+        let given: Vec<Option<Place>> =
+            model.names.iter().map(|name| (name != "e" && name != "c").then(|| truth[name])).collect();
+        let places = model.complete(&given);
+        for (name, place) in model.names.iter().zip(&places) {
+            let off = (place[0] - truth[name][0]).hypot(place[1] - truth[name][1]);
+            assert!(off < 0.2, "{name}: {place:?} is {off} off");
+        }
+    }
+
+    #[test]
+    fn with_nothing_given_it_is_the_mean() {
+        let model = ShapeModel::new(&[square(0.0, 0.0), square(0.2, 2.0)]).unwrap();
+        let places = model.complete(&vec![None; 5]);
+        let mean = square(0.1, 1.0);
+        for (name, place) in model.names.iter().zip(&places) {
+            assert!((place[0] - mean[name][0]).abs() < 1e-9 && (place[1] - mean[name][1]).abs() < 1e-9);
+        }
+    }
+
+    #[test]
+    fn odd_specimens_give_finite_places() {
+        let one: BTreeMap<String, Place> = [("only".to_string(), [3.0, 4.0])].into();
+        for specimens in [vec![one.clone()], vec![one.clone(), one.clone()], vec![BTreeMap::new(), one]] {
+            let model = ShapeModel::new(&specimens).unwrap();
+            for given in [None, Some([7.0, 1.0])] {
+                assert!(model.complete(&[given]).iter().flatten().all(|value| value.is_finite()));
+            }
+        }
+        assert!(ShapeModel::new(&[BTreeMap::new()]).is_none());
+        assert!(ShapeModel::new(&[]).is_none());
+    }
+}

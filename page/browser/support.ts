@@ -1,0 +1,123 @@
+// What the browser tests share: a server of the program, Debian's Chromium, and pictures of the built-in turntable.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { type BrowserContext, type Page, chromium } from 'playwright-core';
+import type { Point } from '../src/state';
+
+export const PROGRAM = resolve(import.meta.dirname, process.env['HOMOLOG_PROGRAM'] ?? '../../target/debug/homolog');
+export const PAGE = resolve(import.meta.dirname, '../../crates/homolog-cli/src/label/page.html');
+const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
+
+export const possible = existsSync(PROGRAM) && existsSync(CHROMIUM);
+
+export class Server {
+  private constructor(
+    private readonly child: ChildProcess,
+    /** With the token. */
+    readonly address: string,
+  ) {}
+
+  static start(input: string, ...more: string[]): Promise<Server> {
+    const child = spawn(PROGRAM, ['label', input, '--no-open', ...more], { stdio: ['ignore', 'pipe', 'pipe'] });
+    return new Promise((done, fail) => {
+      let errors = '';
+      child.stderr!.on('data', (bytes) => (errors += bytes));
+      child.stdout!.once('data', (bytes) => done(new Server(child, String(bytes).trim())));
+      child.once('exit', () => fail(new Error(`homolog label ended: ${errors}`)));
+    });
+  }
+
+  get origin(): string {
+    return new URL(this.address).origin;
+  }
+
+  get token(): string {
+    return new URL(this.address).hash.slice(1);
+  }
+
+  /** Not asked to end: killed. */
+  kill(): Promise<void> {
+    return new Promise((done) => {
+      this.child.removeAllListeners('exit');
+      this.child.once('exit', () => done());
+      this.child.kill('SIGKILL');
+    });
+  }
+
+  async get(path: string): Promise<Response> {
+    return fetch(`${this.origin}${path}`, { headers: { Authorization: `Bearer ${this.token}` } });
+  }
+}
+
+/** A folder that goes away by itself at the end. */
+export function folder(): string {
+  const path = mkdtempSync(join(tmpdir(), 'homolog-'));
+  process.once('exit', () => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
+
+export interface Truth {
+  names: string[];
+  /** By specimen: a point for each name. */
+  points: Record<string, Point[]>;
+}
+
+/** Twelve pictures of the turntable in a folder, and where its landmarks are. */
+export async function turntablePictures(): Promise<{ path: string; truth: Truth }> {
+  const path = folder();
+  const server = await Server.start('turntable', '--labels', join(path, 'nothing'));
+  const { data } = await (await server.get('/api/project')).json();
+  const truth: Truth = { names: data.graphs[0].names, points: {} };
+  mkdirSync(join(path, 'pictures'));
+  for (let n = 0; n < 12; n++) {
+    const frame = 4 * n;
+    const id = `view${n + 1}`;
+    const picture = await server.get(`/api/pictures/${frame}`);
+    writeFileSync(join(path, 'pictures', `${id}.png`), Buffer.from(await picture.arrayBuffer()));
+    truth.points[id] = data.graphs[frame].points;
+  }
+  await server.kill();
+  return { path: join(path, 'pictures'), truth };
+}
+
+/** The same pictures as a data set of pairs, points without names, the first two pairs labelled. */
+export function pairProject({ path, truth }: { path: string; truth: Truth }): { path: string; partner: Record<string, number[]> } {
+  const ids = Object.keys(truth.points);
+  // Each frame lists its points in another order.
+  const orders = ids.map((_, n) => truth.names.map((_, k) => (k * 7 + n * 11) % truth.names.length));
+  const graphs = ids.map((id, n) => ({ id, points: orders[n]!.map((k) => truth.points[id]![k]!), image: `pictures/${id}.png` }));
+  const partner: Record<string, number[]> = {};
+  const pairs = ids.slice(6).map((right, n) => {
+    const left = ids[n]!;
+    partner[`${left} ${right}`] = orders[n]!.map((k) => orders[n + 6]!.indexOf(k));
+    const matches = n < 2 ? partner[`${left} ${right}`]!.map((right, left) => [left, right]) : 'unknown';
+    return { left, right, matches };
+  });
+  const file = join(path, '..', 'pairs.json');
+  writeFileSync(file, JSON.stringify({ format: { kind: 'homolog-data', version: 1 }, graphs, pairs }));
+  return { path: file, partner };
+}
+
+export async function browser(options: object = {}): Promise<BrowserContext> {
+  const context = await chromium.launchPersistentContext(folder(), {
+    executablePath: CHROMIUM,
+    viewport: { width: 1280, height: 720 },
+    args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
+    ...options,
+  });
+  context.setDefaultTimeout(20_000);
+  return context;
+}
+
+/** A page whose errors are errors of the test. */
+export async function openPage(context: BrowserContext, address: string): Promise<{ page: Page; errors: string[] }> {
+  const page = await context.newPage();
+  const errors: string[] = [];
+  page.on('pageerror', (error) => errors.push(String(error)));
+  page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
+  await page.goto(address);
+  return { page, errors };
+}

@@ -1,0 +1,72 @@
+// The pictures of docs/label.md: npx vitest run --dir measure screens
+
+import { resolve } from 'node:path';
+import type { Page } from 'playwright-core';
+import { test } from 'vitest';
+import { Person, openSpecimen, ready } from '../browser/person';
+import { Server, browser, folder, openPage, pairProject, turntablePictures } from '../browser/support';
+
+const FIGURES = resolve(import.meta.dirname, '../../docs/figures');
+
+test('screens', async () => {
+  const pictures = await turntablePictures();
+  const { names, points } = pictures.truth;
+  const label = async (page: Page, id: string) => {
+    await openSpecimen(page, id);
+    await page.evaluate(
+      ([id, names, points]) => {
+        const app = (window as any).homolog;
+        (names as string[]).forEach((name, n) => app.act({ type: 'place', specimen: id, name, at: (points as number[][])[n] }));
+        app.act({ type: 'confirm', specimen: id, accepted: [], estimate: null });
+      },
+      [id, names, points[id]!] as const,
+    );
+  };
+  const settle = async (page: Page) => {
+    await page.waitForFunction(() => !(window as any).homolog.learning.busy);
+    await page.waitForTimeout(300);
+  };
+  const shoot = async (page: Page, name: string) => {
+    await settle(page);
+    await page.screenshot({ path: `${FIGURES}/label-${name}.png` });
+  };
+  const light = await browser({ colorScheme: 'light' });
+  const server = await Server.start(pictures.path, '--labels', folder());
+  const { page } = await openPage(light, server.address);
+  await ready(page, 'view1');
+  for (const id of ['view1', 'view6', 'view12']) await label(page, id);
+  await openSpecimen(page, 'view3');
+  await page.mouse.move(640, 357);
+  await shoot(page, 'specimen');
+  const person = new Person(page, pictures.truth);
+  for (const id of ['view3', 'view4', 'view8', 'view9', 'view10', 'view2']) {
+    await openSpecimen(page, id);
+    for (let wrong = await person.wrong(id), n = 0; n < Math.min(wrong.length, 4); n++) {
+      const at = await page.evaluate((name) => (window as any).homolog.learning.proposal.points[name]?.at, wrong[n]!);
+      if (at) await person.drag(at, person.truthOf(id, wrong[n]!));
+    }
+    await page.keyboard.press('Shift+Enter');
+    await settle(page);
+  }
+  await page.keyboard.press('Alt+3');
+  await shoot(page, 'model');
+  await light.close();
+
+  const dark = await browser({ colorScheme: 'dark' });
+  const pairs = await Server.start(pairProject(pictures).path, '--labels', folder());
+  const { page: two } = await openPage(dark, pairs.address);
+  await two.waitForFunction(() => (window as any).homolog?.learning.suggestion !== null);
+  await shoot(two, 'pair');
+  await two.keyboard.press('?');
+  await shoot(two, 'keys');
+  await dark.close();
+
+  const tablet = await browser({ colorScheme: 'light', viewport: { width: 820, height: 1180 }, hasTouch: true });
+  const { page: three } = await openPage(tablet, server.address);
+  await three.waitForSelector('.row');
+  await openSpecimen(three, 'view5');
+  await shoot(three, 'tablet');
+  await tablet.close();
+  await server.kill();
+  await pairs.kill();
+}, 180_000);

@@ -1,0 +1,210 @@
+// A canvas with one or two viewports, each with its own picture, zoom and pan. Mouse, pen and fingers: drag a mark, drag the ground to
+// pan, wheel or pinch to zoom. What is drawn and what can be grabbed is the caller's business.
+
+import type { Point } from './state';
+
+export class Viewport {
+  /** Where it is on the canvas, in CSS pixels. */
+  rect = { x: 0, y: 0, width: 1, height: 1 };
+  picture: ImageBitmap | null = null;
+  /** The corners of what is shown, in picture coordinates. */
+  bounds: { low: Point; high: Point } = { low: [0, 0], high: [1, 1] };
+  scale = 1;
+  /** The place of the picture in the middle of the viewport. */
+  centre: Point = [0, 0];
+  /** Follows the size of the canvas until a person zooms or pans. */
+  fitted = true;
+
+  fit(): void {
+    const { low, high } = this.bounds;
+    const [width, height] = [Math.max(high[0] - low[0], 1e-9), Math.max(high[1] - low[1], 1e-9)];
+    this.scale = Math.min((this.rect.width - 24) / width, (this.rect.height - 24) / height);
+    if (!(this.scale > 0)) this.scale = 1e-3;
+    this.centre = [(low[0] + high[0]) / 2, (low[1] + high[1]) / 2];
+    this.fitted = true;
+  }
+
+  toScreen([x, y]: Point): Point {
+    const { rect, scale, centre } = this;
+    return [rect.x + rect.width / 2 + (x - centre[0]) * scale, rect.y + rect.height / 2 + (y - centre[1]) * scale];
+  }
+
+  toPicture([x, y]: Point): Point {
+    const { rect, scale, centre } = this;
+    return [centre[0] + (x - rect.x - rect.width / 2) / scale, centre[1] + (y - rect.y - rect.height / 2) / scale];
+  }
+
+  /** Zooms so that a place on the screen stays where it is. */
+  zoom(factor: number, at: Point): void {
+    const before = this.toPicture(at);
+    const size = Math.max(this.bounds.high[0] - this.bounds.low[0], this.bounds.high[1] - this.bounds.low[1], 1e-9);
+    const whole = Math.max(this.rect.width, this.rect.height, 1) / size;
+    this.scale = Math.min(Math.max(this.scale * factor, whole / 8), whole * 200);
+    const after = this.toPicture(at);
+    this.centre = [this.centre[0] + before[0] - after[0], this.centre[1] + before[1] - after[1]];
+    this.fitted = false;
+  }
+
+  pan(dx: number, dy: number): void {
+    this.centre = [this.centre[0] - dx / this.scale, this.centre[1] - dy / this.scale];
+    this.fitted = false;
+  }
+
+  contains([x, y]: Point): boolean {
+    const { rect } = this;
+    return x >= rect.x && y >= rect.y && x < rect.x + rect.width && y < rect.y + rect.height;
+  }
+}
+
+export interface BoardEvents<Mark> {
+  draw(context: CanvasRenderingContext2D): void;
+  /** What is under a place on the screen, if it can be dragged. */
+  grab(viewport: number, screen: Point): Mark | null;
+  drag(mark: Mark, viewport: number, screen: Point): void;
+  /** The end of a drag; `moved`: it was more than a tap. */
+  drop(mark: Mark, viewport: number, screen: Point, moved: boolean): void;
+  /** A tap on the ground. */
+  tap(viewport: number, screen: Point): void;
+  hover(viewport: number | null, screen: Point): void;
+}
+
+/** Farther than this, in CSS pixels, is a drag; nearer a tap. */
+const TAP = 4;
+
+export class Board<Mark> {
+  readonly canvas = document.createElement('canvas');
+  private readonly context = this.canvas.getContext('2d')!;
+  private drawing = false;
+  private readonly pointers = new Map<number, { first: Point; last: Point }>();
+  private held: { mark: Mark; viewport: number; pointer: number } | null = null;
+  private moved = false;
+  private pinched = false;
+
+  constructor(
+    readonly viewports: Viewport[],
+    private readonly events: BoardEvents<Mark>,
+  ) {
+    const { canvas } = this;
+    canvas.className = 'board';
+    canvas.tabIndex = -1;
+    canvas.addEventListener('pointerdown', (event) => this.down(event));
+    canvas.addEventListener('pointermove', (event) => this.move(event));
+    canvas.addEventListener('pointerup', (event) => this.up(event));
+    canvas.addEventListener('pointercancel', (event) => this.up(event));
+    canvas.addEventListener('pointerleave', (event) => this.events.hover(null, this.place(event)));
+    canvas.addEventListener('wheel', (event) => this.wheel(event), { passive: false });
+    new ResizeObserver(() => this.resize()).observe(canvas);
+  }
+
+  /** Draws soon, once, however often it is asked. */
+  redraw(): void {
+    if (this.drawing) return;
+    this.drawing = true;
+    requestAnimationFrame(() => {
+      this.drawing = false;
+      this.paint();
+    });
+  }
+
+  resize(): void {
+    const { clientWidth, clientHeight } = this.canvas;
+    const ratio = window.devicePixelRatio || 1;
+    this.canvas.width = Math.round(clientWidth * ratio);
+    this.canvas.height = Math.round(clientHeight * ratio);
+    const count = this.viewports.length;
+    const tall = clientHeight > clientWidth && count > 1;
+    this.viewports.forEach((viewport, n) => {
+      viewport.rect = tall
+        ? { x: 0, y: (n * clientHeight) / count, width: clientWidth, height: clientHeight / count }
+        : { x: (n * clientWidth) / count, y: 0, width: clientWidth / count, height: clientHeight };
+      if (viewport.fitted) viewport.fit();
+    });
+    this.redraw();
+  }
+
+  private paint(): void {
+    const { context, canvas } = this;
+    const ratio = window.devicePixelRatio || 1;
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    context.clearRect(0, 0, canvas.clientWidth, canvas.clientHeight);
+    this.events.draw(context);
+    // Where the pictures are, for whoever looks from outside.
+    canvas.dataset['views'] = JSON.stringify(this.viewports.map(({ scale, centre, rect }) => ({ scale, centre, rect })));
+  }
+
+  private place(event: MouseEvent): Point {
+    const box = this.canvas.getBoundingClientRect();
+    return [event.clientX - box.left, event.clientY - box.top];
+  }
+
+  private at(screen: Point): number {
+    return Math.max(0, this.viewports.findIndex((viewport) => viewport.contains(screen)));
+  }
+
+  private down(event: PointerEvent): void {
+    if (event.button > 1) return;
+    const screen = this.place(event);
+    this.canvas.setPointerCapture(event.pointerId);
+    this.pointers.set(event.pointerId, { first: screen, last: screen });
+    if (this.pointers.size > 1) {
+      this.held = null;
+      this.pinched = true;
+      return;
+    }
+    this.moved = false;
+    this.pinched = false;
+    const viewport = this.at(screen);
+    const mark = event.button === 1 ? null : this.events.grab(viewport, screen);
+    this.held = mark === null ? null : { mark, viewport, pointer: event.pointerId };
+  }
+
+  private move(event: PointerEvent): void {
+    const screen = this.place(event);
+    const pointer = this.pointers.get(event.pointerId);
+    if (pointer === undefined) {
+      this.events.hover(this.at(screen), screen);
+      return;
+    }
+    const before = pointer.last;
+    const other = [...this.pointers].find(([id]) => id !== event.pointerId)?.[1].last;
+    pointer.last = screen;
+    this.moved ||= Math.hypot(screen[0] - pointer.first[0], screen[1] - pointer.first[1]) > TAP;
+    const viewport = this.viewports[this.at(pointer.first)]!;
+    if (other !== undefined) {
+      const distance = (point: Point) => Math.max(Math.hypot(point[0] - other[0], point[1] - other[1]), 1);
+      viewport.zoom(distance(screen) / distance(before), other);
+    } else if (this.held !== null) {
+      if (this.moved) this.events.drag(this.held.mark, this.held.viewport, screen);
+    } else if (this.moved) {
+      viewport.pan(screen[0] - before[0], screen[1] - before[1]);
+    }
+    this.redraw();
+  }
+
+  private up(event: PointerEvent): void {
+    const pointer = this.pointers.get(event.pointerId);
+    this.pointers.delete(event.pointerId);
+    if (pointer === undefined || this.pinched || event.type === 'pointercancel') {
+      this.held = null;
+      this.redraw();
+      return;
+    }
+    const screen = this.place(event);
+    if (this.held?.pointer === event.pointerId) {
+      const { mark, viewport } = this.held;
+      this.held = null;
+      this.events.drop(mark, viewport, screen, this.moved);
+    } else if (!this.moved && event.button === 0) {
+      this.events.tap(this.at(screen), screen);
+    }
+    this.redraw();
+  }
+
+  private wheel(event: WheelEvent): void {
+    event.preventDefault();
+    const screen = this.place(event);
+    const step = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? event.deltaY * 16 : event.deltaY;
+    this.viewports[this.at(screen)]!.zoom(Math.exp(-step / 300), screen);
+    this.redraw();
+  }
+}

@@ -1,0 +1,286 @@
+// What the learner makes of the labels: proposals for specimens, suggestions for pairs, models, estimates, and what to label next.
+// It watches the state and asks the learner again when something it rests on has changed. Nothing here is a label.
+
+import { type DataSet, knownOf, labelledPoints, lessons, pointsOf } from './data';
+import { type Lane, Superseded } from './learner';
+import * as ask from './requests';
+import { type PairId, type Point, type Specimen, type Start, type State, findPair } from './state';
+
+export interface PointSuggestion {
+  at: Point;
+  certainty: number;
+  /** Whether it is a corner or a point of the specimen, and not only where the others have it. */
+  seen: boolean;
+}
+
+/** One in so many is chosen at random, in case the model is sure of something wrong. */
+const RANDOM = 10;
+/** How many open specimens or pairs are looked at to choose the next. */
+const LOOK = 12;
+const LOOK_PAIRS = 40;
+/** Fewer labelled specimens than this say nothing about the error. */
+const LEAST_FOR_ESTIMATE = 3;
+
+export interface Grey {
+  width: number;
+  height: number;
+  pixels: Uint8Array;
+}
+
+export class Learning {
+  /** Corners of pictures, or the points that were there, by specimen. */
+  readonly candidates = new Map<string, ask.Candidates>();
+  /** The proposal for the specimen that is open. */
+  proposal: { specimen: string; points: Record<string, PointSuggestion> } | null = null;
+  specimenError: number | null = null;
+  readonly disputedPoints = new Map<string, string[]>();
+  /** How sure the model is of open specimens: mean certainty. */
+  readonly sureness = new Map<string, number>();
+
+  models: Partial<Record<ask.FeatureSet, ask.Learned>> = {};
+  suggestion: { pair: PairId; answer: ask.Suggestion; features: ask.FeatureSet } | null = null;
+  readonly disputedMatches = new Map<string, number[]>();
+  readonly pairMargins = new Map<string, number>();
+  /** How long the last proposal or suggestion took, in milliseconds. */
+  lastMilliseconds: number | null = null;
+
+  private labelledKey = '';
+  private pairKey: string | null = null;
+  private proposalKey = '';
+  private suggestionKey = '';
+  /** The keys that were answered. */
+  private proposed = '';
+  private suggested = '';
+
+  constructor(
+    private readonly start: Start,
+    private readonly quick: Lane,
+    private readonly slow: Lane,
+    private readonly grey: (specimen: Specimen) => Promise<Grey>,
+    private readonly changed: () => void,
+    private readonly failed: (reason: string) => void,
+  ) {}
+
+  /** The model that is used for pairs: the better of those that are ready. */
+  get model(): { features: ask.FeatureSet; learned: ask.Learned } | null {
+    const { linear, edges } = this.models;
+    if (linear === undefined) return null;
+    const better = edges !== undefined && edges.error !== null && edges.error < (linear.error ?? 1);
+    return better ? { features: 'edges', learned: edges } : { features: 'linear', learned: linear };
+  }
+
+  /** Whether what is shown is the answer to what was asked last. */
+  get settled(): boolean {
+    return this.proposed === this.proposalKey && this.suggested === this.suggestionKey;
+  }
+
+  get busy(): boolean {
+    return this.slow.busy;
+  }
+
+  /** To be called after every change of state, with what is open. */
+  update(state: State, open: { specimen: string | null; pair: PairId | null }): void {
+    this.learnAgain(state);
+    if (open.specimen !== null) void this.propose(state, open.specimen);
+    if (open.pair !== null) void this.suggest(state, open.pair);
+  }
+
+  /** The points that a named point of this specimen may be. */
+  async candidatesOf(specimen: Specimen): Promise<ask.Candidates> {
+    const known = this.candidates.get(specimen.id);
+    if (known !== undefined) return known;
+    const own = specimen.points.length > 0;
+    let points = own ? specimen.points : [];
+    if (!own && specimen.picture) {
+      const { width, height, pixels } = await this.grey(specimen);
+      points = (await ask.detect(this.quick, width, height, pixels)).points;
+    }
+    const candidates = { points, own };
+    this.candidates.set(specimen.id, candidates);
+    return candidates;
+  }
+
+  private labelled(state: State, but: string | null): Array<ask.NamedPoints & { id: string }> {
+    const done = this.start.specimens.filter(({ id }) => id !== but && state.specimens[id]?.confirmed);
+    return done.map(({ id }) => ({ id, ...labelledPoints(state, id) })).filter(({ points }) => points.length > 0);
+  }
+
+  private async propose(state: State, id: string): Promise<void> {
+    const specimen = this.start.specimens.find((specimen) => specimen.id === id);
+    const own = state.specimens[id];
+    if (specimen === undefined || own === undefined) return;
+    const key = `${id} ${this.labelledKey} ${JSON.stringify(own.labels)} ${own.confirmed}`;
+    if (key === this.proposalKey) return;
+    this.proposalKey = key;
+    if (this.proposal?.specimen !== id) this.proposal = null;
+    await this.guarded(async () => {
+      const candidates = await this.candidatesOf(specimen);
+      // Something newer is asked already.
+      if (this.proposalKey !== key) return;
+      const labelled = this.labelled(state, id).map(plain);
+      if (labelled.length === 0 || own.confirmed) {
+        this.proposal = { specimen: id, points: {} };
+        this.proposed = key;
+        return;
+      }
+      const { names, points } = labelledPoints(state, id);
+      const known = names.map((name, n): [string, Point] => [name, points[n]!]);
+      const begin = performance.now();
+      const answer = await ask.propose(this.quick, 'propose', labelled, candidates, known);
+      this.lastMilliseconds = performance.now() - begin;
+      const proposed: Record<string, PointSuggestion> = {};
+      for (const { name, at, candidate, certainty } of answer.points) {
+        if (!(name in own.labels)) proposed[name] = { at, certainty, seen: candidate !== null };
+      }
+      if (this.proposalKey !== key) return;
+      this.proposal = { specimen: id, points: proposed };
+      this.proposed = key;
+    });
+  }
+
+  private async suggest(state: State, id: PairId): Promise<void> {
+    const pair = state.pairs[findPair(state, id)];
+    const model = this.model;
+    if (pair === undefined || model === null) return;
+    const key = JSON.stringify([id, model.features, model.learned.model, pair.labels]);
+    if (key === this.suggestionKey) return;
+    this.suggestionKey = key;
+    await this.guarded(async () => {
+      const [left, right] = id.map((id) => this.start.specimens.find((specimen) => specimen.id === id)!);
+      const points = (specimen: Specimen) => ({ points: pointsOf(specimen, state) });
+      const begin = performance.now();
+      const known = knownOf(pair.labels);
+      const from = (lane: Lane, learned: ask.Learned) => ask.suggest(lane, learned.model, points(left!), points(right!), known);
+      // The linear suggestion at once; the one with edges, which takes a second, when it is there.
+      const answer = await from(this.quick, this.models.linear!);
+      this.lastMilliseconds = performance.now() - begin;
+      if (this.suggestionKey !== key) return;
+      this.suggestion = { pair: id, answer, features: 'linear' };
+      this.suggested = key;
+      if (model.features === 'linear') return;
+      this.changed();
+      const better = await from(this.slow, model.learned);
+      if (this.suggestionKey === key) this.suggestion = { pair: id, answer: better, features: 'edges' };
+    });
+  }
+
+  /** Learns again where the labels that count have changed. */
+  private learnAgain(state: State): void {
+    const labelled = this.labelled(state, null);
+    const labelledKey = JSON.stringify(labelled);
+    if (labelledKey !== this.labelledKey) {
+      this.labelledKey = labelledKey;
+      this.sureness.clear();
+      void this.guarded(() => this.estimate(state, labelled));
+    }
+    if (state.pairs.length === 0) return;
+    // A label in an open pair teaches as soon as the pair is confirmed: the model stays still while a person works on it.
+    const data = lessons(this.start, state);
+    const pairKey = JSON.stringify((data.pairs ?? []).filter(({ matches }) => matches !== 'unknown'));
+    if (pairKey !== this.pairKey) {
+      this.pairKey = pairKey;
+      void this.guarded(() => this.learnPairs(state, data));
+    }
+  }
+
+  private async estimate(state: State, labelled: Array<ask.NamedPoints & { id: string }>): Promise<void> {
+    if (labelled.length >= LEAST_FOR_ESTIMATE) {
+      const specimens = labelled.map(({ id }) => this.start.specimens.find((specimen) => specimen.id === id)!);
+      const candidates = [];
+      for (const specimen of specimens) candidates.push(await this.candidatesOf(specimen));
+      const { error, disputed } = await ask.estimate(this.slow, labelled.map(plain), candidates);
+      this.specimenError = error;
+      this.disputedPoints.clear();
+      disputed.forEach((names, n) => names.length > 0 && this.disputedPoints.set(specimens[n]!.id, names));
+    } else {
+      this.specimenError = null;
+    }
+    if (labelled.length > 0) await this.lookAhead(state, labelled.map(plain));
+  }
+
+  /** How sure the model is of some open specimens, so that the next one can be chosen. */
+  private async lookAhead(state: State, labelled: ask.NamedPoints[]): Promise<void> {
+    const open = this.start.specimens.filter(({ id }) => !state.specimens[id]?.confirmed).slice(0, LOOK);
+    for (const specimen of open) {
+      const { mean_margin } = await ask.propose(this.slow, 'look', labelled, await this.candidatesOf(specimen), []);
+      if (mean_margin !== null) this.sureness.set(specimen.id, mean_margin);
+      this.changed();
+    }
+  }
+
+  private async learnPairs(state: State, data: DataSet): Promise<void> {
+    const { edges: _, ...linearOnly } = this.models;
+    this.models = linearOnly;
+    this.models.linear = await ask.learn(this.slow, data, 'linear');
+    this.changed();
+    await this.reviewPairs(state);
+    if (this.models.linear.pairs > 0) this.models.edges = await ask.learn(this.slow, data, 'edges');
+  }
+
+  /** Labels that the model disputes, and how sure it is of open pairs. */
+  private async reviewPairs(state: State): Promise<void> {
+    const model = this.models.linear!;
+    const done = state.pairs.filter((pair) => pair.confirmed);
+    const pairs = [...done, ...state.pairs.filter((pair) => !pair.confirmed).slice(0, LOOK_PAIRS)];
+    const ids = [...new Set(pairs.flatMap(({ left, right }) => [left, right]))];
+    const specimens = ids.map((id) => ({
+      points: pointsOf(this.start.specimens.find((specimen) => specimen.id === id)!, state),
+    }));
+    const requests = pairs.map((pair) => ({
+      left: ids.indexOf(pair.left),
+      right: ids.indexOf(pair.right),
+      known: knownOf(pair.labels),
+    }));
+    const { pairs: answers } = await ask.review(this.slow, model.model, specimens, requests);
+    this.disputedMatches.clear();
+    this.pairMargins.clear();
+    answers.forEach(({ mean_margin, disputed }, n) => {
+      const pair = pairs[n]!;
+      const key = pairKeyOf([pair.left, pair.right]);
+      if (pair.confirmed && disputed.length > 0) this.disputedMatches.set(key, disputed);
+      if (!pair.confirmed && mean_margin !== null) this.pairMargins.set(key, mean_margin);
+    });
+  }
+
+  private async guarded(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      if (error instanceof Superseded) return;
+      this.failed((error as Error).message);
+    }
+    this.changed();
+  }
+
+  /** The open specimen to label next: the one of least mean certainty, one in ten at random. */
+  nextSpecimen(state: State, after: string | null): string | null {
+    const open = this.start.specimens.filter(({ id }) => id !== after && !state.specimens[id]?.confirmed);
+    return choose(open.map(({ id }) => id), (id) => this.sureness.get(id), state.outcomes.length);
+  }
+
+  nextPair(state: State, after: PairId | null): PairId | null {
+    const open = state.pairs
+      .filter((pair) => !pair.confirmed && !(after && pair.left === after[0] && pair.right === after[1]))
+      .map(({ left, right }): PairId => [left, right]);
+    return choose(open, (pair) => this.pairMargins.get(pairKeyOf(pair)), state.outcomes.length);
+  }
+}
+
+export const pairKeyOf = (pair: PairId): string => JSON.stringify(pair);
+
+function plain({ points, names }: ask.NamedPoints): ask.NamedPoints {
+  return { points, ...(names && { names }) };
+}
+
+/** The one of least value; the first where nothing is known; every tenth time one at random, the same in every run. */
+export function choose<T>(open: readonly T[], value: (one: T) => number | undefined, round: number): T | null {
+  if (open.length === 0) return null;
+  if (round % RANDOM === RANDOM - 1) return open[(round * 7919) % open.length]!;
+  let best: T = open[0]!;
+  let least = Infinity;
+  for (const one of open) {
+    const now = value(one);
+    if (now !== undefined && now < least) [best, least] = [one, now];
+  }
+  return best;
+}

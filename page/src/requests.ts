@@ -1,0 +1,108 @@
+// What the page asks the learner, with the types of question and answer: crates/homolog-wasm/src/requests.rs in TypeScript.
+
+import type { DataSet } from './data';
+import type { Lane } from './learner';
+import type { Point } from './state';
+
+export interface NamedPoints {
+  points: readonly Point[];
+  names?: readonly string[];
+}
+
+export interface Candidates {
+  points: readonly Point[];
+  /** They are the specimen's own points, not corners of its picture. */
+  own: boolean;
+}
+
+export interface ProposedPoint {
+  name: string;
+  at: Point;
+  /** The candidate that it is; null: where the other specimens say that it should be. */
+  candidate: number | null;
+  /** From 0 to 1. */
+  certainty: number;
+}
+
+export interface Proposal {
+  points: ProposedPoint[];
+  mean_margin: number | null;
+}
+
+export interface Estimate {
+  /** The share of wrong names; null where it cannot be told yet. */
+  error: number | null;
+  /** For each labelled specimen the names that the others would put elsewhere. */
+  disputed: string[][];
+}
+
+export type FeatureSet = 'linear' | 'edges';
+
+export interface Learned {
+  model: string;
+  error: number | null;
+  unlearned: number | null;
+  pairs: number;
+  /** What learning brought. */
+  sentence: string;
+  weights: Array<[string, number]>;
+}
+
+export interface Known {
+  left: number;
+  right: number | null;
+}
+
+export interface SuggestedMatch {
+  left: number;
+  right: number | null;
+  margin: number | null;
+  alternatives: number[];
+}
+
+export interface Suggestion {
+  matches: SuggestedMatch[];
+  mean_margin: number | null;
+  proven: boolean;
+  disputed: number[];
+}
+
+export interface Review {
+  /** For each pair how sure the model is, and which labels it would not give. */
+  pairs: Array<{ mean_margin: number | null; disputed: number[] }>;
+}
+
+export type FileFormat = 'data-set' | 'landmarks' | 'matches' | 'tps';
+
+export const detect = (lane: Lane, width: number, height: number, pixels: Uint8Array) =>
+  lane.ask<{ points: Point[] }>(null, { op: 'detect', width, height, at_most: 200 }, pixels);
+
+export const propose = (
+  lane: Lane,
+  kind: string | null,
+  labelled: NamedPoints[],
+  candidates: Candidates,
+  known: Array<[string, Point]>,
+) => lane.ask<Proposal>(kind, { op: 'propose', labelled, candidates, known });
+
+export const estimate = (lane: Lane, labelled: NamedPoints[], candidates: Candidates[]) =>
+  lane.ask<Estimate>('estimate', { op: 'estimate', labelled, candidates });
+
+export const learn = (lane: Lane, data: DataSet, features: FeatureSet) =>
+  lane.ask<Learned>('learn', { op: 'learn', data, features });
+
+export const suggest = (lane: Lane, model: string, left: NamedPoints, right: NamedPoints, known: Known[]) =>
+  lane.ask<Suggestion>('suggest', { op: 'suggest', model, left, right, known });
+
+export const review = (
+  lane: Lane,
+  model: string,
+  specimens: NamedPoints[],
+  pairs: Array<{ left: number; right: number; known: Known[] }>,
+) => lane.ask<Review>('review', { op: 'review', model, specimens, pairs });
+
+export const read = (lane: Lane, name: string, text: string) =>
+  lane.ask<{ data: DataSet }>(null, { op: 'read', name, text });
+
+export const write = (lane: Lane, data: DataSet, format: FileFormat) =>
+  lane.ask<{ text: string }>(null, { op: 'write', data, format });

@@ -1,0 +1,436 @@
+// One specimen: its picture, named points placed by hand, and the points that the learner proposes.
+
+import type { App } from './app';
+import { Board, Viewport } from './board';
+import { h, percent, replace } from './dom';
+import type { PointSuggestion } from './learning';
+import { type Box, certaintyColour, drawLoupe, drawMark, drawName, drawPicture, themeOf } from './paint';
+import { type Pictures, boundsOf } from './pictures';
+import type { Point, Specimen } from './state';
+
+/** As near as this to a mark, in CSS pixels, is on it. */
+const REACH = 14;
+/** As near as this a placed point snaps to a corner. */
+const SNAP = 9;
+
+interface Mark {
+  name: string;
+}
+
+export class SpecimenView {
+  readonly element = h('section', { className: 'view' });
+  private readonly viewport = new Viewport();
+  private readonly board: Board<Mark>;
+  private readonly aside = h('aside', { aria: { label: 'Points' } });
+  private readonly list = h('ol', { className: 'points' });
+  private readonly newName = h('input', { placeholder: 'new name', aria: { label: 'New name' } });
+  private readonly x = h('input', { className: 'coordinate', inputMode: 'decimal', aria: { label: 'x' } });
+  private readonly y = h('input', { className: 'coordinate', inputMode: 'decimal', aria: { label: 'y' } });
+  private readonly note = h('p', { className: 'note' });
+  private readonly buttons = h('div', { className: 'buttons' });
+  private shown: string | null = null;
+  private name: string | null = null;
+  /** Where a point is being moved to, not yet an action. */
+  private moving: { name: string; at: Point } | null = null;
+  private hovered: Point | null = null;
+  snap = true;
+  loupe = true;
+  names = true;
+
+  constructor(
+    private readonly app: App,
+    private readonly pictures: Pictures,
+  ) {
+    this.board = new Board([this.viewport], {
+      draw: (context) => this.draw(context),
+      grab: (_, screen) => this.markAt(screen),
+      drag: (mark, _, screen) => this.move(mark.name, this.snapped(screen)),
+      drop: (mark, _, screen, moved) => this.drop(mark, screen, moved),
+      tap: (_, screen) => this.tap(screen),
+      hover: (viewport, screen) => {
+        this.hovered = viewport === null ? null : this.viewport.toPicture(screen);
+        this.board.redraw();
+      },
+    });
+    const toggle = (text: string, key: string, field: 'snap' | 'loupe' | 'names') => {
+      const box = h('input', { type: 'checkbox', checked: this[field] });
+      box.onchange = () => {
+        this[field] = box.checked;
+        this.board.redraw();
+      };
+      box.dataset['toggle'] = field;
+      return h('label', {}, box, text, h('kbd', {}, key));
+    };
+    const form = h('form', { className: 'new-name', onsubmit: (event) => this.addName(event) }, this.newName, h('button', {}, 'Add'));
+    const coordinates = h('form', { className: 'coordinates', onsubmit: (event) => this.typed(event) }, 'x', this.x, 'y', this.y, h('button', {}, 'Place'));
+    this.aside.append(
+      this.note,
+      this.list,
+      form,
+      coordinates,
+      h('div', { className: 'toggles' }, toggle('snap to corners', 'S', 'snap'), toggle('loupe', 'L', 'loupe'), toggle('names', 'T', 'names')),
+      this.buttons,
+    );
+    this.element.append(this.board.canvas, this.aside);
+  }
+
+  private get specimen(): Specimen | undefined {
+    return this.app.start.specimens.find(({ id }) => id === this.app.specimen);
+  }
+
+  private get labels() {
+    return this.app.state.specimens[this.app.specimen ?? '']?.labels ?? {};
+  }
+
+  private get confirmed(): boolean {
+    return this.app.state.specimens[this.app.specimen ?? '']?.confirmed ?? false;
+  }
+
+  private get proposed(): Record<string, PointSuggestion> {
+    const { proposal } = this.app.learning;
+    return proposal?.specimen === this.app.specimen ? proposal!.points : {};
+  }
+
+  /** Suggestions that are neither accepted nor put right, the least sure first. */
+  private get pending(): Array<[string, PointSuggestion]> {
+    const open = Object.entries(this.proposed).filter(([name]) => !(name in this.labels));
+    return open.sort(([, a], [, b]) => a.certainty - b.certainty);
+  }
+
+  update(): void {
+    const { specimen } = this;
+    if (specimen === undefined) return;
+    if (this.shown !== specimen.id) this.open(specimen);
+    const { names } = this.app.state;
+    if (this.name === null || (!names.includes(this.name) && this.name !== this.freeName())) this.name = this.firstToDo();
+    this.updateList(names);
+    const own = this.positionOf(this.name);
+    // What a person is typing is left alone.
+    if (![this.x, this.y].includes(document.activeElement as HTMLInputElement)) {
+      this.x.value = own ? own[0].toFixed(2) : '';
+      this.y.value = own ? own[1].toFixed(2) : '';
+    }
+    this.updateNote();
+    const button = (text: string, key: string, click: () => void, extra = '') =>
+      h('button', { className: extra, onclick: click }, text, h('kbd', {}, key));
+    replace(
+      this.buttons,
+      button('Accept', '⏎', () => this.accept()),
+      button('Not visible', 'X', () => this.absent()),
+      button('Clear', '⌫', () => this.clear()),
+      this.confirmed
+        ? button('Reopen', 'R', () => this.reopen())
+        : button('Confirm, learn, next', '⇧⏎', () => this.confirm(), 'primary'),
+    );
+    this.board.redraw();
+  }
+
+  private open(specimen: Specimen): void {
+    this.commit();
+    this.shown = specimen.id;
+    this.name = null;
+    this.moving = null;
+    this.viewport.picture = null;
+    this.viewport.bounds = boundsOf(null, specimen.points);
+    this.viewport.fit();
+    if (!specimen.picture) return;
+    this.pictures.bitmap(specimen).then(
+      (bitmap) => {
+        if (this.shown !== specimen.id) return;
+        this.viewport.picture = bitmap;
+        this.viewport.bounds = boundsOf(bitmap, []);
+        this.viewport.fit();
+        this.board.redraw();
+        this.element.dataset['picture'] = specimen.id;
+      },
+      (error: Error) => this.app.tell(error.message),
+    );
+  }
+
+  private updateList(names: readonly string[]): void {
+    const disputed = new Set(this.app.learning.disputedPoints.get(this.app.specimen ?? '') ?? []);
+    const rows = names.map((name) => {
+      const label = this.labels[name];
+      const suggestion = this.proposed[name];
+      const kind = label ? (label.at === null ? 'absent' : 'labelled') : suggestion ? 'suggested' : 'missing';
+      const check = label !== undefined && this.confirmed && disputed.has(name);
+      const word = check
+        ? 'check'
+        : { absent: 'not visible', labelled: label?.accepted ? 'accepted' : 'placed', suggested: percent(suggestion?.certainty ?? 0), missing: '–' }[kind];
+      const row = h('button', { className: `point ${kind}${check ? ' check' : ''}${name === this.name ? ' current' : ''}` }, h('i'), h('span', {}, name), h('em', {}, word));
+      if (kind === 'suggested') row.style.setProperty('--certainty', `${100 * suggestion!.certainty}%`);
+      row.onclick = () => this.select(name);
+      return h('li', {}, row);
+    });
+    const scroll = this.list.scrollTop;
+    replace(this.list, ...rows);
+    this.list.scrollTop = scroll;
+    this.list.querySelector('.current')?.scrollIntoView({ block: 'nearest' });
+  }
+
+  private updateNote(): void {
+    const waiting = this.pending.length;
+    const none = Object.keys(this.proposed).length === 0;
+    this.note.textContent = this.confirmed
+      ? 'Confirmed. Drag to correct, R to reopen.'
+      : waiting > 0
+        ? `${waiting} proposed. Drag what is wrong; ⇧⏎ accepts the rest.`
+        : none && this.app.state.names.length === 0
+          ? 'Click to place the first point.'
+          : 'Click to place the chosen point.';
+  }
+
+  /** The next number that is no name yet. */
+  private freeName(): string {
+    let number = this.app.state.names.length + 1;
+    while (this.app.state.names.includes(String(number))) number += 1;
+    return String(number);
+  }
+
+  private firstToDo(): string | null {
+    const { names } = this.app.state;
+    return this.pending[0]?.[0] ?? names.find((name) => !(name in this.labels)) ?? names[0] ?? null;
+  }
+
+  private positionOf(name: string | null): Point | null {
+    if (name === null) return null;
+    if (this.moving?.name === name) return this.moving.at;
+    const label = this.labels[name];
+    return label === undefined ? (this.proposed[name]?.at ?? null) : label.at;
+  }
+
+  private select(name: string): void {
+    this.commit();
+    this.name = name;
+    this.update();
+  }
+
+  private drop(mark: Mark, screen: Point, moved: boolean): void {
+    if (moved) return this.place(mark.name, this.snapped(screen));
+    // A click places the chosen point while that is nowhere yet, even close to another; then it chooses the point it hits.
+    if (this.name !== null && this.positionOf(this.name) === null) this.tap(screen);
+    else this.select(mark.name);
+  }
+
+  private tap(screen: Point): void {
+    const placed = this.name !== null && this.labels[this.name]?.at != null;
+    const next = this.app.state.names.find((name) => !(name in this.labels));
+    // A click on the ground places the chosen point; where that is placed already, the next one, and at last a new one.
+    const name = this.name !== null && !placed ? this.name : (next ?? this.freeName());
+    this.place(name, this.snapped(screen));
+  }
+
+  private markAt(screen: Point): Mark | null {
+    let best: Mark | null = null;
+    let least = REACH;
+    for (const name of this.app.state.names) {
+      const at = this.positionOf(name);
+      if (at === null) continue;
+      const [x, y] = this.viewport.toScreen(at);
+      const distance = Math.hypot(x - screen[0], y - screen[1]) - (name === this.name ? 2 : 0);
+      if (distance < least) [best, least] = [{ name }, distance];
+    }
+    return best;
+  }
+
+  private get corners(): readonly Point[] {
+    return this.app.learning.candidates.get(this.app.specimen ?? '')?.points ?? [];
+  }
+
+  private snapped(screen: Point): Point {
+    const at = this.viewport.toPicture(screen);
+    if (!this.snap) return rounded(at);
+    let best: Point | null = null;
+    let least = SNAP;
+    for (const corner of this.corners) {
+      const [x, y] = this.viewport.toScreen(corner);
+      const distance = Math.hypot(x - screen[0], y - screen[1]);
+      if (distance < least) [best, least] = [corner, distance];
+    }
+    return best ?? rounded(at);
+  }
+
+  private move(name: string, at: Point): void {
+    this.name = name;
+    this.moving = { name, at };
+    this.hovered = at;
+    this.board.redraw();
+  }
+
+  private place(name: string, at: Point): void {
+    this.moving = null;
+    const specimen = this.app.specimen;
+    if (specimen === null) return;
+    const corrects = name in this.proposed && !(name in this.labels);
+    this.name = name;
+    this.app.act({ type: 'place', specimen, name, at, ...(corrects && { corrects }) });
+    const { names } = this.app.state;
+    if (!this.confirmed && !corrects) this.name = names.find((name) => !(name in this.labels)) ?? this.name;
+    this.update();
+  }
+
+  /** What the keyboard moved becomes an action. */
+  private commit(): void {
+    if (this.moving === null) return;
+    const { name, at } = this.moving;
+    this.place(name, at);
+  }
+
+  private addName(event: Event): void {
+    event.preventDefault();
+    const name = this.newName.value.trim();
+    if (name === '') return;
+    this.app.act({ type: 'name', name });
+    this.newName.value = '';
+    this.newName.blur();
+    this.select(name);
+  }
+
+  private typed(event: Event): void {
+    event.preventDefault();
+    const at: Point = [Number(this.x.value.replace(',', '.')), Number(this.y.value.replace(',', '.'))];
+    if (this.x.value.trim() === '' || this.y.value.trim() === '' || !at.every(Number.isFinite)) {
+      this.app.tell('x and y are numbers, in pixels of the picture');
+      return;
+    }
+    (document.activeElement as HTMLElement | null)?.blur();
+    this.place(this.name ?? this.freeName(), at);
+  }
+
+  private accept(): void {
+    this.commit();
+    const { specimen } = this.app;
+    const suggestion = this.name === null ? undefined : this.proposed[this.name];
+    if (specimen !== null && suggestion !== undefined && !(this.name! in this.labels)) {
+      this.app.act({ type: 'accept', specimen, name: this.name!, at: suggestion.at });
+    }
+    this.name = this.firstToDo();
+    this.update();
+  }
+
+  private absent(): void {
+    this.moving = null;
+    const { specimen } = this.app;
+    if (specimen === null || this.name === null) return;
+    const corrects = this.name in this.proposed && !(this.name in this.labels);
+    this.app.act({ type: 'absent', specimen, name: this.name, ...(corrects && { corrects }) });
+    this.name = this.firstToDo();
+    this.update();
+  }
+
+  private clear(): void {
+    this.moving = null;
+    const { specimen } = this.app;
+    if (specimen !== null && this.name !== null) this.app.act({ type: 'clear', specimen, name: this.name });
+    this.update();
+  }
+
+  private reopen(): void {
+    if (this.app.specimen !== null) this.app.act({ type: 'reopen', specimen: this.app.specimen });
+  }
+
+  private confirm(): void {
+    this.commit();
+    const { specimen } = this.app;
+    if (specimen === null || this.confirmed) return;
+    const accepted = this.pending.map(([name, { at }]): [string, Point] => [name, at]);
+    if (accepted.length === 0 && Object.keys(this.labels).length === 0) {
+      this.app.tell('There is nothing to confirm yet: place a point first.');
+      return;
+    }
+    this.app.act({ type: 'confirm', specimen, accepted, estimate: this.app.learning.specimenError });
+    this.app.next();
+  }
+
+  /** Whether the key meant something here. */
+  key(event: KeyboardEvent): boolean {
+    const step = event.shiftKey ? 10 : 1;
+    const arrows: Record<string, Point> = { ArrowLeft: [-step, 0], ArrowRight: [step, 0], ArrowUp: [0, -step], ArrowDown: [0, step] };
+    const arrow = arrows[event.key];
+    if (arrow !== undefined) return this.nudge(arrow);
+    const keys: Record<string, () => void> = {
+      Enter: () => (event.shiftKey ? this.confirm() : this.accept()),
+      x: () => this.absent(),
+      Backspace: () => this.clear(),
+      Delete: () => this.clear(),
+      r: () => this.confirmed && this.reopen(),
+      Tab: () => this.stepName(event.shiftKey ? -1 : 1),
+      a: () => this.newName.focus(),
+      g: () => this.x.select(),
+      s: () => this.toggle('snap'),
+      l: () => this.toggle('loupe'),
+      t: () => this.toggle('names'),
+      Escape: () => (this.moving = null),
+      '+': () => this.viewport.zoom(1.3, this.viewport.toScreen(this.positionOf(this.name) ?? this.viewport.centre)),
+      '-': () => this.viewport.zoom(1 / 1.3, this.viewport.toScreen(this.viewport.centre)),
+      '0': () => this.viewport.fit(),
+    };
+    const action = keys[event.key.length === 1 ? event.key.toLowerCase() : event.key];
+    if (action === undefined) return false;
+    action();
+    this.board.redraw();
+    return true;
+  }
+
+  private toggle(field: 'snap' | 'loupe' | 'names'): void {
+    this[field] = !this[field];
+    const box = this.aside.querySelector<HTMLInputElement>(`[data-toggle="${field}"]`);
+    if (box !== null) box.checked = this[field];
+  }
+
+  private nudge([dx, dy]: Point): boolean {
+    const name = this.name ?? this.freeName();
+    const from = this.positionOf(name) ?? this.viewport.centre;
+    this.move(name, rounded([from[0] + dx, from[1] + dy]));
+    this.hovered = null;
+    this.x.value = this.moving!.at[0].toFixed(2);
+    this.y.value = this.moving!.at[1].toFixed(2);
+    return true;
+  }
+
+  private stepName(by: number): void {
+    this.commit();
+    const { names } = this.app.state;
+    if (names.length === 0) return;
+    const at = this.name === null ? -1 : names.indexOf(this.name);
+    this.name = names[(at + by + names.length) % names.length]!;
+    this.update();
+  }
+
+  private draw(context: CanvasRenderingContext2D): void {
+    const theme = themeOf(this.element);
+    const { viewport } = this;
+    drawPicture(context, viewport, theme);
+    if (this.snap) for (const corner of this.corners) drawMark(context, viewport.toScreen(corner), { kind: 'corner', colour: theme.faint }, theme);
+    const { names } = this.app.state;
+    const disputed = new Set(this.app.learning.disputedPoints.get(this.app.specimen ?? '') ?? []);
+    // The chosen one last, on top.
+    const order = [...names.filter((name) => name !== this.name), ...(this.name === null ? [] : [this.name])];
+    for (const name of order) {
+      const at = this.positionOf(name);
+      if (at === null) continue;
+      const label = this.labels[name];
+      const suggestion = this.proposed[name];
+      const selected = name === this.name;
+      const labelled = label !== undefined || this.moving?.name === name;
+      const colour = labelled
+        ? this.confirmed && disputed.has(name) ? theme.check : theme.label
+        : certaintyColour(theme, suggestion?.certainty ?? 0);
+      const kind = labelled ? 'label' : suggestion?.seen === false ? 'dashed' : 'suggestion';
+      drawMark(context, viewport.toScreen(at), { kind, colour, selected }, theme);
+    }
+    // The chosen one's name first; then those that find room.
+    const taken: Box[] = [];
+    for (const name of order.reverse()) {
+      const at = this.positionOf(name);
+      if (at !== null && (this.names || name === this.name)) drawName(context, viewport.toScreen(at), name, name === this.name, taken, theme);
+    }
+    const focus = this.hovered ?? (this.moving ? this.moving.at : null);
+    if (this.loupe && focus !== null) drawLoupe(context, viewport, focus, theme);
+  }
+}
+
+/** A hundredth of a pixel is finer than any hand. */
+function rounded([x, y]: Point): Point {
+  return [Math.round(100 * x) / 100, Math.round(100 * y) / 100];
+}

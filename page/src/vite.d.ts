@@ -1,0 +1,4 @@
+declare module 'virtual:learner' {
+  const packed: string;
+  export default packed;
+}
