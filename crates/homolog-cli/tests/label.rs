@@ -1,5 +1,7 @@
 //! The server of `homolog label`, asked as a browser would and as an attacker would.
 
+#![expect(clippy::unwrap_used, reason = "a panic in a test is its report")]
+
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
@@ -44,7 +46,7 @@ impl Server {
         let mut request =
             format!("{method} {path} HTTP/1.1\r\nConnection: close\r\nContent-Length: {}\r\n", body.len());
         for (name, value) in headers {
-            request += &format!("{name}: {value}\r\n");
+            request = request + name + ": " + value + "\r\n";
         }
         stream.write_all(format!("{request}\r\n{body}").as_bytes()).unwrap();
         let mut answer = Vec::new();
