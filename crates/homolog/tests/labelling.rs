@@ -1,5 +1,7 @@
 //! Laws of what a labelling page asks.
 
+#![expect(clippy::unwrap_used, reason = "a panic in a test is its report")]
+
 use homolog::Control;
 use homolog::data::dataset::{DataSet, LabelledPair, NamedGraph};
 use homolog::features::FeatureMap;
