@@ -56,7 +56,8 @@ impl ShapeModel {
             names.iter().zip(&mean).map(of).collect()
         };
         let deviations = last.iter().map(deviation).collect();
-        let extent = extent(&mean).max(f64::MIN_POSITIVE);
+        // A single place has no extent: any unit serves.
+        let extent = Some(extent(&mean)).filter(|&extent| extent > 0.0).unwrap_or(1.0);
         Some(Self { middle: mean_of(mean.iter()), deviations, extent, names, mean })
     }
 
