@@ -15,7 +15,7 @@ const FORMAT: &str = "QAPLIB";
 /// Reads a problem.
 ///
 /// # Errors
-/// [`Error::Malformed`](crate::Error::Malformed) with the line and the reason.
+/// [`Error::Malformed`] with the line and the reason.
 ///
 /// ```
 /// use homolog::matching::Matching;

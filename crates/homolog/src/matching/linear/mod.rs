@@ -110,7 +110,7 @@ impl Linear {
 
     /// Solves a matrix where it stands in the caller's memory, without unmatched prices: the right node of each left node. Costs are
     /// minimised (plus infinity forbids), scores maximised (minus infinity forbids). Unlike the other calls this one stops when the
-    /// workspace's [`Control`] says so: then the answer is `None`.
+    /// workspace's [`Control`](crate::Control) says so: then the answer is `None`.
     ///
     /// # Errors
     /// NaN, or the infinity that would be taken at any price; as [`Self::assign`] where a full matching is required.
