@@ -87,7 +87,7 @@ mod tests {
     use clap::builder::ValueParser;
 
     /// Arguments that name what is read: by their names, with what stands for them in [`every_output_against_every_input`].
-    const INPUTS: [&str; 12] = [
+    const INPUTS: [&str; 13] = [
         "data",
         "images",
         "inputs",
@@ -97,6 +97,7 @@ mod tests {
         "pairs_table",
         "problem",
         "right",
+        "specimens",
         "template",
         "atlas",
         "config",

@@ -17,8 +17,9 @@ fn described(map: &FeatureMap, seed: u64) -> Arc<Described> {
 }
 
 #[test]
-fn an_instance_is_two_references() {
-    assert!(size_of::<Instance>() <= 2 * size_of::<usize>());
+fn an_instance_is_references_alone() {
+    // The two graphs, and what was given of their matching.
+    assert!(size_of::<Instance>() <= 3 * size_of::<usize>());
     let map = FeatureMap::paper_quadratic();
     let (left, right) = (described(&map, 1), described(&map, 2));
     let used = allocation_counter::measure(|| {

