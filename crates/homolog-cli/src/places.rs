@@ -87,9 +87,10 @@ mod tests {
     use clap::builder::ValueParser;
 
     /// Arguments that name what is read: by their names, with what stands for them in [`every_output_against_every_input`].
-    const INPUTS: [&str; 13] = [
+    const INPUTS: [&str; 14] = [
         "data",
         "images",
+        "input",
         "inputs",
         "left",
         "model",
