@@ -176,7 +176,7 @@ mod tests {
     #[test]
     fn with_nothing_given_it_is_the_mean() {
         let model = ShapeModel::new(&[square(0.0, 0.0), square(0.2, 2.0)]).unwrap();
-        let places = model.complete(&vec![None; 5]);
+        let places = model.complete(&[None; 5]);
         let mean = square(0.1, 1.0);
         for (name, place) in model.names.iter().zip(&places) {
             assert!((place[0] - mean[name][0]).abs() < 1e-9 && (place[1] - mean[name][1]).abs() < 1e-9);
