@@ -14,6 +14,7 @@ mod exact;
 mod experiment;
 mod features;
 mod files;
+mod fuzz;
 mod house;
 mod laws;
 mod learn;
@@ -54,6 +55,8 @@ enum Command {
     Learn(learn::Arguments),
     /// The laws of matching on millions of small random problems, against brute force.
     Laws(laws::Arguments),
+    /// Every reader of files on mutated seeds: no input may make one panic.
+    Fuzz(fuzz::Arguments),
     /// Known points found among the corners of photographs, with and without learning; SUSAN beside imageproc's FAST.
     Scene(scene::Arguments),
     NeverWorse(never_worse::Arguments),
@@ -76,6 +79,7 @@ fn main() -> Result<()> {
         Command::Certified(arguments) => certified::run(&arguments),
         Command::Learn(arguments) => learn::run(&arguments),
         Command::Laws(arguments) => laws::run(&arguments),
+        Command::Fuzz(arguments) => fuzz::run(&arguments),
         Command::Scene(arguments) => scene::run(&arguments),
         Command::NeverWorse(arguments) => never_worse::run(&arguments),
         Command::LearnScale(arguments) => learn::run_one(&arguments),

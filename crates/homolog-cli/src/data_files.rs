@@ -2,6 +2,7 @@
 
 use crate::files;
 use crate::inputs::extension;
+use crate::progress::note;
 use anyhow::{Context, Result, bail};
 use homolog::data::cost_matrix::{self, Sense};
 use homolog::data::dataset::{DataSet, NamedGraph};
@@ -131,10 +132,10 @@ fn say_guesses(path: &Path, table: &LandmarkTable, text: &str) -> Result<()> {
         understood.landmark.filter(|name| table.landmark.is_none() && !name.eq_ignore_ascii_case("landmark"));
     for (what, column, option) in [("graphs", graph, "--graph-column"), ("landmarks", landmark, "--landmark-column")] {
         if let Some(column) = column {
-            eprintln!(
-                "note: {}: the column {column:?} names the {what}; `homolog convert {option}` takes another",
+            note(&format!(
+                "{}: the column {column:?} names the {what}; `homolog convert {option}` takes another",
                 path.display()
-            );
+            ));
         }
     }
     Ok(())

@@ -1,6 +1,7 @@
 //! Where graphs come from: files of every format, folders, the built-in sequence; and pairs where a file has none.
 
 use crate::data_files::{self, read_house};
+use crate::progress::{detail, note};
 use anyhow::{Context, Result, bail};
 use homolog::data::dataset::{DataSet, LabelledPair, NamedGraph, Pairing, SplitBy};
 use homolog::data::landmarks::LandmarkTable;
@@ -64,6 +65,8 @@ impl Input {
         }
         let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
         let data = data_files::read(path, None, &LandmarkTable::default(), None)?;
+        let (graphs, pairs) = (data.graphs().len(), data.pairs().len());
+        detail(&format!("read {}: {graphs} graphs, {pairs} pairs", path.display()));
         Ok(Self { data: with_pictures(&data, &folder)?, source: Source::Folder(folder) })
     }
 
@@ -142,7 +145,7 @@ impl Input {
             bail!("there are no pairs of graphs, and no two graphs have a node of the same name");
         }
         if let Some(said) = said {
-            eprintln!("note: {said}");
+            note(&said);
         }
         self.data = DataSet::new(made.graphs().to_vec(), labelled)?;
         Ok(self)

@@ -26,13 +26,35 @@ mod training;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::process::ExitCode;
+use std::sync::OnceLock;
 
 /// Learns from a few matched examples how you match points and graphs, then matches new ones.
 #[derive(Parser)]
-#[command(name = "homolog", version, propagate_version = true, arg_required_else_help = true, max_term_width = 100)]
+#[command(name = "homolog", version, long_version = long_version(), propagate_version = true, arg_required_else_help = true, max_term_width = 100)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
+    /// No progress and no notes: results, warnings and errors only
+    #[arg(short, long, global = true)]
+    quiet: bool,
+    /// Say along the way what is read, tried and done
+    #[arg(short, long, global = true, conflicts_with = "quiet")]
+    verbose: bool,
+}
+
+/// What `--version` says: the library, the formats and the sets of features that are in it.
+fn long_version() -> &'static str {
+    static TEXT: OnceLock<String> = OnceLock::new();
+    let sets = homolog::features::FeatureSet::ALL.map(homolog::features::FeatureSet::name);
+    let text = || {
+        format!(
+            "{}\nmodel files of format 1 to {}\nsets of features: {}",
+            env!("CARGO_PKG_VERSION"),
+            homolog::model::FORMAT_VERSION,
+            sets.join(", ")
+        )
+    };
+    TEXT.get_or_init(text)
 }
 
 #[derive(Subcommand)]
@@ -68,6 +90,7 @@ fn main() -> ExitCode {
         Ok(arguments) => arguments,
         Err(error) => error.exit(),
     };
+    progress::set_loudness(arguments.quiet, arguments.verbose);
     let bug = "a mistake in homolog itself, please report it";
     let result = panics::contained(bug, || places::check(&command, &matches).and_then(|()| run(&arguments.command)));
     match result {

@@ -1,6 +1,7 @@
 //! The two graphs that `match` and `explain` are about: two files, or two graphs of a data set.
 
 use crate::inputs::{Input, Picture};
+use crate::progress::note;
 use anyhow::Result;
 use homolog::data::dataset::{NamedGraph, match_by_name};
 use homolog::graph::Pair;
@@ -56,7 +57,7 @@ impl PairInput {
     pub(crate) fn read_pictures(&self) -> [Option<GreyPicture>; 2] {
         self.pictures.each_ref().map(|picture| {
             picture.read().unwrap_or_else(|error| {
-                eprintln!("note: {error:#}");
+                note(&format!("{error:#}"));
                 None
             })
         })

@@ -90,4 +90,37 @@ mod tests {
             assert!(decode(&whole[..end]).is_err(), "cut off at {end}");
         }
     }
+
+    /// Decoders have panicked on malformed progressive JPEGs. Whatever the bytes, a user sees a picture or an error.
+    #[test]
+    fn no_mutation_of_a_progressive_jpeg_panics_through() {
+        crate::panics::keep_quiet();
+        let whole = include_bytes!("../tests/pictures/progressive.jpg");
+        let read = |bytes: &[u8]| panics::contained("the decoder gave up", || decode(bytes));
+        assert_eq!(read(whole).map(|grey| (grey.width, grey.height)).unwrap(), (24, 16));
+        let mut state = 1_u64;
+        let mut below = |most: usize| {
+            // Knuth's linear congruence; the high bits are the good ones.
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as usize % most
+        };
+        let mut refused = 0;
+        for _ in 0..3000 {
+            let mut bytes = whole.to_vec();
+            for _ in 0..=below(4) {
+                let at = below(bytes.len());
+                match below(4) {
+                    0 => bytes[at] = u8::try_from(below(256)).unwrap(),
+                    1 => bytes[at] ^= 1 << below(8),
+                    2 => drop(bytes.drain(at..(at + 1 + below(8)).min(bytes.len()))),
+                    _ => bytes.truncate(at.max(1)),
+                }
+                if bytes.is_empty() {
+                    break;
+                }
+            }
+            refused += usize::from(read(&bytes).is_err());
+        }
+        assert!((1..3000).contains(&refused), "{refused}");
+    }
 }

@@ -1,6 +1,6 @@
 //! Training without a named set of features: what was tried, and what was taken, as a table and as JSON.
 
-use crate::progress::Watch;
+use crate::progress::{Watch, stop_is_wanted};
 use anyhow::Result;
 use homolog::learn::{AutoTrainer, Evaluation, LabelledPairs, Selected, SkipReason, Trained, Trainer, Tried};
 use serde_json::json;
@@ -47,7 +47,11 @@ pub(crate) fn text(selected: &Selected) -> Result<String> {
     }
     writeln!(text, "\n{}\n{}", selected.sentence(), selected.trained.sentence())?;
     if !selected.trained.complete {
-        writeln!(text, "The time limit ended its training before everything was tried; --time-limit gives it longer.")?;
+        let (who, hint) = match stop_is_wanted() {
+            true => ("Ctrl-C", ""),
+            false => ("The time limit", "; --time-limit gives it longer"),
+        };
+        writeln!(text, "{who} ended its training before everything was tried{hint}.")?;
     }
     Ok(text)
 }

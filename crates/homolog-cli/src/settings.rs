@@ -1,6 +1,7 @@
 //! Features, matchers and losses as they are given on the command line: a name, or JSON, or a file with JSON.
 
 use crate::files;
+use crate::progress::note;
 use anyhow::{Context, Result, bail};
 use homolog::features::{FeatureMap, FeatureSet};
 use homolog::graph::Graph;
@@ -20,7 +21,7 @@ pub(crate) fn features<'a>(text: &str, graphs: impl Iterator<Item = &'a Graph> +
     map.check()?;
     let unused = map.unused_attributes(graphs);
     if !unused.is_empty() {
-        eprintln!("note: in the data but not in the features: {}", unused.join(", "));
+        note(&format!("in the data but not in the features: {}", unused.join(", ")));
     }
     Ok(map)
 }

@@ -54,7 +54,7 @@ impl Keeper for FileKeeper {
             && !self.has_failed
         {
             self.has_failed = true;
-            eprintln!("warning: no checkpoint: {error:#}; training goes on");
+            eprintln!("warning: no checkpoint: {}; training goes on", files::visible(&format!("{error:#}")));
         }
     }
 }

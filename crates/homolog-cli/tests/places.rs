@@ -167,6 +167,38 @@ fn results_are_not_lost_when_standard_output_is_full_or_closed() {
     assert!(std::fs::read_to_string(folder.path().join("r.json")).unwrap().contains("baselines"));
 }
 
+/// A checkpoint that cannot be written costs the checkpoint, not the model.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_at_a_checkpoint_does_not_cost_the_model() {
+    let folder = workplace();
+    let line = "train d.json -o new.json --features linear --lambda 0.1 --checkpoint /dev/full";
+    let output = homolog(folder.path(), &line.split(' ').collect::<Vec<_>>());
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{message}");
+    assert!(message.contains("warning: no checkpoint") && message.contains("No space left"), "{message}");
+    assert!(std::fs::read_to_string(folder.path().join("new.json")).unwrap().contains("homolog-model"));
+}
+
+/// A model that cannot be written is an error that says so; the model that was there stays as it was, and nothing is left beside it.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_leaves_the_old_model_whole() {
+    let folder = workplace();
+    let before = std::fs::read(folder.path().join("model.json")).unwrap();
+    // No file may be longer than a block: what is written beyond it fails as on a full disk.
+    let script = format!(
+        "trap '' XFSZ; ulimit -f 1; exec '{}' train d.json -o model.json --features linear --lambda 0.1",
+        env!("CARGO_BIN_EXE_homolog")
+    );
+    let output = Command::new("sh").arg("-c").arg(script).current_dir(folder.path()).output().unwrap();
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.code() == Some(1) && message.contains("cannot write model.json"), "{message}");
+    assert_eq!(std::fs::read(folder.path().join("model.json")).unwrap(), before);
+    let left = std::fs::read_dir(folder.path()).unwrap();
+    assert_eq!(left.filter(|entry| entry.as_ref().unwrap().file_name().to_string_lossy().starts_with(".homolog-")).count(), 0);
+}
+
 /// Names come from files: what would be a command to the terminal is shown, not sent.
 #[test]
 fn control_characters_are_not_sent_to_the_terminal() {

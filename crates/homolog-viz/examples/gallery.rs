@@ -73,7 +73,7 @@ fn loss_by_baseline() -> String {
     let series = methods.map(|(name, last, power, dashed)| {
         let point = |k: u8| {
             let y = last * (f64::from(k) / 9.0).powf(power);
-            Measurement { x: 10.0 * f64::from(k), y, error: 0.15 * y * (1.0 - y) }
+            Measurement { x: 10.0 * f64::from(k), y, error: [0.15 * y * (1.0 - y); 2] }
         };
         Series { name: name.to_owned(), points: (0..10).map(point).collect(), dashed }
     });
@@ -88,7 +88,7 @@ fn loss_by_baseline() -> String {
 
 fn loss_by_pairs() -> String {
     let series = [("linear, learned", 0.3), ("quadratic, learned", 0.05)].map(|(name, first)| {
-        let point = |k: u8| Measurement { x: f64::from(k), y: first / f64::from(k + 1), error: 0.02 };
+        let point = |k: u8| Measurement { x: f64::from(k), y: first / f64::from(k + 1), error: [0.02; 2] };
         Series { name: name.to_owned(), points: (0..5).map(point).collect(), dashed: false }
     });
     LossChart {
@@ -119,7 +119,7 @@ fn time_and_loss() -> String {
         seconds,
         seconds_error,
         loss,
-        loss_error,
+        loss_error: [loss_error; 2],
     };
     let methods = [
         ("linear", 21e-6, 2e-6, 0.5, 0.04),
@@ -175,7 +175,7 @@ fn match_picture(with_pictures: bool) -> Result<String, Box<dyn Error>> {
         let points: Vec<[f64; 2]> = labels[frame].outer_iter().map(|row| [row[0], row[1]]).collect();
         let edges = delaunay(labels[frame].view())?.into_iter().map(|[i, j]| (i, j)).collect();
         let picture = if with_pictures { Some(picture(&sequence, frame)?) } else { None };
-        Ok(View { caption: format!("frame {}", frame + 1), edges, points, picture })
+        Ok(View { caption: format!("frame {}", frame + 1), edges, points, picture, ..View::default() })
     };
     let (left, right) = (&labels[5], &labels[95]);
     Ok(MatchPicture {
@@ -211,12 +211,13 @@ fn scene_picture() -> Result<String, Box<dyn Error>> {
             points: points(&template),
             edges: (0..6).map(|k| (k, (k + 1) % 6)).chain([(2, 5)]).collect(),
             picture: Some(picture(&sequence, 10)?),
+            ..View::default()
         },
         scene: View {
             caption: "scene, frame 91".to_owned(),
             points: points(scene),
-            edges: Vec::new(),
             picture: Some(picture(&sequence, 90)?),
+            ..View::default()
         },
         truth: points(&rows(90)).into_iter().map(Some).collect(),
         rows: vec![SceneRow { caption: "by position alone".to_owned(), found: found.iter().map(at).collect() }],

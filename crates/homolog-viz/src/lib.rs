@@ -29,6 +29,9 @@
 mod axis;
 mod bounds_chart;
 mod font;
+mod isometric;
+mod labels;
+mod layout;
 mod loss_chart;
 mod match_picture;
 mod named_picture;
@@ -44,6 +47,8 @@ mod view;
 mod weights_chart;
 
 pub use bounds_chart::{Bounds, BoundsChart};
+pub use isometric::isometric;
+pub use layout::layout;
 pub use loss_chart::{LossChart, Measurement, Series};
 pub use match_picture::{MatchPicture, MatchRow};
 pub use named_picture::{NamedPicture, NamedPoint};

@@ -15,8 +15,8 @@ pub struct Measurement {
     pub x: f64,
     /// The value; a point that is not finite is left out.
     pub y: f64,
-    /// Half the length of the error bar, for instance the standard error; 0 or NaN for none.
-    pub error: f64,
+    /// How far the error bar reaches below and above, for instance the standard error twice; 0 or NaN for none.
+    pub error: [f64; 2],
 }
 
 /// A method's values.
@@ -34,7 +34,7 @@ pub struct Series {
 ///
 /// ```
 /// use homolog_viz::{LossChart, Measurement, Series};
-/// let points = [0.0, 10.0, 20.0].map(|x| Measurement { x, y: x / 50.0, error: 0.02 }).to_vec();
+/// let points = [0.0, 10.0, 20.0].map(|x| Measurement { x, y: x / 50.0, error: [0.02; 2] }).to_vec();
 /// let chart = LossChart { series: vec![Series { name: "linear".into(), points, dashed: false }], ..LossChart::default() };
 /// assert!(chart.to_svg().starts_with("<svg"));
 /// ```
@@ -125,15 +125,16 @@ impl LossChart {
 }
 
 impl Measurement {
-    fn half(&self) -> f64 {
-        if self.error.is_finite() { self.error.abs() } else { 0.0 }
-    }
-
     fn low(&self) -> f64 {
-        self.y - self.half()
+        self.y - length(self.error[0])
     }
 
     fn high(&self) -> f64 {
-        self.y + self.half()
+        self.y + length(self.error[1])
     }
+}
+
+/// The length of a part of an error bar.
+pub(crate) fn length(error: f64) -> f64 {
+    if error.is_finite() { error.abs() } else { 0.0 }
 }

@@ -3,13 +3,16 @@
 //! One row for each match, for instance before and after learning, over the same two views.
 
 use crate::font::{self, Weight};
+use crate::labels::Side;
 use crate::panel::{self, MARGIN};
 use crate::svg::{Anchor, Canvas, HEAD, LABEL};
-use crate::view::{self, Ink, Placed, View};
+use crate::view::{self, Ink, Mark, Placed, View};
 
 const WIDTH: f64 = 900.0;
 const GAP: f64 = 36.0;
 const TALLEST: f64 = 330.0;
+/// Room for names beside the outermost points.
+const NAMES: f64 = 56.0;
 
 /// A match to draw.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -50,31 +53,60 @@ impl MatchPicture {
     pub fn to_svg(&self) -> String {
         let top = panel::title(&mut Canvas::new(WIDTH, 0.0, ""), WIDTH, &self.title);
         let half = (WIDTH - 2.0 * MARGIN - GAP) / 2.0;
-        let left = Placed::new(&self.left, &[], (MARGIN, top + 24.0), (half, TALLEST));
-        let right = Placed::new(&self.right, &[], (MARGIN + half + GAP, top + 24.0), (half, TALLEST));
+        let has_names = |view: &View| !view.names.is_empty();
+        let pad = if has_names(&self.left) || has_names(&self.right) { NAMES } else { 0.0 };
+        let place = |view, x: f64| Placed::new(view, &[], (x + pad, top + 24.0), (half - 2.0 * pad, TALLEST));
+        let (left, right) = (place(&self.left, MARGIN), place(&self.right, MARGIN + half + GAP));
         let tall = left.size.1.max(right.size.1);
         let row_height = tall + 56.0;
-        let mut canvas = Canvas::new(WIDTH, top + row_height * self.rows.len() as f64 + 26.0, &self.title);
-        panel::title(&mut canvas, WIDTH, &self.title);
+        let bottom = top + row_height * self.rows.len() as f64 + 10.0;
         let dark = self.left.picture.is_some() || self.right.picture.is_some();
         let ink = view::ink(dark);
+        let mut canvas = Canvas::new(WIDTH, 0.0, &self.title);
+        panel::title(&mut canvas, WIDTH, &self.title);
+        let mut without = 0;
         for (k, row) in self.rows.iter().enumerate() {
             let down = k as f64 * row_height;
             let (left, right) = (left.lowered(down), right.lowered(down));
+            let ground = (MARGIN, top + down + 24.0);
             self.draw_head(&mut canvas, row, top + down + 14.0);
-            view::draw_ground(&mut canvas, (MARGIN, top + down + 24.0), (WIDTH - 2.0 * MARGIN, tall), dark);
+            view::draw_ground(&mut canvas, ground, (WIDTH - 2.0 * MARGIN, tall), dark);
             self.draw_row(&mut canvas, row, &left, &right, ink);
-            for (placed, bottom) in [(&left, tall), (&right, tall)] {
-                placed.lowered(bottom - placed.size.1).draw_caption(&mut canvas);
+            let middle = WIDTH / 2.0;
+            without = left.draw_names(&mut canvas, Side::Left, [ground.0, ground.1, middle, ground.1 + tall], dark)
+                + right.draw_names(&mut canvas, Side::Right, [middle, ground.1, WIDTH - MARGIN, ground.1 + tall], dark);
+            for placed in [&left, &right] {
+                placed.draw_axes(&mut canvas, dark);
+                placed.lowered(tall - placed.size.1).draw_caption(&mut canvas);
             }
         }
-        let y = top + row_height * self.rows.len() as f64 + 10.0;
-        if self.truth.is_empty() {
-            view::draw_key(&mut canvas, y, &[(ink.neutral, "match")]);
-        } else {
-            view::draw_key(&mut canvas, y, &[(ink.right, "right match"), (ink.wrong, "wrong match")]);
-        }
-        canvas.finish()
+        let key = view::draw_key(&mut canvas, bottom, WIDTH, dark, &self.key(ink, without));
+        canvas.finish_at(bottom + key)
+    }
+
+    /// What every mark means that is there.
+    fn key(&self, ink: &'static Ink, without: usize) -> Vec<(Mark, String)> {
+        let mut key = Vec::new();
+        let mut add = |is_there: bool, mark: Mark, name: &str| {
+            if is_there {
+                key.push((mark, name.to_owned()));
+            }
+        };
+        let any = |verdict: Verdict| {
+            self.rows.iter().any(|row| (0..self.left.points.len()).any(|i| self.verdict(row, i) == verdict))
+        };
+        let unused = |row: &MatchRow| (0..self.right.points.len()).any(|k| !row.matching.contains(&Some(k)));
+        let knows = !self.truth.is_empty();
+        add(knows, Mark::Line(ink.right), "right match");
+        add(knows, Mark::Line(ink.wrong), "wrong match");
+        add(!knows, Mark::Line(ink.neutral), "match");
+        let alone = any(Verdict::Unmatched) || self.rows.iter().any(unused);
+        add(alone, Mark::Hollow(ink.edge), "no partner");
+        add(!self.left.edges.is_empty() || !self.right.edges.is_empty(), Mark::Edge(ink.edge), "edge");
+        let in_space = !self.left.depths.is_empty() || !self.right.depths.is_empty();
+        add(in_space, Mark::Sizes(ink.neutral), "near, far: points in space, seen from above at an angle");
+        add(without > 0, Mark::Words, &format!("{without} names had no room"));
+        key
     }
 
     fn draw_head(&self, canvas: &mut Canvas, row: &MatchRow, y: f64) {
@@ -110,8 +142,9 @@ impl MatchPicture {
                 let to = row.matching.get(i).copied().flatten().and_then(|k| right.point(k));
                 if let (Some(from), Some(to)) = (left.point(i), to) {
                     canvas.line(from, to, &format!(r#"stroke="{color}" {look}"#));
-                    for at in [from, to] {
-                        canvas.circle(at, 3.6, &format!(r##"fill="{color}" stroke="#fff" stroke-width="0.9""##));
+                    let to_radius = row.matching[i].map_or(3.6, |k| right.radius(k));
+                    for (at, radius) in [(from, left.radius(i)), (to, to_radius)] {
+                        canvas.circle(at, radius, &format!(r##"fill="{color}" stroke="#fff" stroke-width="0.9""##));
                     }
                 }
             }
@@ -124,8 +157,11 @@ impl MatchPicture {
         let style = format!(r#"fill="none" stroke="{}" stroke-width="1.4""#, ink.edge);
         let alone = (0..left.view.points.len()).filter(|&i| self.verdict(row, i) == Verdict::Unmatched);
         let unused = (0..right.view.points.len()).filter(|k| !row.matching.contains(&Some(*k)));
-        for at in alone.filter_map(|i| left.point(i)).chain(unused.filter_map(|k| right.point(k))) {
-            canvas.circle(at, 3.6, &style);
+        let places = alone.map(|i| (left, i)).chain(unused.map(|k| (right, k)));
+        for (placed, k) in places {
+            if let Some(at) = placed.point(k) {
+                canvas.circle(at, placed.radius(k), &style);
+            }
         }
     }
 

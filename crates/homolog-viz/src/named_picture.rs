@@ -1,9 +1,10 @@
 //! Points with their names: an atlas with the spread of each landmark as an ellipse, or a specimen whose points were named, over its
 //! picture.
 
+use crate::labels::Side;
 use crate::panel::{self, MARGIN};
-use crate::svg::{Anchor, Canvas, Font, SMALL};
-use crate::view::{self, Placed, View};
+use crate::svg::Canvas;
+use crate::view::{self, Mark, Placed, View};
 use std::f64::consts::TAU;
 
 const WIDTH: f64 = 900.0;
@@ -53,7 +54,7 @@ impl NamedPicture {
         let outlines: Vec<Vec<[f64; 2]>> = self.outlines();
         let more: Vec<[f64; 2]> = outlines.iter().flatten().copied().collect();
         let placed = Placed::new(&self.view, &more, (MARGIN, top), (WIDTH - 2.0 * MARGIN, TALLEST));
-        let mut canvas = Canvas::new(WIDTH, top + placed.size.1 + 34.0, &self.title);
+        let mut canvas = Canvas::new(WIDTH, top + placed.size.1 + 76.0, &self.title);
         panel::title(&mut canvas, WIDTH, &self.title);
         let dark = self.view.picture.is_some();
         let ink = view::ink(dark);
@@ -79,12 +80,37 @@ impl NamedPicture {
                 None => ink.neutral,
             };
             canvas.circle(at, 3.5, &format!(r##"fill="{color}" stroke="#000" stroke-width="0.6""##));
-            if let Some(point) = known.filter(|point| !point.name.is_empty()) {
-                let font = if dark { Font { color: "#ffffff", ..SMALL } } else { SMALL };
-                canvas.text((at.0 + 6.0, at.1 - 5.0), Anchor::Start, font, &point.name);
-            }
         }
+        let names: Vec<String> = self.points.iter().map(|point| point.name.clone()).collect();
+        let named = Placed { view: &View { names, ..self.view.clone() }, ..placed };
+        let inside =
+            [placed.corner.0, placed.corner.1, placed.corner.0 + placed.size.0, placed.corner.1 + placed.size.1];
+        let without = named.draw_names(&mut canvas, Side::Right, inside, dark);
+        self.draw_key(&mut canvas, placed.corner.1 + placed.size.1 + 42.0, dark, without);
         canvas.finish()
+    }
+
+    /// What the colours mean.
+    fn draw_key(&self, canvas: &mut Canvas, y: f64, dark: bool, without: usize) {
+        let ink = view::ink(dark);
+        let unsure = |point: &NamedPoint| point.confidence.is_some_and(|confidence| confidence < SURE);
+        let mut key = Vec::new();
+        if self.points.iter().any(|point| !point.name.is_empty()) {
+            key.push((Mark::Line(ink.right), "named".to_owned()));
+        }
+        if self.points.iter().any(|point| !point.name.is_empty() && unsure(point)) {
+            key.push((Mark::Line(ink.wrong), format!("named, less than {:.0} % sure", 100.0 * SURE)));
+        }
+        if self.points.len() < self.view.points.len() || self.points.iter().any(|point| point.name.is_empty()) {
+            key.push((Mark::Line(ink.neutral), "no name".to_owned()));
+        }
+        if self.points.iter().any(|point| point.spread.is_some()) {
+            key.push((Mark::Words, "ellipse: where 86 % of specimens have the point".to_owned()));
+        }
+        if without > 0 {
+            key.push((Mark::Words, format!("{without} names had no room")));
+        }
+        view::draw_key(canvas, y, WIDTH, dark, &key);
     }
 
     /// The ellipses as polygons.

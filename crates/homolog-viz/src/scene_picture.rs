@@ -6,7 +6,7 @@ use crate::font;
 use crate::palette::{FOUND_OUTLINE, TRUE_OUTLINE};
 use crate::panel::{self, MARGIN};
 use crate::svg::{Anchor, Canvas, HEAD};
-use crate::view::{self, Placed, View};
+use crate::view::{self, Mark, Placed, View};
 
 const WIDTH: f64 = 900.0;
 const GAP: f64 = 24.0;
@@ -65,10 +65,22 @@ impl ScenePicture {
             draw_template(&mut canvas, &template.lowered(down), dark);
             self.draw_scene(&mut canvas, row, &scene.lowered(down), dark);
         }
-        let y = top + row_height * self.rows.len() as f64 + 10.0;
-        let key = [(TRUE_OUTLINE, "true outline"), (FOUND_OUTLINE, "found"), (view::ink(dark).neutral, "template")];
-        view::draw_key(&mut canvas, y, &key);
+        view::draw_key(&mut canvas, top + row_height * self.rows.len() as f64 + 10.0, WIDTH, dark, &self.key(dark));
         canvas.finish()
+    }
+
+    /// What every mark means.
+    fn key(&self, dark: bool) -> Vec<(Mark, String)> {
+        let outline = if self.template.edges.is_empty() { "" } else { " outline" };
+        let mut key = vec![
+            (Mark::Line(view::ink(dark).neutral), format!("template{outline}")),
+            (Mark::Line(TRUE_OUTLINE), format!("true{outline}")),
+            (Mark::Line(FOUND_OUTLINE), format!("found{outline}")),
+        ];
+        if !self.scene.points.is_empty() {
+            key.push((Mark::Hollow(view::ink(dark).edge), "corner: where a point may be found".to_owned()));
+        }
+        key
     }
 
     fn draw_scene(&self, canvas: &mut Canvas, row: &SceneRow, scene: &Placed<'_>, dark: bool) {

@@ -105,10 +105,10 @@ impl Canvas {
         self.text_with(at, Anchor::Middle, font, &turn, content);
     }
 
-    /// A text with a white rim, readable over lines and pictures.
-    pub(crate) fn text_on_lines(&mut self, at: (f64, f64), anchor: Anchor, font: Font, content: &str) {
-        let rim = r##" stroke="#fff" stroke-width="3.5" stroke-linejoin="round" paint-order="stroke""##;
-        self.text_with(at, anchor, font, rim, content);
+    /// A text with a rim in the colour of the ground, readable over lines and pictures.
+    pub(crate) fn text_on_lines(&mut self, at: (f64, f64), anchor: Anchor, font: Font, ground: &str, content: &str) {
+        let rim = format!(r#" stroke="{ground}" stroke-width="3.5" stroke-linejoin="round" paint-order="stroke""#);
+        self.text_with(at, anchor, font, &rim, content);
     }
 
     fn text_with(&mut self, (x, y): (f64, f64), anchor: Anchor, font: Font, more: &str, content: &str) {
@@ -128,6 +128,11 @@ impl Canvas {
     fn element(&mut self, element: std::fmt::Arguments<'_>) {
         // Writing to a string cannot fail.
         let _ = writeln!(self.body, "{element}");
+    }
+
+    /// The finished document, so high.
+    pub(crate) fn finish_at(self, height: f64) -> String {
+        Self { height, ..self }.finish()
     }
 
     /// The finished document.

@@ -5,6 +5,8 @@
 
 use crate::axis::{self, Axis};
 use crate::font::{self, Weight};
+use crate::labels::{self, Area, Side};
+use crate::loss_chart::length;
 use crate::palette;
 use crate::panel::{self, MARGIN, Panel, WIDTH};
 use crate::svg::{Anchor, Canvas, LABEL};
@@ -20,8 +22,8 @@ pub struct TimedMethod {
     pub seconds_error: f64,
     /// Loss.
     pub loss: f64,
-    /// Half the length of the loss's error bar; 0 or NaN for none.
-    pub loss_error: f64,
+    /// How far the loss's error bar reaches below and above; 0 or NaN for none.
+    pub loss_error: [f64; 2],
 }
 
 /// A chart of methods by time and loss.
@@ -47,9 +49,6 @@ impl Default for TradeOffChart {
         }
     }
 }
-
-/// A rectangle on the page: left, top, right, bottom.
-type Area = [f64; 4];
 
 impl TradeOffChart {
     /// The figure.
@@ -82,8 +81,10 @@ impl TradeOffChart {
         for &(_, method) in &shown {
             let name = font::fit(&method.name, LABEL.size, Weight::Regular, frame.width / 2.0);
             let size = (font::width(&name, LABEL.size, Weight::Regular) * 1.06, LABEL.size);
-            let area = place(frame.at(method.seconds, method.loss), size, &frame, &taken);
-            canvas.text_on_lines((area[0], area[3] - 2.5), Anchor::Start, LABEL, &name);
+            let inside = [frame.left, frame.top, frame.left + frame.width, frame.bottom()];
+            let at = frame.at(method.seconds, method.loss);
+            let (area, _) = labels::place(at, size, Side::Right, inside, &taken, &[8.0, 16.0, 28.0]);
+            canvas.text_on_lines((area[0], area[3] - 2.5), Anchor::Start, LABEL, "#fff", &name);
             taken.push(area);
         }
         canvas.finish()
@@ -116,40 +117,6 @@ fn draw_point(canvas: &mut Canvas, frame: &Panel, k: usize, method: &TimedMethod
     ]
 }
 
-/// The first of eight places around a point, then of the same a little further off, that is free and inside the plot; failing that, the one that
-/// overlaps least.
-fn place((x, y): (f64, f64), (width, height): (f64, f64), frame: &Panel, taken: &[Area]) -> Area {
-    let inside = [frame.left, frame.top, frame.left + frame.width, frame.bottom()];
-    let mut best = (f64::INFINITY, [x, y, x + width, y + height]);
-    for away in [8.0, 16.0, 28.0] {
-        let (right, left, middle) = (x + away, x - away - width, x - width / 2.0);
-        let (above, below, level) = (y - away - height, y + away, y - height / 2.0);
-        let corners = [
-            (right, above),
-            (right, below),
-            (left, above),
-            (left, below),
-            (right, level),
-            (left, level),
-            (middle, above),
-            (middle, below),
-        ];
-        for (left, top) in corners {
-            let area = [left, top, left + width, top + height];
-            let outside = width * height - overlap(area, inside);
-            let cost = taken.iter().map(|&other| overlap(area, other)).sum::<f64>() + 10.0 * outside;
-            if cost < best.0 - 1e-9 {
-                best = (cost, area);
-            }
-        }
-    }
-    best.1
-}
-
-fn overlap(a: Area, b: Area) -> f64 {
-    (a[2].min(b[2]) - a[0].max(b[0])).max(0.0) * (a[3].min(b[3]) - a[1].max(b[1])).max(0.0)
-}
-
 impl TimedMethod {
     /// Ends of the time's bar, and whether its lower end is open.
     fn time_range(&self) -> (f64, f64, bool) {
@@ -159,25 +126,13 @@ impl TimedMethod {
     }
 
     fn loss_range(&self) -> (f64, f64) {
-        let half = if self.loss_error.is_finite() { self.loss_error.abs() } else { 0.0 };
-        (self.loss - half, self.loss + half)
+        (self.loss - length(self.loss_error[0]), self.loss + length(self.loss_error[1]))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_label_takes_a_free_place_inside() {
-        let frame =
-            Panel::new(0.0, 400.0, 0.0, 300.0, Axis::linear([0.0, 1.0], false), Axis::linear([0.0, 1.0], false));
-        let point = (380.0, 10.0);
-        let free = place(point, (80.0, 13.0), &frame, &[]);
-        assert!(free[2] <= 400.0 && free[1] >= 0.0, "{free:?}");
-        let next = place(point, (80.0, 13.0), &frame, &[free]);
-        assert_eq!(overlap(free, next), 0.0);
-    }
 
     #[test]
     fn a_bar_that_reaches_zero_time_is_open() {

@@ -1,10 +1,12 @@
 //! A picture with points and edges, placed into a rectangle of the page: the common part of match and scene pictures.
 
 use crate::font::{self, Weight};
+use crate::isometric::isometric;
+use crate::labels::{self, Area, Side};
 use crate::palette::{RIGHT, WRONG};
 use crate::panel::MARGIN;
 use crate::png::GreyPicture;
-use crate::svg::{Anchor, Canvas, SMALL};
+use crate::svg::{Anchor, Canvas, Font, SMALL};
 
 /// Points in a picture, and the edges between them.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -17,6 +19,10 @@ pub struct View {
     pub edges: Vec<(usize, usize)>,
     /// The picture they were found in, pixel (x, y) at point (x, y).
     pub picture: Option<GreyPicture>,
+    /// The names of the points, written beside them as far as there is room; may be empty.
+    pub names: Vec<String>,
+    /// How far away each point is, 0 near to 1 far, for points in space; may be empty. What is nearer is drawn larger.
+    pub depths: Vec<f64>,
 }
 
 /// Colours on a dark ground, which pictures have, or on a white one.
@@ -31,6 +37,13 @@ const ON_DARK: Ink = Ink { edge: "#ffffff", right: "#4cc3ff", wrong: "#ff5a52", 
 const ON_WHITE: Ink = Ink { edge: "#7b8591", right: RIGHT, wrong: WRONG, neutral: "#57606a" };
 /// Ground under pictures.
 const DARK: &str = "#0e0f11";
+/// Names beside points.
+const NAME: Font = Font { size: 11.0, weight: Weight::Regular, color: "#30363d" };
+const NAME_ON_DARK: Font = Font { color: "#f0f3f6", ..NAME };
+/// How far from their points names may be.
+const NAME_GAPS: [f64; 3] = [5.0, 9.0, 14.0];
+/// Most of the width that a name may have.
+const NAME_ROOM: f64 = 130.0;
 
 /// The colours for views of which some may have pictures.
 pub(crate) fn ink(dark: bool) -> &'static Ink {
@@ -81,6 +94,52 @@ impl<'a> Placed<'a> {
         self.at(*self.view.points.get(k)?)
     }
 
+    /// How large the k-th point is drawn: the nearer, the larger.
+    pub(crate) fn radius(&self, k: usize) -> f64 {
+        let depth = self.view.depths.get(k).copied().filter(|depth| depth.is_finite());
+        depth.map_or(3.6, |depth| 5.2 - 3.0 * depth.clamp(0.0, 1.0))
+    }
+
+    /// The names of the points, where there is room inside `area`; the answer is how many found none.
+    pub(crate) fn draw_names(&self, canvas: &mut Canvas, side: Side, area: Area, dark: bool) -> usize {
+        let (font, ground) = if dark { (NAME_ON_DARK, DARK) } else { (NAME, "#fff") };
+        let mut taken: Vec<Area> = (0..self.view.points.len())
+            .filter_map(|k| self.point(k).map(|(x, y)| (x, y, self.radius(k) + 1.0)))
+            .map(|(x, y, r)| [x - r, y - r, x + r, y + r])
+            .collect();
+        let mut without = 0;
+        for (k, name) in self.view.names.iter().enumerate().filter(|(_, name)| !name.is_empty()) {
+            let Some(at) = self.point(k) else { continue };
+            let name = font::fit(name, font.size, font.weight, NAME_ROOM);
+            let size = (font::width(&name, font.size, font.weight) * 1.06, font.size);
+            let (place, cost) = labels::place(at, size, side, area, &taken, &NAME_GAPS);
+            if cost > 0.0 {
+                without += 1;
+                continue;
+            }
+            canvas.text_on_lines((place[0], place[3] - 2.0), Anchor::Start, font, ground, &name);
+            taken.push(place);
+        }
+        without
+    }
+
+    /// The three axes of space, in the corner of a view whose points are in space.
+    pub(crate) fn draw_axes(&self, canvas: &mut Canvas, dark: bool) {
+        if self.view.depths.is_empty() {
+            return;
+        }
+        let ink = ink(dark);
+        let (page, _) = isometric(&[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]);
+        let from = (self.corner.0 + 24.0, self.corner.1 + self.size.1 - 22.0);
+        let (font, ground) = if dark { (NAME_ON_DARK, DARK) } else { (NAME, "#fff") };
+        for (name, [x, y]) in ["x", "y", "z"].into_iter().zip(page) {
+            let end = |length: f64| (from.0 + length * x, from.1 + length * y);
+            canvas.line(from, end(16.0), &format!(r#"stroke="{}" stroke-width="1.2""#, ink.edge));
+            let at = end(23.0);
+            canvas.text_on_lines((at.0, at.1 + 3.5), Anchor::Middle, font, ground, name);
+        }
+    }
+
     /// The picture, dimmed so that bright lines stand out.
     pub(crate) fn draw_picture(&self, canvas: &mut Canvas) {
         if let Some(address) = self.view.picture.as_ref().and_then(GreyPicture::data_uri) {
@@ -112,14 +171,55 @@ pub(crate) fn draw_edges(canvas: &mut Canvas, edges: &[(usize, usize)], points: 
     }
 }
 
-/// A key: line and name for each colour, in a row from the left.
-pub(crate) fn draw_key(canvas: &mut Canvas, y: f64, entries: &[(&str, &str)]) {
-    let mut x = MARGIN;
-    for (color, name) in entries {
-        canvas.line((x, y - 4.0), (x + 20.0, y - 4.0), &format!(r#"stroke="{color}" stroke-width="2.5""#));
-        canvas.text((x + 26.0, y), Anchor::Start, SMALL, name);
-        x += 26.0 + font::width(name, SMALL.size, Weight::Regular) * 1.06 + 18.0;
+/// How a key shows what an entry is about.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Mark {
+    /// A line of this colour.
+    Line(&'static str),
+    /// A thin line of this colour: an edge.
+    Edge(&'static str),
+    /// A hollow point of this colour.
+    Hollow(&'static str),
+    /// Points of this colour, large and small.
+    Sizes(&'static str),
+    /// Nothing: a sentence.
+    Words,
+}
+
+/// A key: mark and name for each entry, in rows from the left. Marks that are seen on a dark ground have it here too. The answer is the
+/// height of it all.
+pub(crate) fn draw_key(canvas: &mut Canvas, top: f64, width: f64, dark: bool, entries: &[(Mark, String)]) -> f64 {
+    let (mut x, mut y) = (MARGIN, top);
+    for (mark, name) in entries {
+        let start = if *mark == Mark::Words { 0.0 } else { 28.0 };
+        let needed = start + font::width(name, SMALL.size, Weight::Regular) * 1.06 + 18.0;
+        if x > MARGIN && x + needed - 18.0 > width - MARGIN {
+            (x, y) = (MARGIN, y + 20.0);
+        }
+        let middle = y - 4.0;
+        let line = |canvas: &mut Canvas, color: &str, look: &str| {
+            canvas.line((x, middle), (x + 20.0, middle), &format!(r#"stroke="{color}" {look}"#));
+        };
+        if dark && matches!(mark, Mark::Edge(_) | Mark::Hollow(_) | Mark::Sizes(_)) {
+            canvas.rect((x - 3.0, middle - 8.0), (26.0, 16.0), &format!(r#"fill="{DARK}" rx="3""#));
+        }
+        match mark {
+            Mark::Line(color) => line(canvas, color, r#"stroke-width="2.5""#),
+            Mark::Edge(color) => line(canvas, color, r#"stroke-width="1""#),
+            Mark::Hollow(color) => {
+                canvas.circle((x + 10.0, middle), 3.6, &format!(r#"fill="none" stroke="{color}" stroke-width="1.4""#));
+            }
+            Mark::Sizes(color) => {
+                for (dx, radius) in [(4.0, 5.2), (16.0, 2.2)] {
+                    canvas.circle((x + dx, middle), radius, &format!(r#"fill="{color}""#));
+                }
+            }
+            Mark::Words => {}
+        }
+        canvas.text((x + start, y), Anchor::Start, SMALL, name);
+        x += needed;
     }
+    y - top + 16.0
 }
 
 fn usable(value: f64) -> bool {

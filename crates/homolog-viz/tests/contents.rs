@@ -21,7 +21,7 @@ fn numbers(svg: &str, tag: &str, (attribute, value): (&str, &str), names: &[&str
 #[test]
 fn loss_points_are_where_their_values_say() {
     let values = [(0.0, 0.0), (10.0, 0.1), (20.0, f64::NAN), (30.0, 0.4)];
-    let points = values.map(|(x, y)| Measurement { x, y, error: 0.0 }).to_vec();
+    let points = values.map(|(x, y)| Measurement { x, y, error: [0.0; 2] }).to_vec();
     let series = vec![Series { name: "linear".to_owned(), points, dashed: false }];
     let svg = LossChart { series, ..LossChart::default() }.to_svg();
     // The first circle is the legend's.

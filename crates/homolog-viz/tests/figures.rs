@@ -13,7 +13,7 @@ fn figures(values: &[f64], text: &str) -> Vec<(&'static str, String)> {
     let name = || text.to_owned();
     let count = values.len();
     let points: Vec<Measurement> =
-        (0..count).map(|k| Measurement { x: value(k), y: value(k + 1), error: value(k + 2) }).collect();
+        (0..count).map(|k| Measurement { x: value(k), y: value(k + 1), error: [value(k + 2), value(k + 4)] }).collect();
     let places: Vec<[f64; 2]> = (0..count).map(|k| [value(k), value(k + 1)]).collect();
     let picture = GreyPicture { width: 4, height: 3, pixels: (0..12).collect() };
     let view = |picture: Option<GreyPicture>| View {
@@ -21,6 +21,8 @@ fn figures(values: &[f64], text: &str) -> Vec<(&'static str, String)> {
         points: places.clone(),
         edges: vec![(0, 1), (1, 2), (7, 99)],
         picture,
+        names: vec![name(), name(), String::new(), name()],
+        depths: (0..count).map(value).collect(),
     };
     let steps = (0..count).map(|k| Bounds { x: value(k), upper: value(k + 1), lower: value(k + 2) }).collect();
     let method = |k: usize| TimedMethod {
@@ -28,7 +30,7 @@ fn figures(values: &[f64], text: &str) -> Vec<(&'static str, String)> {
         seconds: value(k),
         seconds_error: value(k + 1),
         loss: value(k + 2),
-        loss_error: value(k + 3),
+        loss_error: [value(k + 3), value(k + 4)],
     };
     let rows = vec![MatchRow { caption: name(), matching: vec![Some(1), None, Some(0), Some(1000)] }];
     let series = vec![Series { name: name(), points, dashed: true }, Series::default()];
@@ -214,7 +216,7 @@ proptest! {
     fn error_bars_of_losses_are_inside_the_axes_in_full(
         data in prop::collection::vec(prop::collection::vec((magnitude(), magnitude(), magnitude()), 0..6), 0..8),
     ) {
-        let points = |data: &Vec<(f64, f64, f64)>| data.iter().map(|&(x, y, error)| Measurement { x, y, error }).collect();
+        let points = |data: &Vec<(f64, f64, f64)>| data.iter().map(|&(x, y, error)| Measurement { x, y, error: [error; 2] }).collect();
         let series: Vec<Series> = data.iter().map(|data| Series { points: points(data), ..Series::default() }).collect();
         let lines = check_bars(&LossChart { series, ..LossChart::default() }.to_svg());
         // A line and two caps for each.

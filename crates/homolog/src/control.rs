@@ -38,13 +38,16 @@ pub struct Report<'a> {
     pub value: Option<f64>,
     /// What is proven about that value: the bound that it is compared with.
     pub bound: Option<f64>,
+    /// How much of the whole call is done, from 0 to 1, where that is known: see [`Control::part`].
+    pub share: Option<f64>,
 }
 
 impl<'a> Report<'a> {
     /// So much of so much is done.
     #[must_use]
     pub fn new(stage: &'a str, done: usize, total: Option<usize>) -> Self {
-        Self { stage, done, total, value: None, bound: None }
+        let share = total.map(|total| done as f64 / total.max(1) as f64);
+        Self { stage, done, total, value: None, bound: None, share }
     }
 
     /// The same with the best value so far and the bound it is compared with.
@@ -73,6 +76,26 @@ impl Control {
     #[must_use]
     pub fn observed_by(self, observe: impl Fn(&Report<'_>) + Send + Sync + 'static) -> Self {
         Self { observe: Some(Arc::new(observe)), ..self }
+    }
+
+    /// The same for part `at` of `of` parts that take about as long: what it reports is a share of that part.
+    ///
+    /// ```
+    /// use homolog::{Control, Report};
+    /// use std::sync::{Arc, Mutex};
+    ///
+    /// let heard = Arc::new(Mutex::new(Vec::new()));
+    /// let list = Arc::clone(&heard);
+    /// let control = Control::new().observed_by(move |report| list.lock().unwrap().push(report.share));
+    /// control.part(1, 4).report(&Report::new("sets", 1, Some(2)));
+    /// control.part(3, 4).part(1, 2).report(&Report::new("steps", 7, None));
+    /// assert_eq!(*heard.lock().unwrap(), [Some(0.375), Some(0.875)]);
+    /// ```
+    #[must_use]
+    pub fn part(&self, at: usize, of: usize) -> Self {
+        let Some(observe) = self.observe.clone() else { return self.clone() };
+        let share = move |inner: Option<f64>| (at as f64 + inner.unwrap_or(0.0)) / of.max(1) as f64;
+        self.clone().observed_by(move |report| observe(&Report { share: Some(share(report.share)), ..*report }))
     }
 
     /// Whether the caller wants the work to stop, with the best so far.

@@ -261,3 +261,75 @@ pub enum Error {
         reason: &'static str,
     },
 }
+
+/// What sort of mistake an [`Error`] is: for a program that treats some of them in its own way.
+///
+/// ```
+/// use homolog::{Error, ErrorKind};
+/// let error = Error::BadCell { what: "node scores", row: 0, column: 2, value: f64::NAN };
+/// let at = Error::At { place: "pair 3".into(), error: Box::new(error) };
+/// assert_eq!(at.kind(), ErrorKind::Number);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// A number that has no meaning where it stands: NaN, an infinity, sums out of range.
+    Number,
+    /// Sizes, indices or lists that do not fit together.
+    Shape,
+    /// A graph lacks something that is asked for: points, an attribute.
+    Missing,
+    /// A name that nothing has, or that two things have.
+    Name,
+    /// What is asked for at once cannot be: seeds, forbidden pairs and partners that contradict each other.
+    Contradiction,
+    /// A solver does not solve such problems.
+    Unsupported,
+    /// More than a method can take.
+    TooLarge,
+    /// A setting out of its range.
+    Setting,
+    /// A file or a text that is not what its format asks for.
+    Format,
+    /// A certificate that proves nothing.
+    Certificate,
+    /// There is nothing to learn from.
+    NoExamples,
+    /// The caller said stop before there was an answer.
+    Interrupted,
+}
+
+impl Error {
+    /// What sort of mistake it is; of a mistake in one of many inputs, the sort of that mistake.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::BadCell { .. } | Self::BadEntry { .. } | Self::Overflow { .. } => ErrorKind::Number,
+            Self::Size { .. }
+            | Self::OutOfRange { .. }
+            | Self::SelfLoop { .. }
+            | Self::ConflictingEdge { .. }
+            | Self::NotAPermutation { .. }
+            | Self::NotIncreasing { .. }
+            | Self::OtherFeatures { .. } => ErrorKind::Shape,
+            Self::Missing { .. } | Self::NoAttribute { .. } => ErrorKind::Missing,
+            Self::UnknownName { .. } | Self::Repeated { .. } | Self::NoSuchWeight { .. } => ErrorKind::Name,
+            Self::NotOneToOne { .. }
+            | Self::TwoSeeds { .. }
+            | Self::MissingSeed { .. }
+            | Self::ForbiddenPair { .. }
+            | Self::NoFullMatching { .. }
+            | Self::KnownAndUnknown { .. } => ErrorKind::Contradiction,
+            Self::Unsupported { .. } => ErrorKind::Unsupported,
+            Self::TooLarge { .. } => ErrorKind::TooLarge,
+            Self::BadSetting { .. } => ErrorKind::Setting,
+            Self::ModelFile { .. } | Self::DataSet { .. } | Self::Malformed { .. } | Self::Unreadable { .. } => {
+                ErrorKind::Format
+            }
+            Self::BadCertificate { .. } => ErrorKind::Certificate,
+            Self::NoExamples => ErrorKind::NoExamples,
+            Self::Interrupted => ErrorKind::Interrupted,
+            Self::At { error, .. } => error.kind(),
+        }
+    }
+}

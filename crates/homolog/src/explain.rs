@@ -18,7 +18,7 @@ use serde::Serialize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A match with its reasons.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Explanation {
     /// The match.
@@ -106,7 +106,7 @@ impl Model {
                 return Ok(None);
             }
             let done = done.fetch_add(1, Ordering::Relaxed) + 1;
-            control.report(&Report::new("reasons", done, Some(count)));
+            control.report(&Report::new("finding reasons", done, Some(count)));
             Ok(Some(Reasons { left, right, share: shares[left], alternative }))
         };
         let found: Vec<Option<Reasons>> =

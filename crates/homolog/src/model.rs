@@ -43,6 +43,9 @@ pub struct Model {
 struct Format {
     kind: String,
     version: u32,
+    /// Who wrote the file; empty in older ones.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    library: String,
 }
 
 /// Just enough of a file to tell what it is before the rest is understood.
@@ -52,6 +55,8 @@ struct Head {
 }
 
 const KIND: &str = "homolog-model";
+/// What a file says about who wrote it.
+const LIBRARY: &str = concat!("homolog ", env!("CARGO_PKG_VERSION"));
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -162,7 +167,7 @@ impl Model {
             return Err(Error::Size { what: "weights of the model", expected: names.len(), found: weights.len() });
         }
         let weights = names.into_iter().zip(weights).map(|(name, &weight)| NamedWeight { name, weight }).collect();
-        let format = Format { kind: KIND.to_string(), version: FORMAT_VERSION };
+        let format = Format { kind: KIND.to_string(), version: FORMAT_VERSION, library: LIBRARY.to_string() };
         let model = Self { format, features, matcher, weights, training, atlas: None };
         model.check()?;
         Ok(model)
@@ -225,6 +230,12 @@ impl Model {
     pub fn unlearned(features: FeatureMap, matcher: Method) -> Result<Self> {
         let weights = features.unlearned_weights();
         Self::new(features, matcher, &weights, None)
+    }
+
+    /// The library that made the model, with its version; empty where its file does not say.
+    #[must_use]
+    pub fn library(&self) -> &str {
+        &self.format.library
     }
 
     /// The weights, in the order of the features.

@@ -48,6 +48,7 @@ fn draw(
         points: list(points),
         edges: set.outline.to_vec(),
         picture: Some(set.photos[scene].picture.clone()),
+        ..View::default()
     };
     let example = scenes.example(template, target, &Endpoint::default())?;
     let candidates = list(scenes.target(target).and_then(|graph| graph.points()).context("candidates")?);

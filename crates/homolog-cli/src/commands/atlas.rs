@@ -67,9 +67,6 @@ pub(super) struct Arguments {
     /// Threads to use [default: all cores]
     #[arg(long)]
     threads: Option<usize>,
-    /// No line of progress
-    #[arg(short, long)]
-    quiet: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -110,7 +107,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Ending> {
             graphs.len()
         );
     }
-    let watch = Watch::new(None, arguments.quiet);
+    let watch = Watch::new(None);
     let mut rows = Vec::new();
     let counts = if arguments.leave_one_out { vec![graphs.len() - 1] } else { arguments.specimens.clone() };
     for &pose in &arguments.poses {
@@ -248,7 +245,7 @@ fn chart(rows: &[Value]) -> String {
         let point = |row: &Value| Measurement {
             x: number(row, "specimens"),
             y: number(row, "error"),
-            error: number(row, "standard_error"),
+            error: [number(row, "standard_error"); 2],
         };
         Series {
             name: method.name().to_string(),

@@ -3,6 +3,7 @@
 use super::usage;
 use crate::data_files::{self, GraphFormat, read_house};
 use crate::inputs::{BUILT_IN, Input, SEED, default_pairing, extension};
+use crate::progress::{note, say};
 use crate::{Ending, files};
 use anyhow::{Context, Result, bail};
 use homolog::data::dataset::{DataSet, LabelledPair, NamedGraph, Pairing, SplitBy};
@@ -65,9 +66,6 @@ pub(crate) struct Arguments {
     /// Take the edges of the house's houseNNN.adj files
     #[arg(long)]
     house_edges: bool,
-    /// Say nothing about what was made
-    #[arg(short, long)]
-    quiet: bool,
 }
 
 #[derive(Clone)]
@@ -131,9 +129,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
             files::write(path, text.as_bytes())?;
             let labelled = data.pairs().iter().filter(|pair| pair.truth.is_some()).count();
             let (graphs, pairs) = (data.graphs().len(), data.pairs().len());
-            if !arguments.quiet {
-                eprintln!("{}: {graphs} graphs, {pairs} pairs, {labelled} of them labelled", path.display());
-            }
+            say(&format!("{}: {graphs} graphs, {pairs} pairs, {labelled} of them labelled", path.display()));
         }
     }
     Ok(Ending::Done)
@@ -174,7 +170,7 @@ impl Arguments {
                 bail!("{}: an earlier input has a graph {:?} already", path.display(), twice.id);
             }
             if more.is_empty() {
-                eprintln!("{}: there are no graphs in it", path.display());
+                note(&format!("{}: there are no graphs in it", path.display()));
             }
             ids.extend(more.iter().map(|named| named.id.clone()));
             graphs.extend_from_slice(more);
@@ -214,8 +210,8 @@ impl Arguments {
             }
             None => default_pairing(graphs.len()),
         };
-        if let Some(said) = said.filter(|_| !self.quiet) {
-            eprintln!("note: {said}");
+        if let Some(said) = said {
+            note(&said);
         }
         Ok(DataSet::paired(graphs, pairing, split)?)
     }

@@ -1,6 +1,7 @@
 //! `homolog detect`: corners of pictures, as a table of points.
 
 use crate::inputs::extension;
+use crate::progress::say;
 use crate::{Ending, files, pictures};
 use anyhow::{Context, Result, bail};
 use homolog::geometry::{Corners, GreyImage, Susan};
@@ -30,9 +31,6 @@ pub(crate) struct Arguments {
     /// Draw the corners of a single picture into an .svg or .png file
     #[arg(long, value_name = "FILE")]
     picture: Option<PathBuf>,
-    /// Say nothing about what was found
-    #[arg(short, long)]
-    quiet: bool,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
@@ -49,9 +47,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
         for point in corners.points.rows() {
             writer.write_record([&name, &format!("{:.3}", point[0]), &format!("{:.3}", point[1])])?;
         }
-        if !arguments.quiet {
-            eprintln!("{}: {} corners at brightness threshold {}", path.display(), corners.count(), corners.brightness);
-        }
+        let (count, threshold) = (corners.count(), corners.brightness);
+        say(&format!("{}: {count} corners at brightness threshold {threshold}", path.display()));
         if let Some(output) = &arguments.picture {
             draw(output, &name, &corners, grey)?;
         }
@@ -69,10 +66,10 @@ fn draw(path: &Path, name: &str, corners: &Corners, grey: pictures::Grey) -> Res
     let view = View {
         caption: format!("{name}: {} corners", corners.count()),
         points,
-        edges: vec![],
         picture: Some(grey.into_viz()),
+        ..View::default()
     };
-    let svg = PointPicture { title: String::new(), view }.to_svg();
+    let svg = PointPicture { title: format!("Corners of {name}"), view }.to_svg();
     match extension(path).as_str() {
         "svg" => files::write(path, svg.as_bytes()),
         "png" => files::write(path, &svg_to_png(&svg, 1.5)?),

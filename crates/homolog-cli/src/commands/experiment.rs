@@ -2,7 +2,7 @@
 
 use crate::inputs::{BUILT_IN, Input};
 use crate::progress::{Watch, stop_is_wanted};
-use crate::report::{self, ByPairs, Results, loss_cells};
+use crate::report::{self, ByPairs, Results};
 use crate::study::{Approach, BaselineResult, Frames, Options, run_baseline, run_method};
 use crate::{Ending, files};
 use anyhow::{Result, bail};
@@ -64,9 +64,6 @@ struct SequenceArguments {
     /// Threads to use [default: all cores]
     #[arg(long)]
     threads: Option<usize>,
-    /// No line of progress
-    #[arg(short, long)]
-    quiet: bool,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
@@ -84,31 +81,47 @@ fn sequence(arguments: &SequenceArguments) -> Result<Ending> {
     }
     let input = Input::load(&arguments.data)?;
     let frames = Frames::new(&input)?;
-    let watch = Watch::new(None, arguments.quiet);
-    let options = Options { train_pairs: arguments.train_pairs, lambdas: arguments.lambdas.clone() };
+    let watch = Watch::new(None);
+    let options =
+        Options { train_pairs: arguments.train_pairs, lambdas: arguments.lambdas.clone(), ..Options::default() };
     let mut baselines: Vec<BaselineResult> = Vec::new();
-    for &baseline in &arguments.baselines {
+    // With a report the curve of labelled pairs comes on top, about as much again as all baselines.
+    let parts = arguments.baselines.len() * if arguments.out.is_some() { 2 } else { 1 };
+    for (at, &baseline) in arguments.baselines.iter().enumerate() {
         if stop_is_wanted() {
             break;
         }
-        match run_baseline(&frames, baseline, &arguments.methods, &options, &watch) {
+        match run_baseline(&frames, baseline, &arguments.methods, &options, &watch.part(at, parts)) {
             Err(_) if stop_is_wanted() => break,
             result => baselines.push(result?),
         }
     }
-    let largest = baselines.iter().map(|result| result.baseline).max();
-    let by_pairs = match (&arguments.out, largest) {
-        (Some(_), Some(largest)) if !stop_is_wanted() => {
-            // Training with proof takes minutes; what it learns is much the same.
+    let mut absent = Vec::new();
+    let by_pairs = match (&arguments.out, baselines.last()) {
+        (Some(_), Some(last)) if !stop_is_wanted() => {
             let wanted = |method: &Approach| method.is_learned() && *method != Approach::QuadraticCertified;
-            let learned: Vec<Approach> = arguments.methods.iter().copied().filter(wanted).collect();
-            label_study(&frames, largest, &learned, &options, &watch)?
+            let learned: Vec<(Approach, &[usize])> =
+                arguments.methods.iter().copied().filter(wanted).map(|method| (method, &LABELS[..])).collect();
+            if arguments.methods.contains(&Approach::QuadraticCertified) {
+                absent.push(
+                    "The curve over the number of labelled pairs is without quadratic-certified: its training takes minutes for each \
+                     point, and what it learns is much the same as quadratic-learned."
+                        .to_string(),
+                );
+            }
+            label_study(&frames, last, &learned, &options, &watch.part(1, 2))?
         }
         _ => Vec::new(),
     };
+    let left_out = arguments.baselines.len() - baselines.len();
+    if left_out > 0 && !baselines.is_empty() {
+        let words = format!("Stopped by Ctrl-C: {left_out} of {} baselines were left out.", arguments.baselines.len());
+        eprintln!("{words}");
+        absent.push(words);
+    }
     watch.end();
     if baselines.is_empty() {
-        eprintln!("Stopped before the first baseline was done; nothing is written.");
+        eprintln!("Stopped by Ctrl-C before the first baseline was done: nothing is written.");
         return Ok(Ending::Stopped);
     }
     // What is asked for as a file is written before anything is printed: who prints may be gone.
@@ -119,10 +132,9 @@ fn sequence(arguments: &SequenceArguments) -> Result<Ending> {
     }
     if let Some(folder) = &arguments.out {
         let results = Results {
-            title: "Sequence experiment".to_string(),
-            introduction: format!(
-                "{} frames with {} landmarks each. For each baseline B all pairs of frames (i, i + B): a third each to learn from, to \
-                 choose λ by, and to test on.",
+            data: format!(
+                "The data are {} frames with {} points (landmarks) each; a pair of frames so many apart (the baseline) is learned from, \
+                 chosen by or tested on by turns.",
                 frames.linear.frame_count(),
                 input.data.graphs()[0].graph.node_count()
             ),
@@ -131,6 +143,7 @@ fn sequence(arguments: &SequenceArguments) -> Result<Ending> {
             approaches: arguments.methods.clone(),
             baselines,
             by_pairs,
+            absent,
         };
         report::write(&results, folder)?;
     }
@@ -145,25 +158,29 @@ fn sequence(arguments: &SequenceArguments) -> Result<Ending> {
     Ok(if stop_is_wanted() { Ending::Stopped } else { Ending::Done })
 }
 
-/// The learned methods from 1, 2, 3, 5 and all training pairs.
+/// Numbers of labelled pairs that a learning curve is drawn through, besides all there are.
+const LABELS: [usize; 4] = [1, 2, 3, 5];
+
+/// The learned methods from some numbers of training pairs and from all of them, which is what was run already.
 pub(super) fn label_study(
     frames: &Frames,
-    baseline: usize,
-    approaches: &[Approach],
+    all: &BaselineResult,
+    approaches: &[(Approach, &[usize])],
     options: &Options,
     watch: &Watch,
 ) -> Result<Vec<ByPairs>> {
-    let all = frames.linear.frames_of(baseline, homolog::experiment::Split::Train).count();
-    let all = options.train_pairs.map_or(all, |most| most.min(all));
-    let mut counts: Vec<usize> = [1, 2, 3, 5].into_iter().filter(|&count| count < all).collect();
-    counts.push(all);
     let mut study = Vec::new();
-    for &approach in approaches {
+    for (at, &(approach, counts)) in approaches.iter().enumerate() {
         let mut results = Vec::new();
-        for &count in &counts {
+        for (number, &count) in counts.iter().enumerate().filter(|&(_, &count)| count < all.train) {
             let options = Options { train_pairs: Some(count), ..options.clone() };
-            results.push((count, run_method(frames, baseline, approach, &options, watch)?));
+            let part = watch.part(at * counts.len() + number, approaches.len() * counts.len());
+            if stop_is_wanted() {
+                return Ok(study);
+            }
+            results.push((count, run_method(frames, all.baseline, approach, &options, &part)?));
         }
+        results.extend(all.method(approach).map(|method| (all.train, method.clone())));
         study.push(ByPairs { approach, results });
     }
     Ok(study)
@@ -173,8 +190,17 @@ pub(super) fn label_study(
 fn text(approaches: &[Approach], baselines: &[BaselineResult]) -> String {
     let mut rows = vec![vec!["baseline".to_string()]];
     rows[0].extend(approaches.iter().map(|approach| approach.name().to_string()));
-    rows.extend(loss_cells(approaches, baselines));
-    format!("Test loss ± standard error\n{}", columns(&rows))
+    for result in baselines {
+        let cell = |&approach: &Approach| result.method(approach).map_or("-".to_string(), report::share);
+        rows.push([result.baseline.to_string()].into_iter().chain(approaches.iter().map(cell)).collect());
+    }
+    let all = || baselines.iter().flat_map(|result| &result.methods);
+    let brackets = if all().any(|method| method.test_interval.is_some()) {
+        "; in brackets the 95 % interval where all pairs came out alike"
+    } else {
+        ""
+    };
+    format!("Test loss ± standard error{brackets}\n{}", columns(&rows))
 }
 
 /// Rows of text cells in columns, flush right but for the first.

@@ -51,7 +51,8 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     let model = super::read_model(&arguments.model)?;
     let limit = arguments.time_limit.map(super::seconds).transpose()?;
-    let control = Watch::new(limit, true).control("");
+    let watch = Watch::new(limit);
+    let control = watch.control("");
     let (pair, [left, right], explanation) = match (&arguments.right, model.atlas()) {
         (Some(right), None) => {
             let input = PairInput::load(arguments.data.as_ref(), &arguments.left, right)?;
@@ -69,6 +70,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
         (None, None) => bail!("the model matches two graphs: give the right one too"),
         (Some(_), Some(_)) => bail!("the model names the points of one specimen: give one"),
     };
+    let ended_by = watch.ended_by();
+    watch.end();
     let names: Vec<&str> = model.weight_names().collect();
     let margin = |reasons: &Reasons| reasons.alternative.as_ref().map_or(f64::INFINITY, |other| other.margin);
     let mut matches = explanation.matches.clone();
@@ -76,9 +79,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
 
     let mut text = String::new();
     let solution = &explanation.solution;
-    writeln!(text, "{left} → {right}: score {:.6}, {}", solution.score, status(solution))?;
+    writeln!(text, "{left} → {right}: score {:.6}, {}", solution.score, status(solution, ended_by))?;
     if explanation.missing > 0 {
-        writeln!(text, "stopped early: {} of the matches are not explained", explanation.missing)?;
+        let ended_by = ended_by.unwrap_or("a limit");
+        let all = explanation.missing + explanation.matches.len();
+        writeln!(text, "ended early by {ended_by}: {} of {all} matches are not explained", explanation.missing)?;
     }
     for reasons in &matches {
         let (from, to) = (node_name(&pair.left, reasons.left), node_name(&pair.right, reasons.right));
@@ -110,8 +115,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
         })
     };
     let reasons: Vec<_> = matches.iter().map(one).collect();
-    let value =
-        json!({"left": left, "right": right, "score": solution.score, "status": solution.status, "matches": reasons});
+    let value = json!({"left": left, "right": right, "score": solution.score, "status": solution.status, "missing": explanation.missing, "matches": reasons});
     super::give(&text, &value, arguments.json, arguments.output.as_deref())?;
     Ok(if stop_is_wanted() { Ending::Stopped } else { Ending::Done })
 }

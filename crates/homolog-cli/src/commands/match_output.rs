@@ -23,21 +23,36 @@ pub(super) struct Answer {
     pub(super) rows: Vec<Row>,
     /// Whether there are margins.
     pub(super) margins: bool,
+    /// Who ended the search early.
+    pub(super) ended_by: Option<&'static str>,
 }
 
-/// What the solver's status means.
-pub(super) fn status(solution: &Solution) -> String {
-    match solution.status {
-        Status::Optimal => "proven optimal".to_string(),
-        _ if solution.bound.is_finite() => format!("not proven; no match scores more than {:.6}", solution.bound),
+/// What the solver's status means; `ended_by` who ended the search early.
+pub(super) fn status(solution: &Solution, ended_by: Option<&str>) -> String {
+    let ending = match (solution.status, ended_by) {
+        (Status::Optimal, _) => return "proven optimal".to_string(),
+        (Status::Limit, Some(ended_by)) => format!("the best found before {ended_by} ended the search, not proven"),
+        (Status::Limit, None) => "the best found within the solver's own limit, not proven".to_string(),
         _ => "not proven".to_string(),
+    };
+    if solution.bound.is_finite() {
+        format!("{ending}; no match scores more than {:.6}", solution.bound)
+    } else {
+        ending
     }
 }
 
 pub(super) fn table(answer: &Answer) -> Result<String> {
     let Answer { input, solution, rows, .. } = answer;
     let mut text = String::new();
-    writeln!(text, "{} → {}: score {:.6}, {}", input.left.id, input.right.id, solution.score, status(solution))?;
+    writeln!(
+        text,
+        "{} → {}: score {:.6}, {}",
+        input.left.id,
+        input.right.id,
+        solution.score,
+        status(solution, answer.ended_by)
+    )?;
     let width = |name: fn(&Row) -> &String| rows.iter().map(|row| name(row).chars().count()).max().unwrap_or(0).max(5);
     let (left_width, right_width) = (width(|row| &row.left), width(|row| &row.right));
     if answer.margins && !rows.is_empty() {

@@ -1,22 +1,20 @@
 //! `homolog match`: a model, or features alone, and two graphs, or all pairs of a data set, give matches.
 
-use super::match_output::{Answer, Row, csv, table, value};
+use super::match_output::{Answer, Row, csv, status, table, value};
 use super::{node_name, read_model};
 use crate::given::Given;
 use crate::inputs::{Input, extension};
 use crate::pair_input::PairInput;
-use crate::progress::{catch_ctrl_c, stop_is_wanted};
+use crate::progress::{Watch, stop_is_wanted};
 use crate::{Ending, figures, files, settings};
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
-use homolog::Control;
 use homolog::explain::shares;
 use homolog::matching::{Margin, Workspace, margins};
 use homolog::model::Model;
 use homolog_viz::svg_to_png;
 use serde_json::json;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 /// Matches two graphs, or all pairs of a data set
 #[derive(clap::Args)]
@@ -84,8 +82,20 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     };
     let inputs = arguments.inputs(graphs)?;
     let model = arguments.model(model, &inputs)?;
-    let answer = |input: PairInput| arguments.answer(&model, input, limit);
-    let answers = inputs.into_iter().map(answer).collect::<Result<Vec<_>>>()?;
+    let (count, watch) = (inputs.len(), Watch::new(None));
+    let mut answers = Vec::new();
+    for (number, input) in inputs.into_iter().enumerate() {
+        if stop_is_wanted() && number > 0 {
+            break;
+        }
+        let part = watch.part(number, count);
+        part.say(format!("matching {} and {}: pair {} of {count}", input.left.id, input.right.id, number + 1));
+        answers.push(arguments.answer(&model, input, &part.limited(limit))?);
+    }
+    watch.end();
+    if answers.len() < count {
+        eprintln!("Stopped by Ctrl-C: {} of {count} pairs were not matched.", count - answers.len());
+    }
     if let (Some(path), [only]) = (&arguments.picture, &answers[..]) {
         draw(path, only, &model)?;
     }
@@ -153,12 +163,13 @@ impl Arguments {
         Ok(model)
     }
 
-    fn answer(&self, model: &Model, input: PairInput, limit: Option<Duration>) -> Result<Answer> {
+    fn answer(&self, model: &Model, input: PairInput, watch: &Watch) -> Result<Answer> {
         let pair = input.pair();
         let about = || format!("{:?} and {:?}", input.left.id, input.right.id);
         let (_, problem) = model.problem(&pair).with_context(about)?;
-        let control = control(limit);
+        let control = watch.control("");
         let solution = model.solve(&pair, &mut Workspace::with_control(&control)).with_context(about)?;
+        let ended_by = watch.ended_by();
         let quick = problem.edge.is_none() && problem.left_count() <= QUICK_MARGINS;
         let found: Option<Vec<Margin>> = if self.margins || quick {
             Some(margins(&problem, &solution, model.matcher.matcher(), &control)?)
@@ -173,20 +184,15 @@ impl Arguments {
             margin: found.as_ref().map(|found| found[number]),
         };
         let rows = solution.matching.pairs().enumerate().map(row).collect();
-        Ok(Answer { input, solution, rows, margins: found.is_some() })
+        Ok(Answer { input, solution, rows, margins: found.is_some(), ended_by })
     }
 }
 
-/// Solvers stop at Ctrl-C or when time is up.
-fn control(limit: Option<Duration>) -> Control {
-    catch_ctrl_c();
-    let until = limit.and_then(|limit| Instant::now().checked_add(limit));
-    Control::new().interrupted_by(move || stop_is_wanted() || until.is_some_and(|until| Instant::now() >= until))
-}
-
 fn draw(path: &Path, answer: &Answer, model: &Model) -> Result<()> {
-    let rows = [("", &answer.solution.matching)];
-    let svg = figures::match_picture("", &answer.input, &model.features, &rows)?;
+    let title = format!("{} matched to {}", answer.input.left.id, answer.input.right.id);
+    let caption = status(&answer.solution, answer.ended_by);
+    let rows = [(caption.as_str(), &answer.solution.matching)];
+    let svg = figures::match_picture(&title, &answer.input, &model.features, &rows, true)?;
     match extension(path).as_str() {
         "svg" => files::write(path, svg.as_bytes()),
         "png" => files::write(path, &svg_to_png(&svg, 1.5)?),

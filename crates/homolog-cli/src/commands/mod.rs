@@ -57,12 +57,25 @@ fn node_name(graph: &Graph, node: usize) -> String {
 /// A model from its file.
 fn read_model(path: &std::path::Path) -> Result<homolog::model::Model> {
     let text = crate::files::read_text(path)?;
-    homolog::model::Model::from_json(&text).with_context(|| {
+    let model = homolog::model::Model::from_json(&text).with_context(|| {
         // Most often the arguments stand in another order, or there is no model yet.
         let is_data = text.contains("homolog-data") || crate::inputs::extension(path) != "json";
         let hint = if is_data { ": is this the model? It comes before the data" } else { "" };
         format!("{}{hint}", path.display())
-    })
+    })?;
+    crate::progress::detail(&format!("read {}: {}", path.display(), about(&model)));
+    Ok(model)
+}
+
+/// What a model is made of and who made it, in a line.
+fn about(model: &homolog::model::Model) -> String {
+    let count = model.weights().len();
+    let learned = match &model.training {
+        Some(record) => format!("learned from {} pairs", record.examples),
+        None => "not learned".to_string(),
+    };
+    let library = if model.library().is_empty() { "an earlier version" } else { model.library() };
+    format!("{count} weights, {learned}; matches by {}; made by {library}", model.matcher.name())
 }
 
 /// Gives a result: as JSON into a file, if one is asked for; then on standard output, for people or as JSON. Files first: who reads

@@ -45,9 +45,6 @@ pub(crate) struct Arguments {
     /// Threads to use [default: all cores]
     #[arg(long)]
     threads: Option<usize>,
-    /// No line of progress
-    #[arg(short, long)]
-    quiet: bool,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
@@ -62,7 +59,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     if arguments.picture.is_some() && specimens.len() != 1 {
         bail!("--picture draws one specimen, and here are {}", specimens.len());
     }
-    let watch = Watch::new(limit, arguments.quiet);
+    let watch = Watch::new(limit);
     let control = watch.control("");
     let name = |specimen: &&NamedGraph| -> Result<Naming> {
         watch.say(format!("naming {}", specimen.id));
@@ -180,7 +177,7 @@ fn draw(path: &Path, atlas: &Atlas, specimen: &NamedGraph, naming: &Naming, inpu
     }
     let picture = input.map(|input| input.picture(0)).transpose()?.flatten();
     let points = points.rows().into_iter().map(|point| [point[0], point[1]]).collect();
-    let view = View { caption: specimen.id.clone(), points, edges: Vec::new(), picture };
+    let view = View { caption: specimen.id.clone(), points, picture, ..View::default() };
     write_picture(path, &NamedPicture { title: String::new(), view, points: known }.to_svg())
 }
 
@@ -209,7 +206,7 @@ pub(super) fn atlas_picture(atlas: &Atlas) -> String {
         ),
         points: atlas.landmarks.iter().map(point).collect(),
         edges: atlas.edges.iter().map(|edge| (edge.ends[0], edge.ends[1])).collect(),
-        picture: None,
+        ..View::default()
     };
     NamedPicture { title: "Atlas".to_string(), view, points: atlas.landmarks.iter().map(known).collect() }.to_svg()
 }

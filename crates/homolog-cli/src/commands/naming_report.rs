@@ -27,7 +27,7 @@ struct Named {
 /// Names every specimen that has names and compares: a text and the same as JSON.
 pub(super) fn evaluate(model: &Model, input: &Input, limit: Option<Duration>, worst: usize) -> Result<(String, Value)> {
     let atlas = model.atlas().context("the model has no atlas")?;
-    let watch = Watch::new(limit, true);
+    let watch = Watch::new(limit);
     let control = watch.control("");
     let name = |named: &homolog::data::dataset::NamedGraph| -> Result<Option<Named>> {
         let Some(names) = named.graph.names().filter(|_| !watch.is_over()) else { return Ok(None) };
@@ -42,14 +42,26 @@ pub(super) fn evaluate(model: &Model, input: &Input, limit: Option<Duration>, wo
         Ok(Some(Named { id: named.id.clone(), tally, proven: naming.status == Status::Optimal, calls }))
     };
     let named = input.data.graphs().par_iter().map(name).collect::<Result<Vec<_>>>()?;
+    let ended_by = watch.ended_by();
     watch.end();
     let mut named: Vec<Named> = named.into_iter().flatten().collect();
+    let with_names = input.data.graphs().iter().filter(|one| one.graph.names().is_some()).count();
+    if let (Some(ended_by), true) = (ended_by, named.is_empty() && with_names > 0) {
+        bail!("{ended_by} ended it before the first specimen was named");
+    }
     if named.is_empty() {
         bail!("no specimen has names to compare with");
     }
     let tally = named.iter().fold(Tally::default(), |sum, one| sum.plus(one.tally));
     let proven = named.iter().filter(|one| one.proven).count();
     let mut text = format!("{} specimens named, {proven} of them proven best in their pose\n", named.len());
+    if let (Some(ended_by), 1..) = (ended_by, with_names - named.len()) {
+        writeln!(
+            text,
+            "Ended early by {ended_by}: {} of {with_names} specimens were not named, and everything below is about the others.",
+            with_names - named.len()
+        )?;
+    }
     writeln!(
         text,
         "Naming error {:.4}; precision {:.4}, recall {:.4}, F1 {:.4}",

@@ -61,9 +61,6 @@ pub(super) struct Arguments {
     /// Threads to use [default: all cores]
     #[arg(long)]
     threads: Option<usize>,
-    /// No line of progress
-    #[arg(short, long)]
-    quiet: bool,
 }
 
 /// A picture with its labelled points and the corners found in it.
@@ -71,6 +68,8 @@ struct Photo {
     id: String,
     picture: GreyPicture,
     landmarks: Array2<f64>,
+    /// Edges of the data between those landmarks.
+    edges: Vec<(usize, usize)>,
     corners: Array2<f64>,
 }
 
@@ -85,7 +84,7 @@ struct Row {
 pub(super) fn run(arguments: &Arguments) -> Result<Ending> {
     super::use_threads(arguments.threads)?;
     let input = Input::load(&arguments.data)?;
-    let watch = Watch::new(None, arguments.quiet);
+    let watch = Watch::new(None);
     watch.say("corners".to_string());
     let photos = photos(&input, arguments)?;
     let template = arguments.template.as_deref().map_or(Ok(0), |id| input.find(id))?;
@@ -94,11 +93,13 @@ pub(super) fn run(arguments: &Arguments) -> Result<Ending> {
         choices.push(None);
     }
     let mut rows = Vec::new();
+    let count = 2 * choices.len();
     'all: for (name, image) in [("shape context", false), ("with image descriptors", true)] {
-        watch.say(format!("{name}: describing"));
+        watch.part(rows.len(), count).say(format!("{name}: describing"));
         let scenes = scenes(&photos, &settings(arguments, image))?;
         for &baseline in &choices {
-            let row = compare(&photos, &scenes, name, baseline, template, arguments.out.is_some(), &watch)?;
+            let part = watch.part(rows.len(), count);
+            let row = compare(&photos, &scenes, name, baseline, template, arguments.out.is_some(), &part)?;
             rows.push(row);
             if stop_is_wanted() {
                 break 'all;
@@ -106,6 +107,12 @@ pub(super) fn run(arguments: &Arguments) -> Result<Ending> {
         }
     }
     watch.end();
+    if rows.len() < count {
+        eprintln!(
+            "Stopped by Ctrl-C: {} of {count} comparisons were left out; the last may be of a model that was not learned to its end.",
+            count - rows.len()
+        );
+    }
     let template = template_name(arguments, &photos, template);
     let value = json!({"template": template, "rows": rows.iter().map(value).collect::<Vec<_>>()});
     let value = serde_json::to_string_pretty(&value)? + "\n";
@@ -114,7 +121,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Ending> {
         files::write(path, value.as_bytes())?;
     }
     if let Some(folder) = &arguments.out {
-        write_report(folder, &photos, &rows)?;
+        write_report(folder, arguments, &photos, &rows)?;
     }
     if arguments.json {
         files::print_data(value.as_bytes())?;
@@ -170,7 +177,10 @@ fn photos(input: &Input, arguments: &Arguments) -> Result<Vec<Photo>> {
         let grey = GreyImage::new(picture.width, picture.height, &picture.pixels)?;
         let corners = Susan::default().at_most(arguments.at_most, grey)?.points;
         let landmarks = points.select(ndarray::Axis(0), &wanted);
-        Ok(Photo { id: named.id.clone(), picture, landmarks, corners })
+        let position = |node: usize| wanted.iter().position(|&other| other == node);
+        let ends = named.graph.edges().ends().iter().filter(|[i, j]| i < j);
+        let edges = ends.filter_map(|&[i, j]| Some((position(i)?, position(j)?))).collect();
+        Ok(Photo { id: named.id.clone(), picture, landmarks, edges, corners })
     };
     (0..graphs.len()).into_par_iter().map(read).collect()
 }
@@ -230,12 +240,12 @@ fn draw(
     (template, target): (usize, usize),
     rows: [(&str, &Vec<f64>); 2],
 ) -> Result<String> {
-    let outline: Vec<(usize, usize)> = (1..photos[template].landmarks.nrows()).map(|k| (k - 1, k)).collect();
     let view = |scene: usize, points: ArrayView2<'_, f64>| View {
         caption: photos[scene].id.clone(),
         points: list(points),
-        edges: outline.clone(),
+        edges: photos[template].edges.clone(),
         picture: Some(photos[scene].picture.clone()),
+        ..View::default()
     };
     let example = scenes.example(template, target, &Endpoint::default())?;
     let candidates = list(scenes.target(target).and_then(|graph| graph.points()).context("a target without points")?);
@@ -259,7 +269,7 @@ fn draw(
         template_view.edges.clear();
     }
     let picture = ScenePicture {
-        title: format!("{} in {}", photos[template].id, photos[target].id),
+        title: format!("The points of {} found in {}", photos[template].id, photos[target].id),
         template: template_view,
         scene: view(target, photos[target].corners.view()),
         truth,
@@ -306,21 +316,57 @@ fn value(row: &Row) -> Value {
     })
 }
 
-fn write_report(folder: &Path, photos: &[Photo], rows: &[Row]) -> Result<()> {
+/// What came out, in a sentence: by the features that did best on the validation pictures.
+fn news(rows: &[Row]) -> String {
+    let best = rows.iter().min_by(|a, b| a.outcome.learned[1].mean().total_cmp(&b.outcome.learned[1].mean()));
+    let Some(Row { features, outcome, .. }) = best else { return String::new() };
+    let (before, after, count) =
+        (outcome.unlearned[2].mean(), outcome.learned[2].mean(), outcome.learned[2].losses.len());
+    let change =
+        if after < before { "Learning brought points nearer to where they are" } else { "Learning did not help here" };
+    format!(
+        "{change}: found on average {:.1} % of a picture's width from their true places before it and {:.1} % after, in {count} pictures that it had not seen ({features}).",
+        100.0 * before,
+        100.0 * after
+    )
+}
+
+fn write_report(folder: &Path, arguments: &Arguments, photos: &[Photo], rows: &[Row]) -> Result<()> {
     files::make_folder(folder)?;
-    let mut table = cells(rows);
-    let header = table.remove(0);
-    let caption = "Distance from the true point in widths of the picture, ± standard error.".to_string();
-    let mut blocks = vec![Block::Table { header, rows: table, caption }];
+    let mut figures: Vec<Block> = Vec::new();
     for (name, svg) in rows.iter().flat_map(|row| &row.figures) {
         files::write(&folder.join(name).with_extension("svg"), svg.as_bytes())?;
         files::write(&folder.join(name).with_extension("png"), &svg_to_png(svg, 1.0)?)?;
-        blocks.push(Block::Figure { svg: svg.clone(), caption: name.replace('-', " ") });
+        figures.push(Block::Figure { svg: svg.clone(), caption: name.replace('-', " ") });
     }
-    let report = Report {
-        title: "Points in a scene".to_string(),
-        introduction: format!("{} pictures with {} labelled points each.", photos.len(), photos[0].landmarks.nrows()),
-        sections: vec![Section { heading: "With and without learning".to_string(), blocks }],
+    // Of best, median and worst of the last features, the one in the middle.
+    let first = figures.len().checked_sub(2).map(|at| figures.remove(at));
+    let candidates = match arguments.corners_only {
+        Some(radius) => format!(
+            "The true places are not among the candidates: a point counts as found at the nearest corner, and one without a corner within {radius} pixels is left out."
+        ),
+        None => "The true places are among the candidates: they were added to the corners that were found, so every point can be found exactly. --corners-only leaves them out."
+            .to_string(),
     };
+    let read = [
+        "A few points are marked in one picture, the template. The task is to find them in another picture among its corners: places where the brightness changes in two directions, found by the detector SUSAN.".to_string(),
+        candidates,
+        "The loss of a picture is the mean distance between where its points were found and where they are, in widths of the picture. A third of the pictures is learned from, a third (validation) chooses λ, which says how far learning may go, and a third (test) is only counted on. After ± stands the standard error: how much the mean would vary with other pictures.".to_string(),
+        "Shape context: how the corners around a corner are spread. Image descriptors: how the brightness around it changes.".to_string(),
+    ];
+    let mut table = cells(rows);
+    let header = table.remove(0);
+    let caption = "Distance from the true point in widths of the picture, ± standard error.".to_string();
+    let section = |heading: &str, blocks: Vec<Block>| Section { heading: heading.to_string(), blocks };
+    let mut sections = vec![
+        section("Before and after learning", first.into_iter().collect()),
+        section("How to read the rest", read.into_iter().map(Block::Text).collect()),
+        section("How far off", vec![Block::Table { header, rows: table, caption }]),
+        section("The best, the median and the worst test picture", figures),
+    ];
+    sections.retain(|section| !section.blocks.is_empty());
+    let introduction =
+        format!("{} {} pictures with {} marked points each.", news(rows), photos.len(), photos[0].landmarks.nrows());
+    let report = Report { title: "Finding marked points in other pictures".to_string(), introduction, sections };
     files::write(&folder.join("report.html"), report.to_html().as_bytes())
 }

@@ -2,7 +2,7 @@
 
 use super::short;
 use crate::inputs::Input;
-use crate::progress::{Watch, stop_is_wanted};
+use crate::progress::{Watch, note, stop_is_wanted};
 use crate::training::FileKeeper;
 use crate::{Ending, files, selection, settings};
 use anyhow::{Context, Result, bail};
@@ -103,9 +103,6 @@ pub(crate) struct Arguments {
     /// Print what was tried and chosen as JSON
     #[arg(long)]
     json: bool,
-    /// No line of progress
-    #[arg(short, long)]
-    quiet: bool,
 }
 
 /// The word that stands for a choice of features.
@@ -137,7 +134,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     let checkpoint = arguments.checkpoint.as_deref();
     let limit = arguments.time_limit.map(super::seconds).transpose()?;
     if arguments.features == "atlas" {
-        return super::atlas::train(&arguments.data, &arguments.output, &Watch::new(limit, arguments.quiet));
+        return super::atlas::train(&arguments.data, &arguments.output, &Watch::new(limit));
     }
     let input = Input::load(&arguments.data)?.with_pairs()?;
     let mut loss = settings::loss(&arguments.loss)?;
@@ -163,7 +160,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
         let trainer = Trainer { matcher, loss, ..trainer(arguments, None)? };
         let limit = limit.unwrap_or(Duration::from_secs_f64(AUTO_SECONDS));
         let unmatched = arguments.unmatched.then_some(true);
-        let watch = Watch::new(None, arguments.quiet);
+        let watch = Watch::new(None);
         let selected = selection::select(trainer, unmatched, limit, &training, &validation, &watch)?;
         files::write(&arguments.output, Model::selected(&selected)?.to_json()?.as_bytes())?;
         watch.end();
@@ -193,7 +190,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     let mut keeper = FileKeeper::new(checkpoint);
     let about = [serde_json::to_string(&trainer)?, serde_json::to_string(&set.features)?, input.data.to_json()?];
     let mut run = keeper.begin(arguments.resume, fingerprint(&about.each_ref().map(String::as_str)))?;
-    let watch = Watch::new(limit, arguments.quiet);
+    let watch = Watch::new(limit);
     let control = watch.control("");
     let trained = trainer.resume(&set, &mut run, &control, &mut keeper)?;
     let model = Model::trained(&set, &trainer, &trained)?;
@@ -253,13 +250,13 @@ fn note_left_out(set: &TrainingSet) {
     let left_out = |wanted: fn(&Example) -> usize| set.training.iter().map(wanted).sum::<usize>();
     let (all, unknown) = (left_out(Example::left_out), left_out(|example| example.unknown().len()));
     if all > unknown {
-        eprintln!(
-            "note: {} left nodes without a partner are not learned from; --unmatched lets the model leave nodes out, at a price it learns",
+        note(&format!(
+            "{} left nodes without a partner are not learned from; --unmatched lets the model leave nodes out, at a price it learns",
             all - unknown
-        );
+        ));
     }
     if unknown > 0 {
-        eprintln!("note: {unknown} left nodes whose partner is not known are not learned from");
+        note(&format!("{unknown} left nodes whose partner is not known are not learned from"));
     }
 }
 
@@ -300,7 +297,8 @@ fn summary(trainer: &Trainer, set: &TrainingSet, trained: &Trained, watch: &Watc
         writeln!(text, "Loss on the training pairs: {before:.4} before learning, {after:.4} after.")?;
     }
     if !trained.complete {
-        writeln!(text, "Stopped before everything was tried.")?;
+        let ended_by = watch.ended_by().unwrap_or("a limit");
+        writeln!(text, "Ended early by {ended_by}: not every λ was tried; this is the best of those that were.")?;
     }
     writeln!(text, "{}", trained.sentence())?;
     if let Some(fit) = trained.fit() {

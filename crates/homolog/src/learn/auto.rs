@@ -140,7 +140,7 @@ impl AutoTrainer {
                 skipped.push(Skipped { name: name.clone(), reason });
                 continue;
             }
-            let share = self.share(control, end, candidates.len() - number);
+            let share = self.share(control, end, candidates.len() - number).part(number, candidates.len());
             attempts.push(self.attempt(name, features, &trainer, (training, validation), &share)?);
         }
         let chosen = choose(&attempts);

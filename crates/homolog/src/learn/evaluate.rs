@@ -36,12 +36,19 @@ pub struct MatchCounts {
 }
 
 impl MatchCounts {
+    /// Those of one prediction.
     fn of(example: &Example, matching: &Matching) -> Self {
         let truth = example.whole_truth();
         let is_known = |i: usize| !example.unknown().contains(&i);
         let made: Vec<(usize, usize)> = matching.pairs().filter(|&(i, _)| is_known(i)).collect();
         let right = made.iter().filter(|&&(i, k)| truth.right_of(i) == Some(k)).count();
         Self { made: made.len(), right, there_are: truth.matched_count() }
+    }
+
+    /// True matches that were not made.
+    #[must_use]
+    pub fn missed(&self) -> usize {
+        self.there_are - self.right
     }
 
     /// How many of the matches made are true; 1 if none was made.
@@ -69,6 +76,36 @@ impl Evaluation {
     #[must_use]
     pub fn of_losses(losses: Vec<f64>) -> Self {
         Self { examples: (0..losses.len()).collect(), losses, ..Self::default() }
+    }
+
+    /// Of predictions: those of all examples that are wanted and were predicted.
+    #[must_use]
+    pub fn of(examples: &[Example], answers: &[Option<Prediction>], is_wanted: impl Fn(usize) -> bool) -> Self {
+        let mut evaluation = Self::default();
+        for ((n, example), answer) in examples.iter().enumerate().zip(answers) {
+            let Some((matching, status)) = answer.as_ref().filter(|_| is_wanted(n)) else { continue };
+            let counts = MatchCounts::of(example, matching);
+            evaluation.extend(&Self {
+                losses: vec![example.whole_loss(matching)],
+                proven: usize::from(*status == Status::Optimal),
+                examples: Vec::new(),
+                matches: counts,
+            });
+            evaluation.examples.push(n);
+        }
+        evaluation
+    }
+
+    /// The 95 % interval for the share of wrong matches ([`wilson`]) where losses do not differ from pair to pair, which a standard error
+    /// takes for certainty; `None` where they do, or where the loss is not that share.
+    #[must_use]
+    pub fn interval(&self) -> Option<[f64; 2]> {
+        let first = self.losses.first()?;
+        let MatchCounts { there_are, .. } = self.matches;
+        let share = self.matches.missed() as f64 / there_are.max(1) as f64;
+        let is_share = there_are > 0 && (share - first).abs() < 1e-12;
+        let alike = self.losses.iter().all(|loss| loss == first);
+        (is_share && alike).then(|| wilson(self.matches.missed(), there_are))
     }
 
     /// Takes in the losses of further examples, which are numbered on from those there are.
@@ -107,31 +144,45 @@ impl Evaluation {
 /// # Errors
 /// Weights that do not fit the features, or a problem the matcher does not take.
 pub fn evaluate(examples: &[Example], matcher: &dyn Matcher, weights: &[f64], control: &Control) -> Result<Evaluation> {
-    let answers = predict(examples, matcher, weights, control)?;
-    let mut evaluation = Evaluation::default();
-    for ((n, example), answer) in examples.iter().enumerate().zip(&answers) {
-        let Some((matching, status)) = answer else { continue };
-        evaluation.examples.push(n);
-        evaluation.losses.push(example.whole_loss(matching));
-        evaluation.proven += usize::from(*status == Status::Optimal);
-        let counts = MatchCounts::of(example, matching);
-        evaluation.matches.made += counts.made;
-        evaluation.matches.right += counts.right;
-        evaluation.matches.there_are += counts.there_are;
+    Ok(Evaluation::of(examples, &predict(examples, matcher, weights, control)?, |_| true))
+}
+
+/// A predicted matching, and whether it is proven to be the best under the weights.
+pub type Prediction = (Matching, Status);
+
+/// The 95 % interval of Wilson (1927) for a share of which `hits` of `of` independent cases are known: never empty, never beyond 0 and 1,
+/// also for no hit at all. The whole of 0 to 1 for no cases.
+///
+/// ```
+/// let [low, high] = homolog::learn::wilson(0, 210);
+/// assert!(low == 0.0 && (high - 0.018).abs() < 0.0005);
+/// ```
+#[must_use]
+pub fn wilson(hits: usize, of: usize) -> [f64; 2] {
+    if of == 0 {
+        return [0.0, 1.0];
     }
-    Ok(evaluation)
+    // The square of the normal distribution's 97.5 % point.
+    let z2 = 1.959_963_984_540_054_f64.powi(2);
+    let (n, p) = (of as f64, hits as f64 / of as f64);
+    let middle = (p + z2 / (2.0 * n)) / (1.0 + z2 / n);
+    let half = (z2 * (p * (1.0 - p) / n + z2 / (4.0 * n * n))).sqrt() / (1.0 + z2 / n);
+    // At the ends the interval ends there, which rounding must not change.
+    let low = if hits == 0 { 0.0 } else { (middle - half).max(0.0) };
+    let high = if hits >= of { 1.0 } else { (middle + half).min(1.0) };
+    [low, high]
 }
 
 /// The matching that these weights predict for each example, and whether it is proven best; `None` where the control said stop.
 ///
 /// # Errors
 /// As [`evaluate`].
-pub(super) fn predict(
+pub fn predict(
     examples: &[Example],
     matcher: &dyn Matcher,
     weights: &[f64],
     control: &Control,
-) -> Result<Vec<Option<(Matching, Status)>>> {
+) -> Result<Vec<Option<Prediction>>> {
     let done = AtomicUsize::new(0);
     let predict = |scratch: &mut Scratch, example: &Example| {
         if control.interrupted() {
@@ -144,7 +195,7 @@ pub(super) fn predict(
             return Ok(None);
         }
         let done = done.fetch_add(1, Ordering::Relaxed) + 1;
-        control.report(&Report::new("evaluation", done, Some(examples.len())));
+        control.report(&Report::new("matching pairs", done, Some(examples.len())));
         Ok(Some(answer))
     };
     examples.par_iter().map_init(|| Scratch::new(control), predict).collect()

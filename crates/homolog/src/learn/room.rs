@@ -43,7 +43,8 @@ impl Room<'_> {
             if !complete || is_hopeless || candidates.iter().any(Candidate::is_perfect) {
                 break;
             }
-            complete = self.begin(at, name)? && self.path(at, &mut candidates)?;
+            let part = self.control.part(at, self.trainer.learner.names().len());
+            complete = self.begin(at, name)? && self.path(at, &mut candidates, &part)?;
         }
         let chosen = self.choose(&candidates)?;
         Ok(Trained { candidates, chosen, by: self.by, complete, examples: self.set.training.len() })
@@ -104,7 +105,7 @@ impl Room<'_> {
     }
 
     /// All λ of a learner; `false` where the control said stop.
-    fn path(&mut self, at: usize, candidates: &mut Vec<Candidate>) -> Result<bool> {
+    fn path(&mut self, at: usize, candidates: &mut Vec<Candidate>, control: &Control) -> Result<bool> {
         let lambdas = self.checkpoint.learners[at].lambdas.clone();
         let per_lambda = self.runs.len();
         for (rank, &lambda) in lambdas.iter().enumerate() {
@@ -112,7 +113,8 @@ impl Room<'_> {
             for number in 0..per_lambda {
                 let task = rank * per_lambda + number;
                 if self.checkpoint.learners[at].done.len() <= task {
-                    match self.task(at, lambda, number)? {
+                    let part = control.part(task, lambdas.len() * per_lambda);
+                    match self.task(at, lambda, number, &part)? {
                         Some(done) => self.checkpoint.learners[at].done.push(done),
                         None => return Ok(false),
                     }
@@ -136,15 +138,17 @@ impl Room<'_> {
     }
 
     /// One run at one λ, and what it makes of what it was not shown; `None` where the control said stop.
-    fn task(&mut self, at: usize, lambda: f64, number: usize) -> Result<Option<Done>> {
+    fn task(&mut self, at: usize, lambda: f64, number: usize, control: &Control) -> Result<Option<Done>> {
         let fit = match self.checkpoint.learners[at].learner {
-            LearnerName::Likelihood => self.learn_likelihood(at, lambda, number)?,
-            _ => self.learn_max_margin(at, lambda, number)?,
+            LearnerName::Likelihood => self.learn_likelihood(at, lambda, number, control)?,
+            _ => self.learn_max_margin(at, lambda, number, control)?,
         };
         let Some(fit) = fit.filter(|fit| fit.minimum.stop != StopReason::Interrupted) else { return Ok(None) };
         let run = &self.runs[number];
-        let validation = run.validate(self.matcher.matcher(), &fit.minimum.weights, self.control)?;
-        if self.control.interrupted() {
+        // Its reports would run from the start of the task again.
+        let silent = control.clone().observed_by(|_| {});
+        let validation = run.validate(self.matcher.matcher(), &fit.minimum.weights, &silent)?;
+        if control.interrupted() {
             return Ok(None);
         }
         // Only what is done is started from: the next λ begins at the same weights, interrupted or not.
@@ -155,17 +159,17 @@ impl Room<'_> {
     }
 
     /// Weights that make the truths of a run likely; `None` where the control said stop.
-    fn learn_likelihood(&self, at: usize, lambda: f64, number: usize) -> Result<Option<Fit>> {
+    fn learn_likelihood(&self, at: usize, lambda: f64, number: usize, control: &Control) -> Result<Option<Fit>> {
         let run = &self.runs[number];
         let LearnerRun { centre, last, .. } = &self.checkpoint.learners[at];
         let near = Regularization { lambda, centre, rules: &self.trainer.rules };
         let start = last.get(number).map(Vec::as_slice);
-        let minimum = self.trainer.likelihood.fit(&run.examples, near, start, self.control)?;
-        Ok(minimum.filter(|_| !self.control.interrupted()).map(Fit::likelihood))
+        let minimum = self.trainer.likelihood.fit(&run.examples, near, start, control)?;
+        Ok(minimum.filter(|_| !control.interrupted()).map(Fit::likelihood))
     }
 
     /// Weights of large margin for the examples of a run.
-    fn learn_max_margin(&mut self, at: usize, lambda: f64, number: usize) -> Result<Option<Fit>> {
+    fn learn_max_margin(&mut self, at: usize, lambda: f64, number: usize, control: &Control) -> Result<Option<Fit>> {
         let run = &self.runs[number];
         let learner = self.trainer.max_margin(self.checkpoint.learners[at].centre.clone());
         let mut training = match self.checkpoint.learners[at].training.get(number) {
@@ -178,7 +182,7 @@ impl Room<'_> {
             lambda,
             &run.examples,
             self.search.matcher(),
-            (self.control, &run.stage(lambda)),
+            (control, &run.stage(lambda)),
             &mut |training| {
                 if keeper.is_due() {
                     put(checkpoint, at, number, training);

@@ -50,7 +50,7 @@ pub(super) fn runs(set: &TrainingSet, folds: usize) -> Result<(Vec<Run>, Validat
     let count = cuts.len();
     let pick = |numbers: &[usize]| numbers.iter().map(|&n| set.training[n].clone()).collect::<Vec<_>>();
     for (number, fold) in cuts.iter().enumerate() {
-        let name = format!("fold {} of {count}, ", number + 1);
+        let name = format!("without part {} of {count} ", number + 1);
         runs.push(run(pick(&fold.learned), HeldOut::Pairs(pick(&fold.held_out)), name));
     }
     if count > 0 {
@@ -65,7 +65,7 @@ pub(super) fn runs(set: &TrainingSet, folds: usize) -> Result<(Vec<Run>, Validat
     for fold in 0..count {
         let (held_out, learned): (Vec<usize>, Vec<usize>) = nodes.iter().partition(|&&node| node % count == fold);
         let held_out = held_out.into_iter().map(|position| pair.whole_node(position)).collect();
-        let name = format!("fold {} of {count}, ", fold + 1);
+        let name = format!("without part {} of {count} ", fold + 1);
         runs.push(run(vec![pair.restricted(&learned)?], HeldOut::Nodes(Box::new(pair.clone()), held_out), name));
     }
     Ok((runs, ValidatedBy::Nodes { folds: count }))
@@ -74,7 +74,7 @@ pub(super) fn runs(set: &TrainingSet, folds: usize) -> Result<(Vec<Run>, Validat
 impl Run {
     /// What progress says while it learns at a λ.
     pub(super) fn stage(&self, lambda: f64) -> String {
-        format!("{}λ {lambda:.3e}", self.name)
+        format!("learning {}at λ {lambda:.1e}", self.name)
     }
 
     /// What a model with no opinion would lose on each item that is held out.

@@ -1,0 +1,124 @@
+//! What the report says in words: the news in a sentence, every term where it first occurs, the table.
+
+use super::Results;
+use crate::study::{Approach, BaselineResult, MethodResult};
+use homolog_viz::Block;
+
+/// A share of wrong matches with how certain it is.
+pub(crate) fn share(method: &MethodResult) -> String {
+    match method.test_interval {
+        Some([low, high]) => format!("{:.3} ({low:.3} to {high:.3})", method.test_loss),
+        None => format!("{:.3} ± {:.3}", method.test_loss, method.test_stderr),
+    }
+}
+
+pub(super) fn title(results: &Results<'_>) -> String {
+    match results.learned().first() {
+        Some((approach, after)) => match results.last(approach.unlearned()) {
+            Some(before) if after.test_loss < before.test_loss => "Learning to match: fewer mistakes".to_string(),
+            _ => "Learning to match: no gain here".to_string(),
+        },
+        None => "Matching without learning".to_string(),
+    }
+}
+
+/// What came out, in a sentence that needs no other.
+pub(super) fn news(results: &Results<'_>) -> String {
+    let Some(last) = results.baselines.last() else { return results.data.clone() };
+    let apart = format!("two pictures {} frames apart", last.baseline);
+    let wrong = |method: &MethodResult| format!("{} of {}", method.wrong, method.of);
+    let learned = results.learned();
+    let sentence = match learned.first() {
+        Some(&(approach, after)) => {
+            let seen = format!("on {} pairs it had not seen", last.test);
+            let from = format!("learning from {} labelled pairs", last.train);
+            match results.last(approach.unlearned()) {
+                Some(before) if after.wrong < before.wrong => format!(
+                    "{from} lowered the number of wrongly matched points from {} to {} ({apart}, {seen}).",
+                    wrong(before),
+                    wrong(after)
+                ),
+                Some(before) => format!(
+                    "{from} did not help here: {} points are matched wrongly before it and {} after ({apart}, {seen}).",
+                    wrong(before),
+                    wrong(after)
+                ),
+                None => format!("after {from}, {} points are matched wrongly ({apart}, {seen}).", wrong(after)),
+            }
+        }
+        None => {
+            let list = |method: &MethodResult| format!("{}: {}", method.name, wrong(method));
+            let methods: Vec<String> = last.methods.iter().map(list).collect();
+            format!("points matched wrongly in {apart}, without learning: {}.", methods.join(", "))
+        }
+    };
+    let mut letters = sentence.chars();
+    let first = letters.next().map(|letter| letter.to_uppercase().collect::<String>()).unwrap_or_default();
+    format!("{first}{} {}", letters.as_str(), results.data)
+}
+
+/// Every term of the figures, in the order in which they occur.
+pub(super) fn how_to_read(results: &Results<'_>) -> Vec<String> {
+    let mut lines = vec![
+        "A landmark is a point that a person can find again in every picture: the tip of a roof, a corner of a window. To match two \
+         pictures is to say, for each landmark of one, which point of the other it is. A labelled pair is a pair of pictures of which a \
+         person has said so; a third of the pairs is learned from, a third (the validation pairs) chooses the settings, and a third (the test \
+         pairs) is only counted on: all shares in this report are about test pairs."
+            .to_string(),
+        "The baseline is the number of frames between the two pictures of a pair: the larger, the less they look alike, and the fewer such \
+         pairs there are. The loss is the share of landmarks that are matched wrongly; 0 is perfect, and guessing gets nearly 1."
+            .to_string(),
+    ];
+    let method = |approach: &Approach| format!("{}: {}", approach.name(), approach.words());
+    let methods: Vec<String> = results.approaches.iter().map(method).collect();
+    lines.push(format!("The methods are: {}.", methods.join("; ")));
+    lines.push(
+        "After ± stands the standard error: how much the mean would vary if other pairs had been drawn. Where all test pairs came out alike \
+         it would be 0, which is not certainty: there the 95 % interval of Wilson stands in brackets instead, and in the charts as a bar. \
+         0 of 210 wrong, for instance, is compatible with up to 1.8 % in the long run."
+            .to_string(),
+    );
+    if !results.learned().is_empty() {
+        lines.push(
+            "λ says how far learning may move from the weights before learning: the smaller, the further. It is chosen by the validation pairs."
+                .to_string(),
+        );
+    }
+    lines
+}
+
+/// Loss by method and baseline.
+pub(super) fn table(results: &Results<'_>) -> Block {
+    let mut header = vec!["baseline".to_string(), "learned from".to_string(), "tested on".to_string()];
+    header.extend(results.approaches.iter().map(|approach| approach.name().to_string()));
+    let row = |result: &BaselineResult| {
+        let mut row =
+            vec![result.baseline.to_string(), format!("{} pairs", result.train), format!("{} pairs", result.test)];
+        row.extend(results.approaches.iter().map(|&approach| result.method(approach).map_or("-".to_string(), share)));
+        row
+    };
+    Block::Table {
+        header,
+        rows: results.baselines.iter().map(row).collect(),
+        caption: "Share of wrongly matched landmarks on the test pairs, with its standard error or, in brackets, its interval."
+            .to_string(),
+    }
+}
+
+/// Which methods have no curve of bounds, and why.
+pub(super) fn training(results: &Results<'_>) -> Vec<Block> {
+    let without: Vec<&str> = results
+        .learned()
+        .into_iter()
+        .filter(|(_, method)| !method.fit.as_ref().is_some_and(|fit| fit.certified || fit.relaxed.is_some()))
+        .map(|(approach, _)| approach.name())
+        .collect();
+    if without.is_empty() {
+        return Vec::new();
+    }
+    vec![Block::Text(format!(
+        "There is no such curve for {}: with edges its search for the worst mistake proves nothing, and without a proof there is no bound to \
+         draw. The method quadratic-certified has one.",
+        without.join(", ")
+    ))]
+}

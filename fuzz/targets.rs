@@ -1,0 +1,140 @@
+//! What every reader of files must survive, as plain functions of bytes: whatever they are, an answer or an error, never a panic; and what
+//! was read can be written and read again.
+//!
+//! Used by the targets of cargo-fuzz in this folder, by `homolog-bench fuzz`, which mutates without instrumentation, and by an ordinary
+//! test of the library, which runs the seeds and a few mutations of each.
+
+use homolog::data::cost_matrix::{self, Sense};
+use homolog::data::dataset::DataSet;
+use homolog::data::edge_table::EdgeTable;
+use homolog::data::landmarks::LandmarkTable;
+use homolog::data::{coco, dd, deeplabcut, edge_table, graphml, house, npy, pair_costs, problem, qaplib, tps};
+use homolog::features::FeatureMap;
+use homolog::learn::Checkpoint;
+use homolog::model::Model;
+
+/// A reader's name, which is the name of its folder of seeds, and what to do with bytes.
+pub type Target = (&'static str, fn(&[u8]));
+
+/// Every reader there is.
+pub const TARGETS: [Target; 17] = [
+    ("checkpoint", checkpoint),
+    ("coco", |bytes| with_text(bytes, |text| _ = (coco::is_one(text), coco::read(text)))),
+    ("cost_matrix", cost_matrix_text),
+    ("dataset", dataset),
+    ("dataset_lines", |bytes| with_text(bytes, |text| _ = DataSet::from_json_lines(text))),
+    ("dd", |bytes| with_text(bytes, |text| _ = dd::read(text))),
+    ("deeplabcut", |bytes| with_text(bytes, |text| _ = (deeplabcut::is_one(text), deeplabcut::read(text)))),
+    ("edge_table", edges),
+    ("features", features),
+    ("graphml", |bytes| with_text(bytes, |text| _ = graphml::read(text, "g"))),
+    ("house", house_frame),
+    ("landmarks", landmarks),
+    ("model", model),
+    ("npy", |bytes| _ = npy::read(bytes)),
+    ("pair_costs", pairs),
+    ("problem", whole_problem),
+    ("qaplib_tps", |bytes| with_text(bytes, |text| _ = (qaplib::read(text), tps::read(text)))),
+];
+
+/// Gives bytes to the reader of a name; nothing happens for a name that there is not.
+pub fn run(name: &str, bytes: &[u8]) {
+    for (_, target) in TARGETS.iter().filter(|(own, _)| *own == name) {
+        target(bytes);
+    }
+}
+
+/// Text readers are given text: what is not UTF-8 is refused before them.
+fn with_text(bytes: &[u8], read: impl FnOnce(&str)) {
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        read(text);
+    }
+}
+
+fn checkpoint(bytes: &[u8]) {
+    with_text(bytes, |text| {
+        if let Ok(checkpoint) = serde_json::from_str::<Checkpoint>(text) {
+            assert!(serde_json::to_string(&checkpoint).is_ok());
+        }
+    });
+}
+
+fn cost_matrix_text(bytes: &[u8]) {
+    with_text(bytes, |text| {
+        for sense in [Sense::Minimize, Sense::Maximize] {
+            let _ = cost_matrix::read_csv(text, sense);
+            if let Ok(named) = cost_matrix::read_named(text, sense) {
+                let _ = cost_matrix::problem(named.values, sense);
+            }
+        }
+    });
+}
+
+fn dataset(bytes: &[u8]) {
+    with_text(bytes, |text| {
+        let Ok(data) = DataSet::from_json(text) else { return };
+        let Ok(written) = data.to_json() else { panic!("what was read cannot be written") };
+        let Ok(again) = DataSet::from_json(&written) else { panic!("what was written cannot be read: {written}") };
+        assert_eq!(again.to_json().ok(), Some(written));
+    });
+}
+
+/// The text before a line of dashes is the edges, after it the nodes.
+fn edges(bytes: &[u8]) {
+    with_text(bytes, |text| {
+        let _ = edge_table::is_one(text);
+        let (edges, nodes) = text.split_once("\n---\n").map_or((text, None), |(edges, nodes)| (edges, Some(nodes)));
+        let _ = EdgeTable::default().read(edges, nodes, "g");
+    });
+}
+
+fn features(bytes: &[u8]) {
+    with_text(bytes, |text| {
+        if let Ok(features) = serde_json::from_str::<FeatureMap>(text)
+            && features.check().is_ok()
+        {
+            let _ = features.names();
+        }
+    });
+}
+
+/// Likewise labels and adjacency.
+fn house_frame(bytes: &[u8]) {
+    with_text(bytes, |text| {
+        let (labels, edges) = text.split_once("\n---\n").map_or((text, None), |(labels, edges)| (labels, Some(edges)));
+        let _ = house::read_frame(1, labels, edges);
+    });
+}
+
+fn landmarks(bytes: &[u8]) {
+    with_text(bytes, |text| {
+        let table = LandmarkTable::default();
+        let _ = table.understand(text);
+        let _ = table.read(text, "g");
+    });
+}
+
+fn model(bytes: &[u8]) {
+    with_text(bytes, |text| {
+        let Ok(model) = Model::from_json(text) else { return };
+        let Ok(written) = model.to_json() else { panic!("what was read cannot be written") };
+        assert_eq!(Model::from_json(&written).ok(), Some(model));
+    });
+}
+
+fn pairs(bytes: &[u8]) {
+    with_text(bytes, |text| {
+        for sense in [Sense::Minimize, Sense::Maximize] {
+            let _ = (pair_costs::read_csv(text, sense), pair_costs::read_market(text, sense));
+        }
+    });
+}
+
+fn whole_problem(bytes: &[u8]) {
+    with_text(bytes, |text| {
+        let Ok(file) = problem::read(text) else { return };
+        let _ = file.restricted();
+        let Ok(written) = problem::write(&file) else { return };
+        assert!(problem::read(&written).is_ok(), "what was written cannot be read: {written}");
+    });
+}
