@@ -208,7 +208,7 @@ pub(crate) struct Problem {
 
 /// What a file of a problem holds: a table of all pairs, or a list of those that are allowed.
 pub(crate) enum Contents {
-    Table(Problem),
+    Table(Box<Problem>),
     Pairs(Sparse),
 }
 
@@ -218,7 +218,8 @@ pub(crate) fn read_problem(path: &Path, format: ProblemFormat, sense: Sense) -> 
 }
 
 fn read_contents(path: &Path, format: ProblemFormat, sense: Sense) -> Result<homolog::Result<Contents>> {
-    let unnamed = |problem: Compatibility| Contents::Table(Problem { problem, sense, left: None, right: None });
+    let unnamed =
+        |problem: Compatibility| Contents::Table(Box::new(Problem { problem, sense, left: None, right: None }));
     if format == ProblemFormat::Npy {
         let matrix = npy::read(&files::read(path)?);
         return Ok(matrix.and_then(|matrix| cost_matrix::problem(matrix, sense)).map(unnamed));
@@ -229,13 +230,13 @@ fn read_contents(path: &Path, format: ProblemFormat, sense: Sense) -> Result<hom
         ProblemFormat::Mtx => pair_costs::read_market(&text, sense).map(Contents::Pairs),
         ProblemFormat::Csv | ProblemFormat::Npy => cost_matrix::read_named(&text, sense).and_then(|named| {
             let problem = cost_matrix::problem(named.values, sense)?;
-            Ok(Contents::Table(Problem { problem, sense, left: named.left, right: named.right }))
+            Ok(Contents::Table(Box::new(Problem { problem, sense, left: named.left, right: named.right })))
         }),
         ProblemFormat::Dd => dd::read(&text).map(unnamed),
         ProblemFormat::Qaplib => qaplib::read(&text).map(unnamed),
         ProblemFormat::Json => problem::read(&text).and_then(|file| {
             let problem = file.restricted()?;
-            Ok(Contents::Table(Problem { problem, sense: file.sense, left: None, right: None }))
+            Ok(Contents::Table(Box::new(Problem { problem, sense: file.sense, left: None, right: None })))
         }),
     })
 }

@@ -98,7 +98,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
         usage("--maximize is for matrices: the other formats say themselves what is wanted".to_string());
     }
     let Problem { mut problem, sense, left, right } = match read_problem(&arguments.problem, format, sense)? {
-        Contents::Table(problem) => problem,
+        Contents::Table(problem) => *problem,
         Contents::Pairs(pairs) if arguments.takes_pairs() => return arguments.solve_pairs(&pairs, sense),
         Contents::Pairs(pairs) => Problem { problem: as_table(&pairs)?, sense, left: None, right: None },
     };
