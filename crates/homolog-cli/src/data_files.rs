@@ -8,8 +8,8 @@ use homolog::data::cost_matrix::{self, Sense};
 use homolog::data::dataset::{DataSet, NamedGraph};
 use homolog::data::edge_table::EdgeTable;
 use homolog::data::landmarks::LandmarkTable;
-use homolog::data::{coco, dd, deeplabcut, edge_table, graphml, house, npy, problem, qaplib, tps};
-use homolog::matching::Compatibility;
+use homolog::data::{coco, dd, deeplabcut, edge_table, graphml, house, npy, pair_costs, problem, qaplib, tps};
+use homolog::matching::{Compatibility, Sparse};
 use std::path::Path;
 
 /// What a file with graphs is.
@@ -180,6 +180,8 @@ pub(crate) enum ProblemFormat {
     Qaplib,
     /// A whole problem as JSON
     Json,
+    /// Costs of the pairs that are allowed, as a Matrix Market file
+    Mtx,
 }
 
 impl ProblemFormat {
@@ -191,6 +193,7 @@ impl ProblemFormat {
             "dd" => Some(Self::Dd),
             "dat" => Some(Self::Qaplib),
             "json" => Some(Self::Json),
+            "mtx" => Some(Self::Mtx),
             _ => None,
         }
     }
@@ -204,23 +207,37 @@ pub(crate) struct Problem {
     pub(crate) right: Option<Vec<String>>,
 }
 
-/// Reads a problem. The sense given is that of a cost matrix; `.dd` and QAPLIB are minimised, a JSON file says so itself.
-pub(crate) fn read_problem(path: &Path, format: ProblemFormat, sense: Sense) -> Result<Problem> {
-    let unnamed = |problem: Compatibility| Problem { problem, sense, left: None, right: None };
-    let problem = match format {
-        ProblemFormat::Csv => cost_matrix::read_named(&files::read_text(path)?, sense).and_then(|named| {
+/// What a file of a problem holds: a table of all pairs, or a list of those that are allowed.
+pub(crate) enum Contents {
+    Table(Box<Problem>),
+    Pairs(Sparse),
+}
+
+/// Reads a problem. The sense given is that of costs; `.dd` and QAPLIB are minimised, a JSON file says so itself.
+pub(crate) fn read_problem(path: &Path, format: ProblemFormat, sense: Sense) -> Result<Contents> {
+    read_contents(path, format, sense)?.with_context(|| path.display().to_string())
+}
+
+fn read_contents(path: &Path, format: ProblemFormat, sense: Sense) -> Result<homolog::Result<Contents>> {
+    let unnamed =
+        |problem: Compatibility| Contents::Table(Box::new(Problem { problem, sense, left: None, right: None }));
+    if format == ProblemFormat::Npy {
+        let matrix = npy::read(&files::read(path)?);
+        return Ok(matrix.and_then(|matrix| cost_matrix::problem(matrix, sense)).map(unnamed));
+    }
+    let text = files::read_text(path)?;
+    Ok(match format {
+        ProblemFormat::Csv if pair_costs::is_table(&text) => pair_costs::read_csv(&text, sense).map(Contents::Pairs),
+        ProblemFormat::Mtx => pair_costs::read_market(&text, sense).map(Contents::Pairs),
+        ProblemFormat::Csv | ProblemFormat::Npy => cost_matrix::read_named(&text, sense).and_then(|named| {
             let problem = cost_matrix::problem(named.values, sense)?;
-            Ok(Problem { problem, sense, left: named.left, right: named.right })
+            Ok(Contents::Table(Box::new(Problem { problem, sense, left: named.left, right: named.right })))
         }),
-        ProblemFormat::Npy => {
-            npy::read(&files::read(path)?).and_then(|matrix| cost_matrix::problem(matrix, sense)).map(unnamed)
-        }
-        ProblemFormat::Dd => dd::read(&files::read_text(path)?).map(unnamed),
-        ProblemFormat::Qaplib => qaplib::read(&files::read_text(path)?).map(unnamed),
-        ProblemFormat::Json => problem::read(&files::read_text(path)?).and_then(|file| {
+        ProblemFormat::Dd => dd::read(&text).map(unnamed),
+        ProblemFormat::Qaplib => qaplib::read(&text).map(unnamed),
+        ProblemFormat::Json => problem::read(&text).and_then(|file| {
             let problem = file.restricted()?;
-            Ok(Problem { problem, sense: file.sense, left: None, right: None })
+            Ok(Contents::Table(Box::new(Problem { problem, sense: file.sense, left: None, right: None })))
         }),
-    };
-    problem.with_context(|| path.display().to_string())
+    })
 }

@@ -135,6 +135,11 @@ impl Solver for LsapCrate {
         "lsap"
     }
 
+    fn accepts(&self, kind: Kind, _size: Size) -> bool {
+        // Infinite costs are invalid to it.
+        !kind.has_forbidden()
+    }
+
     fn load(&mut self, size: Size, costs: &[Vec<f64>]) -> Result<()> {
         self.size = Some(size);
         self.costs = costs.to_vec();

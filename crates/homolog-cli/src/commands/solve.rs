@@ -2,7 +2,7 @@
 
 use super::solve_output::{Answer, Named, Ranked};
 use super::usage;
-use crate::data_files::{Problem, ProblemFormat, read_problem};
+use crate::data_files::{Contents, Problem, ProblemFormat, read_problem};
 use crate::given::Given;
 use crate::inputs::extension;
 use crate::progress::{catch_ctrl_c, stop_is_wanted};
@@ -12,7 +12,8 @@ use homolog::Control;
 use homolog::data::problem::{self, ProblemFile};
 use homolog::matching::Sense;
 use homolog::matching::{
-    Compatibility, Exact, Linear, Method, Restrictions, Solution, Status, Workspace, k_best, verify,
+    Compatibility, Exact, Linear, Method, Restrictions, Solution, Sparse, Status, Workspace, k_best, verify,
+    verify_sparse,
 };
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -26,14 +27,16 @@ use std::time::{Duration, Instant};
   homolog solve similarities.npy --maximize --json
   homolog solve distances.csv --gate 50 --unmatched 30 -o matches.csv
   homolog solve costs.csv --best 5
+  homolog solve pairs.csv --unmatched 2
   homolog solve motor1.dd --time-limit 10
   homolog solve nug30.dat --matcher frank-wolfe -o nug30.json
   homolog solve costs.csv --save-problem problem.json
 
 Forbidden pairs of a cost matrix are empty or inf (-inf with --maximize). A matrix may have names in its first row and its first column.
+A table with the columns left, right and cost (or score), or a Matrix Market file, lists the pairs that are allowed; it may be large.
 docs/formats.md has all formats.")]
 pub(crate) struct Arguments {
-    /// A cost matrix (.csv, .txt, .npy), a graph matching problem (.dd), a problem of QAPLIB (.dat) or a whole problem (.json); - for standard input
+    /// A cost matrix (.csv, .txt, .npy), a list of allowed pairs (.csv, .mtx), a graph matching problem (.dd), a problem of QAPLIB (.dat) or a whole problem (.json); - for standard input
     problem: PathBuf,
     /// What the file is; by default what its name says
     #[arg(long, value_enum)]
@@ -94,7 +97,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     if arguments.maximize && matches!(format, ProblemFormat::Dd | ProblemFormat::Qaplib | ProblemFormat::Json) {
         usage("--maximize is for matrices: the other formats say themselves what is wanted".to_string());
     }
-    let Problem { mut problem, sense, left, right } = read_problem(&arguments.problem, format, sense)?;
+    let Problem { mut problem, sense, left, right } = match read_problem(&arguments.problem, format, sense)? {
+        Contents::Table(problem) => *problem,
+        Contents::Pairs(pairs) if arguments.takes_pairs() => return arguments.solve_pairs(&pairs, sense),
+        Contents::Pairs(pairs) => Problem { problem: as_table(&pairs)?, sense, left: None, right: None },
+    };
     let names = Named { left, right };
     arguments.narrow(&mut problem, &names, sense)?;
     if let Some(path) = &arguments.save_problem {
@@ -106,10 +113,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
         Some(_) => Method::Exact(Exact::default()),
     });
     let start = Instant::now();
-    let limit = arguments.time_limit;
-    catch_ctrl_c();
-    let mut work =
-        Workspace::with_control(&Control::new().interrupted_by(move || stop_is_wanted() || start.elapsed() >= limit));
+    let mut work = arguments.workspace(start);
     let solution = method.matcher().solve(&problem, &mut work)?;
     let best = match arguments.best {
         Some(count) => Some(k_best(&problem, method.matcher(), count as usize, &mut work)?),
@@ -118,23 +122,77 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     let seconds = start.elapsed().as_secs_f64();
     check(&problem, &solution)?;
     let ranked = best.map(|best| Ranked::new(best, sense));
+    let costs = problem.edge.is_none().then(|| {
+        let cost = |(i, k): (usize, &Option<usize>)| k.map_or(f64::NAN, |k| sense.turn(problem.node[[i, k]]));
+        solution.matching.left_to_right().iter().enumerate().map(cost).collect()
+    });
     let name = arguments.problem.display().to_string();
-    let answer = Answer::new(name, &problem, &method, sense, &solution, seconds, names, ranked);
-    let by_name = arguments.output.as_deref().map(extension).unwrap_or_default();
-    let text = match by_name.as_str() {
-        "csv" => answer.table()?,
-        _ if arguments.json || by_name == "json" => answer.json()?,
-        _ => answer.text(),
-    };
-    match &arguments.output {
-        Some(path) => files::write(path, text.as_bytes())?,
-        None if arguments.json => files::print_data(text.as_bytes())?,
-        None => files::print(text.as_bytes())?,
+    arguments.put_out(&Answer::new(name, costs, &method, sense, &solution, seconds, names, ranked))
+}
+
+/// The most cells of a table that is made of a list of pairs: 512 MB.
+const MOST_CELLS: usize = 1 << 26;
+
+fn as_table(pairs: &Sparse) -> Result<Compatibility> {
+    let (left, right) = (pairs.left_count(), pairs.right_count());
+    if left.saturating_mul(right) > MOST_CELLS {
+        bail!(
+            "{left} by {right} nodes are too many for these options; without them the pairs are solved as they stand"
+        );
     }
-    Ok(if stop_is_wanted() { Ending::Stopped } else { Ending::Done })
+    Ok(pairs.to_dense())
 }
 
 impl Arguments {
+    fn workspace(&self, start: Instant) -> Workspace {
+        let limit = self.time_limit;
+        catch_ctrl_c();
+        Workspace::with_control(&Control::new().interrupted_by(move || stop_is_wanted() || start.elapsed() >= limit))
+    }
+
+    fn put_out(&self, answer: &Answer) -> Result<Ending> {
+        let by_name = self.output.as_deref().map(extension).unwrap_or_default();
+        let text = match by_name.as_str() {
+            "csv" => answer.table()?,
+            _ if self.json || by_name == "json" => answer.json()?,
+            _ => answer.text(),
+        };
+        match &self.output {
+            Some(path) => files::write(path, text.as_bytes())?,
+            None if self.json => files::print_data(text.as_bytes())?,
+            None => files::print(text.as_bytes())?,
+        }
+        Ok(if stop_is_wanted() { Ending::Stopped } else { Ending::Done })
+    }
+
+    /// Whether a list of pairs can be solved as it stands: anything else needs a table.
+    fn takes_pairs(&self) -> bool {
+        let is_linear = self.matcher.as_ref().is_none_or(|method| matches!(method, Method::Linear(_)));
+        is_linear && self.gate.is_none() && self.best.is_none() && self.given.is_empty() && self.save_problem.is_none()
+    }
+
+    /// Memory and time are those of the pairs, not of a table.
+    fn solve_pairs(&self, pairs: &Sparse, sense: Sense) -> Result<Ending> {
+        let mut pairs = pairs.clone();
+        if let Some(price) = self.unmatched {
+            let prices = vec![sense.turn(price); pairs.left_count()];
+            pairs = pairs.with_unmatched(prices)?;
+        }
+        let start = Instant::now();
+        let solver = Linear::default();
+        let solution = solver.solve_sparse(&pairs, &mut self.workspace(start))?;
+        let seconds = start.elapsed().as_secs_f64();
+        if let (Some(certificate), Status::Optimal) = (&solution.certificate, solution.status) {
+            verify_sparse(&pairs, &solution.matching, certificate)?;
+        }
+        let score = |i: usize, k: usize| pairs.pair_score(i, k).map_or(f64::NAN, |score| sense.turn(score));
+        let cost = |(i, k): (usize, &Option<usize>)| k.map_or(f64::NAN, |k| score(i, k));
+        let costs = solution.matching.left_to_right().iter().enumerate().map(cost).collect();
+        let (name, names) = (self.problem.display().to_string(), Named { left: None, right: None });
+        let method = Method::Linear(solver);
+        self.put_out(&Answer::new(name, Some(costs), &method, sense, &solution, seconds, names, None))
+    }
+
     /// The problem with the gate, the price and the pairs of the command line.
     fn narrow(&self, problem: &mut Compatibility, names: &Named, sense: Sense) -> Result<()> {
         if let Some(gate) = self.gate {

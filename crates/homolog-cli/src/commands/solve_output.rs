@@ -1,7 +1,7 @@
 //! The answer of `homolog solve` as text, as CSV and as JSON. Values are those of the file: costs are minimised.
 
 use anyhow::Result;
-use homolog::matching::{Compatibility, KBest, Matching, Method, Sense, Shortage, Solution, Status};
+use homolog::matching::{KBest, Matching, Method, Sense, Shortage, Solution, Status};
 use serde::Serialize;
 use std::fmt::Write;
 
@@ -75,7 +75,7 @@ impl Answer {
     #[expect(clippy::too_many_arguments, reason = "all that there is to say, in one place")]
     pub(super) fn new(
         name: String,
-        problem: &Compatibility,
+        costs: Option<Vec<f64>>,
         method: &Method,
         sense: Sense,
         solution: &Solution,
@@ -84,13 +84,11 @@ impl Answer {
         best: Option<Ranked>,
     ) -> Self {
         let matching = &solution.matching;
-        let cost = |(i, k): (usize, &Option<usize>)| k.map_or(f64::NAN, |k| sense.turn(problem.node[[i, k]]));
-        let linear = problem.edge.is_none();
         let crowd = |shortage: &Shortage| Crowd { left: shortage.left.clone(), right: shortage.right.clone() };
         Self {
             problem: name,
-            left: problem.left_count(),
-            right: problem.right_count(),
+            left: matching.left_count(),
+            right: matching.right_count(),
             matcher: method.name(),
             sense,
             status: solution.status,
@@ -105,7 +103,7 @@ impl Answer {
             left_names: names.left,
             right_names: names.right,
             best,
-            costs: linear.then(|| matching.left_to_right().iter().enumerate().map(cost).collect()),
+            costs,
         }
     }
 
