@@ -145,7 +145,7 @@ fn say_guesses(path: &Path, table: &LandmarkTable, text: &str) -> Result<()> {
 pub(crate) fn read_house(folder: &Path, edges: bool) -> Result<Vec<NamedGraph>> {
     let labels = folder.join("label");
     let entries = std::fs::read_dir(&labels)
-        .with_context(|| format!("{} is no house directory: cannot read {}", folder.display(), labels.display()))?;
+        .with_context(|| format!("{} is not a house directory: cannot read {}", folder.display(), labels.display()))?;
     let mut numbers = Vec::new();
     for entry in entries {
         let name = entry.with_context(|| format!("cannot read {}", labels.display()))?.file_name();

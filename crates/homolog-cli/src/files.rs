@@ -57,8 +57,8 @@ pub(crate) fn read_text(path: &Path) -> Result<String> {
     Ok(text.strip_prefix('\u{feff}').map_or_else(|| text.clone(), str::to_owned))
 }
 
-/// Writes a file so that it is there whole or not at all: into a new file beside it, which then takes its place. A link stays a link
-/// to what is written; what is no file at all (a pipe, a device) is written to as it is; `-` is standard output.
+/// Writes a file whole or not at all: into a new file beside it, which then takes its place. A link stays a link
+/// to what is written; what is not a file (a pipe, a device) is written to as it is; `-` is standard output.
 pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     if is_standard(path) {
         return print_data(bytes);
@@ -130,7 +130,7 @@ pub(crate) fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Refuses a place for a file that does not exist; before long work, so that it is not in vain.
+/// Refuses a place that no file can be written to: before long work, not after it.
 pub(crate) fn check_folder(path: &Path) -> Result<()> {
     let folder = folder_of(path);
     if path.is_dir() {
@@ -142,7 +142,7 @@ pub(crate) fn check_folder(path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Refuses outputs that are inputs or one another: nothing that was there is lost. What is no file (a device, a pipe) may be both.
+/// Refuses outputs that are inputs or one another: nothing that was there is lost. What is not a file (a device, a pipe) may be both.
 pub(crate) fn check_outputs(inputs: &[impl AsRef<Path>], outputs: &[impl AsRef<Path>]) -> Result<()> {
     let is_special = |path: &Path| path.exists() && !path.is_file() && !path.is_dir();
     for (number, output) in outputs.iter().map(AsRef::as_ref).enumerate() {
@@ -206,7 +206,7 @@ pub(crate) fn visible(text: &str) -> String {
     shown
 }
 
-/// Whether the reader of our output went away (`homolog … | head`), which is no error of ours.
+/// Whether the reader of our output went away (`homolog … | head`), which is not an error.
 pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         cause.downcast_ref::<std::io::Error>().is_some_and(|cause| cause.kind() == std::io::ErrorKind::BrokenPipe)

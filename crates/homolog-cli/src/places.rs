@@ -1,5 +1,5 @@
 //! One rule for every command: what is written is nothing that is read, and nothing is written twice. It is checked before any work is
-//! done, from the command line alone, so that no command can forget it; `files::write` refuses once more what was read meanwhile
+//! done, from the command line alone, and no command can forget it; `files::write` refuses once more what was read meanwhile
 //! (a picture that a data set refers to).
 //!
 //! Options in [`OUTPUTS`] and [`FOLDERS`] name what is written; every other argument that is the name of a file is taken as read.

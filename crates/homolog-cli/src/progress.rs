@@ -22,8 +22,9 @@ const VERBOSE: u8 = 2;
 const COLUMNS: usize = 80;
 /// Without a terminal a line is written this often.
 const BETWEEN_LINES: Duration = Duration::from_secs(10);
-/// Nothing is said about the time that is left before so much is done.
+/// Nothing is said about the time that is left before so much is done, and so much time has passed.
 const LEAST_SHARE: f64 = 0.02;
+const LEAST_TIME: Duration = Duration::from_secs(1);
 
 /// How much is said from here on.
 pub(crate) fn set_loudness(quiet: bool, verbose: bool) {
@@ -168,7 +169,7 @@ impl Watch {
 
 /// What is being done, how long it has taken, how much of it is done and about how long the rest will take, in one line.
 fn line(words: &str, elapsed: Duration, share: Option<f64>, limit: Option<Duration>) -> String {
-    let share = share.filter(|share| (LEAST_SHARE..1.0).contains(share));
+    let share = share.filter(|share| (LEAST_SHARE..1.0).contains(share) && elapsed >= LEAST_TIME);
     let left = share.map(|share| elapsed.mul_f64((1.0 - share) / share));
     let until = limit.map(|limit| limit.saturating_sub(elapsed));
     let left = match (left, until) {

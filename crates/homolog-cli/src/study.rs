@@ -57,7 +57,7 @@ impl Approach {
             Self::LinearLearned => "the same, how much each feature counts is learned",
             Self::Quadratic => "neighbours should stay neighbours too (edges), every feature counts the same",
             Self::QuadraticLearned => "the same with edges, how much each feature counts is learned",
-            Self::QuadraticCertified => "the same with edges, learned so that what is learned is proven",
+            Self::QuadraticCertified => "the same with edges, learned with a proof of how good the weights are",
             Self::Bistochastic => "with edges, scores normalised before matching, nothing learned",
         }
     }
@@ -100,7 +100,7 @@ impl Frames {
         for named in graphs {
             if named.graph.names() != first.graph.names() || named.graph.node_count() != first.graph.node_count() {
                 bail!(
-                    "frame {:?} has not the same landmarks in the same order as frame {:?}, so that they make no sequence",
+                    "frame {:?} does not have the same landmarks in the same order as frame {:?}, so they are not a sequence",
                     named.id,
                     first.id
                 );

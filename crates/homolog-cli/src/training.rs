@@ -31,7 +31,7 @@ impl FileKeeper {
             serde_json::from_str(&text).with_context(|| format!("checkpoint {}", path.display()))?;
         if checkpoint.fingerprint != fingerprint {
             bail!(
-                "the checkpoint {} belongs to other data or other settings; leave out --resume to begin anew",
+                "the checkpoint {} belongs to other data or other settings; leave out --resume to start over",
                 path.display()
             );
         }

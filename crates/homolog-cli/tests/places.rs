@@ -196,7 +196,10 @@ fn a_full_disk_leaves_the_old_model_whole() {
     assert!(output.status.code() == Some(1) && message.contains("cannot write model.json"), "{message}");
     assert_eq!(std::fs::read(folder.path().join("model.json")).unwrap(), before);
     let left = std::fs::read_dir(folder.path()).unwrap();
-    assert_eq!(left.filter(|entry| entry.as_ref().unwrap().file_name().to_string_lossy().starts_with(".homolog-")).count(), 0);
+    assert_eq!(
+        left.filter(|entry| entry.as_ref().unwrap().file_name().to_string_lossy().starts_with(".homolog-")).count(),
+        0
+    );
 }
 
 /// Names come from files: what would be a command to the terminal is shown, not sent.

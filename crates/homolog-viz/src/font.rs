@@ -19,7 +19,7 @@ pub(crate) enum Weight {
 /// Width of a text in pixels at a font size. Characters that the font lacks count as its widest letter.
 pub(crate) fn width(text: &str, size: f64, weight: Weight) -> f64 {
     let data = if weight == Weight::Medium { MEDIUM } else { REGULAR };
-    // At one pixel an em, so that the size can stay a double.
+    // At one pixel an em: the size can stay a double.
     let Ok(font) = FontRef::new(data) else { return text.chars().count() as f64 * size };
     let (letters, metrics) = (font.charmap(), font.glyph_metrics(Size::new(1.0), LocationRef::default()));
     let advance = |letter: char| letters.map(letter).and_then(|glyph| metrics.advance_width(glyph));

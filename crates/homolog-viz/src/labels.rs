@@ -43,7 +43,8 @@ pub(crate) fn place(
             let outside = width * height - overlap(area, inside);
             let cost = taken.iter().map(|&other| overlap(area, other)).sum::<f64>() + 10.0 * outside;
             if cost < best.1 - 1e-9 {
-                best = (area, cost.max(0.0));
+                // Less than a hundredth of a pixel is rounding.
+                best = (area, if cost < 0.01 { 0.0 } else { cost });
             }
         }
     }

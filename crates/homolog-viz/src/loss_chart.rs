@@ -1,6 +1,6 @@
 //! Lines with error bars: loss against baseline for each method, or against the number of labelled pairs.
 //!
-//! The axes hold every point with its whole error bar. Series are set apart sideways by a few pixels, so that bars at the same place
+//! The axes hold every point with its whole error bar. Series are set apart sideways by a few pixels: bars at the same place
 //! can all be seen; the offset is drawing only and smaller than a marker each.
 
 use crate::axis::Axis;

@@ -32,7 +32,8 @@ pub struct MatchPicture {
     pub left: View,
     /// The right view.
     pub right: View,
-    /// The true right point of each left point; empty where it is not known, then no link is called right or wrong.
+    /// The true right point of each left point, `None` where it is not known; empty where none is. What is not known is called neither right
+    /// nor wrong.
     pub truth: Vec<Option<usize>>,
     /// The matches, one row each.
     pub rows: Vec<MatchRow>,
@@ -73,10 +74,23 @@ impl MatchPicture {
             view::draw_ground(&mut canvas, ground, (WIDTH - 2.0 * MARGIN, tall), dark);
             self.draw_row(&mut canvas, row, &left, &right, ink);
             let middle = WIDTH / 2.0;
-            without = left.draw_names(&mut canvas, Side::Left, [ground.0, ground.1, middle, ground.1 + tall], dark)
-                + right.draw_names(&mut canvas, Side::Right, [middle, ground.1, WIDTH - MARGIN, ground.1 + tall], dark);
+            without = left.draw_names(
+                &mut canvas,
+                &self.left.names,
+                Side::Left,
+                [ground.0, ground.1, middle, ground.1 + tall],
+                dark,
+            ) + right.draw_names(
+                &mut canvas,
+                &self.right.names,
+                Side::Right,
+                [middle, ground.1, WIDTH - MARGIN, ground.1 + tall],
+                dark,
+            );
+            if !self.left.depths.is_empty() || !self.right.depths.is_empty() {
+                view::draw_axes(&mut canvas, (ground.0 + 30.0, ground.1 + tall - 24.0), dark);
+            }
             for placed in [&left, &right] {
-                placed.draw_axes(&mut canvas, dark);
                 placed.lowered(tall - placed.size.1).draw_caption(&mut canvas);
             }
         }
@@ -99,7 +113,8 @@ impl MatchPicture {
         let knows = !self.truth.is_empty();
         add(knows, Mark::Line(ink.right), "right match");
         add(knows, Mark::Line(ink.wrong), "wrong match");
-        add(!knows, Mark::Line(ink.neutral), "match");
+        let unknown = if knows { "match of a point whose partner is not known" } else { "match" };
+        add(!knows || any(Verdict::Unknown), Mark::Line(ink.neutral), unknown);
         let alone = any(Verdict::Unmatched) || self.rows.iter().any(unused);
         add(alone, Mark::Hollow(ink.edge), "no partner");
         add(!self.left.edges.is_empty() || !self.right.edges.is_empty(), Mark::Edge(ink.edge), "edge");
@@ -169,7 +184,7 @@ impl MatchPicture {
         let matched = row.matching.get(i).copied().flatten();
         match (matched, self.truth.get(i).copied().flatten()) {
             (None, _) => Verdict::Unmatched,
-            (Some(_), None) if self.truth.is_empty() => Verdict::Unknown,
+            (Some(_), None) => Verdict::Unknown,
             (found, truth) if found == truth => Verdict::Right,
             _ => Verdict::Wrong,
         }

@@ -82,10 +82,9 @@ impl NamedPicture {
             canvas.circle(at, 3.5, &format!(r##"fill="{color}" stroke="#000" stroke-width="0.6""##));
         }
         let names: Vec<String> = self.points.iter().map(|point| point.name.clone()).collect();
-        let named = Placed { view: &View { names, ..self.view.clone() }, ..placed };
         let inside =
             [placed.corner.0, placed.corner.1, placed.corner.0 + placed.size.0, placed.corner.1 + placed.size.1];
-        let without = named.draw_names(&mut canvas, Side::Right, inside, dark);
+        let without = placed.draw_names(&mut canvas, &names, Side::Right, inside, dark);
         self.draw_key(&mut canvas, placed.corner.1 + placed.size.1 + 42.0, dark, without);
         canvas.finish()
     }

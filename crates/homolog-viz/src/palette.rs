@@ -26,7 +26,7 @@ pub(crate) fn series(k: usize) -> &'static str {
 pub(crate) fn marker(canvas: &mut Canvas, k: usize, (x, y): (f64, f64)) {
     let style = format!(r##"class="marker" fill="{}" stroke="#fff" stroke-width="1""##, series(k));
     let polygon = |shape: &[(f64, f64)]| shape.iter().map(|(dx, dy)| (x + dx, y + dy)).collect::<Vec<_>>();
-    // The shapes are shifted by one on each round of the colours, so that colour and shape together do not repeat before 49.
+    // The shapes are shifted by one on each round of the colours: colour and shape together do not repeat before 49.
     match (k + k / SERIES.len()) % 7 {
         0 => canvas.circle((x, y), 4.5, &style),
         1 => canvas.rect((x - 4.0, y - 4.0), (8.0, 8.0), &style),

@@ -12,7 +12,7 @@ const LONGEST: f32 = 16_384.0;
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The text is no SVG document.
+    /// The text is not an SVG document.
     #[error("not an SVG document: {0}")]
     Svg(String),
     /// The PNG would be empty or larger than can be drawn.
@@ -31,7 +31,7 @@ pub enum Error {
 /// Draws an SVG document as a PNG file, `scale` pixels for each unit of the document.
 ///
 /// # Errors
-/// The text is no SVG document, or the PNG would be empty or have a side of more than 16384 pixels.
+/// The text is not an SVG document, or the PNG would be empty or have a side of more than 16384 pixels.
 pub fn svg_to_png(svg: &str, scale: f32) -> Result<Vec<u8>, Error> {
     let mut options = usvg::Options { font_family: "Roboto".to_owned(), ..usvg::Options::default() };
     let fonts = Arc::make_mut(&mut options.fontdb);
@@ -75,7 +75,7 @@ impl GreyPicture {
     /// The picture as a PNG file.
     ///
     /// # Errors
-    /// The picture is empty, too large, or has not width times height pixels.
+    /// The picture is empty, too large, or does not have width times height pixels.
     pub fn to_png(&self) -> Result<Vec<u8>, Error> {
         #[expect(clippy::cast_possible_truncation, reason = "for the message only")]
         let refused = Error::Size { width: self.width as f64 as f32, height: self.height as f64 as f32 };

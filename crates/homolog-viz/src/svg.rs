@@ -1,7 +1,7 @@
 //! A small SVG writer: elements are appended as text in drawing order.
 //!
 //! Everything that could break a document is handled here once: text is escaped and stripped of characters that XML has no place for,
-//! numbers are written with at most two decimals and are never NaN or infinite. No element has an id, so that many figures can stand in
+//! numbers are written with at most two decimals and are never NaN or infinite. No element has an id: many figures can stand in
 //! one HTML page.
 
 use crate::font::{FAMILY, Weight};
@@ -147,7 +147,7 @@ impl Canvas {
     }
 }
 
-/// A coordinate: at most two decimals, no exponent; what is no number is 0 and what is far off the page is cut, since figures only
+/// A coordinate: at most two decimals, no exponent; NaN becomes 0 and what is far off the page is cut, since figures only
 /// pass finite values and a broken document is worse than a misplaced line.
 pub(crate) fn number(value: f64) -> String {
     let value = if value.is_nan() { 0.0 } else { value.clamp(-1e6, 1e6) };

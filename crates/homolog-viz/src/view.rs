@@ -100,15 +100,22 @@ impl<'a> Placed<'a> {
         depth.map_or(3.6, |depth| 5.2 - 3.0 * depth.clamp(0.0, 1.0))
     }
 
-    /// The names of the points, where there is room inside `area`; the answer is how many found none.
-    pub(crate) fn draw_names(&self, canvas: &mut Canvas, side: Side, area: Area, dark: bool) -> usize {
+    /// Names beside the points, where there is room inside `area`; the answer is how many found none.
+    pub(crate) fn draw_names(
+        &self,
+        canvas: &mut Canvas,
+        names: &[String],
+        side: Side,
+        area: Area,
+        dark: bool,
+    ) -> usize {
         let (font, ground) = if dark { (NAME_ON_DARK, DARK) } else { (NAME, "#fff") };
         let mut taken: Vec<Area> = (0..self.view.points.len())
             .filter_map(|k| self.point(k).map(|(x, y)| (x, y, self.radius(k) + 1.0)))
             .map(|(x, y, r)| [x - r, y - r, x + r, y + r])
             .collect();
         let mut without = 0;
-        for (k, name) in self.view.names.iter().enumerate().filter(|(_, name)| !name.is_empty()) {
+        for (k, name) in names.iter().enumerate().filter(|(_, name)| !name.is_empty()) {
             let Some(at) = self.point(k) else { continue };
             let name = font::fit(name, font.size, font.weight, NAME_ROOM);
             let size = (font::width(&name, font.size, font.weight) * 1.06, font.size);
@@ -123,24 +130,7 @@ impl<'a> Placed<'a> {
         without
     }
 
-    /// The three axes of space, in the corner of a view whose points are in space.
-    pub(crate) fn draw_axes(&self, canvas: &mut Canvas, dark: bool) {
-        if self.view.depths.is_empty() {
-            return;
-        }
-        let ink = ink(dark);
-        let (page, _) = isometric(&[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]);
-        let from = (self.corner.0 + 24.0, self.corner.1 + self.size.1 - 22.0);
-        let (font, ground) = if dark { (NAME_ON_DARK, DARK) } else { (NAME, "#fff") };
-        for (name, [x, y]) in ["x", "y", "z"].into_iter().zip(page) {
-            let end = |length: f64| (from.0 + length * x, from.1 + length * y);
-            canvas.line(from, end(16.0), &format!(r#"stroke="{}" stroke-width="1.2""#, ink.edge));
-            let at = end(23.0);
-            canvas.text_on_lines((at.0, at.1 + 3.5), Anchor::Middle, font, ground, name);
-        }
-    }
-
-    /// The picture, dimmed so that bright lines stand out.
+    /// The picture, dimmed to let bright lines stand out.
     pub(crate) fn draw_picture(&self, canvas: &mut Canvas) {
         if let Some(address) = self.view.picture.as_ref().and_then(GreyPicture::data_uri) {
             let picture = self.view.picture.as_ref().map_or((0, 0), |picture| (picture.width, picture.height));
@@ -159,6 +149,18 @@ impl<'a> Placed<'a> {
             SMALL,
             &caption,
         );
+    }
+}
+
+/// The three axes of space as [`isometric`] shows them, with their origin at a place on the page.
+pub(crate) fn draw_axes(canvas: &mut Canvas, from: (f64, f64), dark: bool) {
+    let (page, _) = isometric(&[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]);
+    let (font, ground) = if dark { (NAME_ON_DARK, DARK) } else { (NAME, "#fff") };
+    for (name, [x, y]) in ["x", "y", "z"].into_iter().zip(page) {
+        let end = |length: f64| (from.0 + length * x, from.1 + length * y);
+        canvas.line(from, end(16.0), &format!(r#"stroke="{}" stroke-width="1.2""#, ink(dark).edge));
+        let at = end(23.0);
+        canvas.text_on_lines((at.0, at.1 + 3.5), Anchor::Middle, font, ground, name);
     }
 }
 

@@ -121,7 +121,7 @@ impl WeightsChart {
         for (ring, &radius) in self.radii.iter().enumerate() {
             // Along the line between two directions that has the most room: straight up.
             let y = middle.1 - ring_width * (ring + 1) as f64;
-            canvas.text_on_lines((middle.0, y + 4.0), Anchor::Middle, SMALL, &axis::short_label(radius));
+            canvas.text_on_lines((middle.0, y + 4.0), Anchor::Middle, SMALL, "#fff", &axis::short_label(radius));
         }
         canvas.circle(middle, 2.5, r##"fill="#1b1f24""##);
         canvas.text(
@@ -171,7 +171,7 @@ fn draw_color_bar(canvas: &mut Canvas, (x, y): (f64, f64), height: f64, largest:
     for k in 0..SLICES {
         let value = 1.0 - 2.0 * (f64::from(k) + 0.5) / f64::from(SLICES);
         let style = format!(r#"fill="{}""#, palette::diverging(value));
-        // Half a pixel of overlap, so that no seams show.
+        // Half a pixel of overlap hides the seams.
         canvas.rect((x, y + f64::from(k) * slice), (14.0, slice + if k + 1 < SLICES { 0.5 } else { 0.0 }), &style);
     }
     canvas.rect((x, y), (14.0, height), r##"fill="none" stroke="#b6bdc5" stroke-width="0.7""##);

@@ -229,7 +229,7 @@ proptest! {
         data in prop::collection::vec((magnitude(), magnitude(), magnitude(), magnitude()), 0..8),
     ) {
         let method = |&(seconds, seconds_error, loss, loss_error): &(f64, f64, f64, f64)| TimedMethod {
-            name: "method".to_owned(), seconds, seconds_error, loss, loss_error,
+            name: "method".to_owned(), seconds, seconds_error, loss, loss_error: [loss_error; 2],
         };
         check_bars(&TradeOffChart { methods: data.iter().map(method).collect(), ..TradeOffChart::default() }.to_svg());
     }

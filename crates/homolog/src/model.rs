@@ -24,6 +24,9 @@ pub const MAX_FILE_SIZE: usize = 64 << 20;
 #[serde(deny_unknown_fields)]
 pub struct Model {
     format: Format,
+    /// The library that wrote the file; empty in older ones.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    library: String,
     /// What is compared.
     pub features: FeatureMap,
     /// How problems are solved.
@@ -43,9 +46,6 @@ pub struct Model {
 struct Format {
     kind: String,
     version: u32,
-    /// Who wrote the file; empty in older ones.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    library: String,
 }
 
 /// Just enough of a file to tell what it is before the rest is understood.
@@ -167,8 +167,8 @@ impl Model {
             return Err(Error::Size { what: "weights of the model", expected: names.len(), found: weights.len() });
         }
         let weights = names.into_iter().zip(weights).map(|(name, &weight)| NamedWeight { name, weight }).collect();
-        let format = Format { kind: KIND.to_string(), version: FORMAT_VERSION, library: LIBRARY.to_string() };
-        let model = Self { format, features, matcher, weights, training, atlas: None };
+        let format = Format { kind: KIND.to_string(), version: FORMAT_VERSION };
+        let model = Self { format, library: LIBRARY.to_string(), features, matcher, weights, training, atlas: None };
         model.check()?;
         Ok(model)
     }
@@ -235,7 +235,7 @@ impl Model {
     /// The library that made the model, with its version; empty where its file does not say.
     #[must_use]
     pub fn library(&self) -> &str {
-        &self.format.library
+        &self.library
     }
 
     /// The weights, in the order of the features.

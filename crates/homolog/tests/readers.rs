@@ -18,7 +18,8 @@ const COUNT: usize = 2000;
 fn no_reader_panics_on_mutated_files() {
     let seeds = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds");
     for (name, target) in targets::TARGETS {
-        let mut paths: Vec<_> = std::fs::read_dir(seeds.join(name)).unwrap().map(|entry| entry.unwrap().path()).collect();
+        let mut paths: Vec<_> =
+            std::fs::read_dir(seeds.join(name)).unwrap().map(|entry| entry.unwrap().path()).collect();
         paths.sort();
         let seeds: Vec<Vec<u8>> = paths.iter().map(|path| std::fs::read(path).unwrap()).collect();
         assert!(!seeds.is_empty(), "{name}");

@@ -44,7 +44,7 @@ pub(crate) struct Arguments {
     /// that would be more than 2000]
     #[arg(long, value_name = "all|none|N|random:N|template:ID", value_parser = parse_pairing)]
     pairs: Option<PairChoice>,
-    /// What the pairs are for: training, validation and test in turn, by their left graph (pairs), or so that no graph is in two of
+    /// What the pairs are for: training, validation and test in turn, by their left graph (pairs), or such that no graph is in two of
     /// them (specimens)
     #[arg(long, value_enum, value_name = "pairs|specimens", num_args = 0..=1, default_missing_value = "pairs", hide_possible_values = true)]
     split: Option<SplitChoice>,

@@ -52,7 +52,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     let results = Results {
         data: format!(
             "The pictures show a toy building that turns in front of a camera: {pictures} of them, with the same {points} points \
-             (landmarks) marked in each, off by a pixel or so as a hand's marks are."
+             (landmarks) marked in each, off by a pixel or so, as marks set by hand are."
         ),
         input: &input,
         frames: &frames,

@@ -100,12 +100,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     let all = Evaluation::of(&examples, &answers, |_| true);
     let (done, missing) = (all.losses.len(), examples.len() - all.losses.len());
     let mut text = format!("{} loss on {done} pairs, {} answers proven optimal\n", loss.name(), all.proven);
-    if let (Some(ended_by), 1..) = (ended_by, missing) {
-        writeln!(
+    match ended_by {
+        Some(ended_by) if done == 0 => writeln!(text, "Ended early by {ended_by}, before the first pair was matched.")?,
+        Some(ended_by) if missing > 0 => writeln!(
             text,
-            "Ended early by {ended_by}: {missing} of {} pairs were not matched, and everything below is about the others.",
+            "Ended early by {ended_by}: {missing} of {} pairs were not matched; everything below is about the others.",
             examples.len()
-        )?;
+        )?,
+        _ => {}
     }
     let splits = report.splits(&mut text)?;
     let matches = model.features.unmatched.then(|| {

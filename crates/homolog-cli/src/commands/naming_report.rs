@@ -58,7 +58,7 @@ pub(super) fn evaluate(model: &Model, input: &Input, limit: Option<Duration>, wo
     if let (Some(ended_by), 1..) = (ended_by, with_names - named.len()) {
         writeln!(
             text,
-            "Ended early by {ended_by}: {} of {with_names} specimens were not named, and everything below is about the others.",
+            "Ended early by {ended_by}: {} of {with_names} specimens were not named; everything below is about the others.",
             with_names - named.len()
         )?;
     }

@@ -23,7 +23,7 @@ pub(crate) struct Results<'a> {
     pub(crate) baselines: Vec<BaselineResult>,
     /// Some methods at the largest baseline.
     pub(crate) by_pairs: Vec<ByPairs>,
-    /// What a reader may look for in vain, and why it is not there.
+    /// What a reader may look for and not find, and why.
     pub(crate) absent: Vec<String>,
 }
 

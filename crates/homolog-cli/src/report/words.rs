@@ -75,12 +75,12 @@ pub(super) fn how_to_read(results: &Results<'_>) -> Vec<String> {
     lines.push(
         "After ± stands the standard error: how much the mean would vary if other pairs had been drawn. Where all test pairs came out alike \
          it would be 0, which is not certainty: there the 95 % interval of Wilson stands in brackets instead, and in the charts as a bar. \
-         0 of 210 wrong, for instance, is compatible with up to 1.8 % in the long run."
+         0 of 210 wrong, for instance, is compatible with up to 1.8 % in the long run (landmarks taken as independent)."
             .to_string(),
     );
     if !results.learned().is_empty() {
         lines.push(
-            "λ says how far learning may move from the weights before learning: the smaller, the further. It is chosen by the validation pairs."
+            "λ says how much large weights cost: the smaller it is, the more closely learning follows the labelled pairs. It is chosen by the validation pairs."
                 .to_string(),
         );
     }
@@ -117,8 +117,8 @@ pub(super) fn training(results: &Results<'_>) -> Vec<Block> {
         return Vec::new();
     }
     vec![Block::Text(format!(
-        "There is no such curve for {}: with edges its search for the worst mistake proves nothing, and without a proof there is no bound to \
-         draw. The method quadratic-certified has one.",
+        "Only training that proves how good its weights are has a curve here. There is none for {}: with edges its search for the worst mistake \
+         proves nothing, so there is no bound to draw; the method quadratic-certified has one.",
         without.join(", ")
     ))]
 }

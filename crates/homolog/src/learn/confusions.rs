@@ -68,7 +68,7 @@ impl Confusions {
         names.sort_by(|a, b| (b.wrong * a.of).cmp(&(a.wrong * b.of)));
         let confusions = mistakes.into_iter().map(|((name, found), times)| Confusion { name, found, times });
         let mut confusions: Vec<Confusion> = confusions.collect();
-        confusions.sort_by(|a, b| b.times.cmp(&a.times));
+        confusions.sort_by_key(|one| std::cmp::Reverse(one.times));
         Self { names, confusions }
     }
 }
