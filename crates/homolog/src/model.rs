@@ -265,9 +265,10 @@ impl Model {
     /// The problem of matching two graphs under this model.
     ///
     /// # Errors
-    /// A graph without the parts that the features need.
+    /// A graph without the parts that the features need; graphs too large for the matcher, which is seen before anything is computed.
     pub fn problem(&self, pair: &Pair) -> Result<(Instance, Compatibility)> {
-        FeatureMap::check_size(pair.left.node_count(), pair.right.node_count())?;
+        let has_edges = !self.features.edge.is_empty();
+        self.matcher.check_size(pair.left.node_count(), pair.right.node_count(), has_edges)?;
         // As given there is no turn to try.
         let posed = if self.features.pose.is_as_given() { pair } else { &self.posed(pair)? };
         let (left, right) = (Arc::new(self.describe(&posed.left)?), Arc::new(self.describe(&posed.right)?));

@@ -255,11 +255,28 @@ fn names_that_repeat_are_numbered_in_linear_time() {
     assert!(names.last().unwrap().ends_with("#20000"), "{:?}", names.last());
 }
 
+/// Refused before the graphs are described, which these could not be: they have no points.
+#[test]
+fn graphs_too_large_for_the_matcher_are_refused_before_any_work() {
+    use homolog::matching::{Exact, FrankWolfe, Method};
+    for (method, limit) in
+        [(Method::Exact(Exact::default()), 20_000_000), (Method::FrankWolfe(FrankWolfe::default()), 33_554_432)]
+    {
+        let model = homolog::model::Model::unlearned(homolog::features::FeatureMap::paper_quadratic(), method).unwrap();
+        let graph = || std::sync::Arc::new(homolog::graph::Graph::new(10_000));
+        let error = model.problem(&homolog::graph::Pair::new(graph(), graph())).unwrap_err();
+        assert!(
+            matches!(error, homolog::Error::TooLarge { limit: at, found: 100_000_000, .. } if at == limit),
+            "{error}"
+        );
+    }
+}
+
 /// Refused before any memory is taken for the scores.
 #[test]
 fn graphs_too_large_to_score_are_refused() {
     let map = homolog::features::FeatureMap { node: vec![], ..homolog::features::FeatureMap::paper_linear() };
     let described = std::sync::Arc::new(map.describe(&homolog::graph::Graph::new(25_000)).unwrap());
     let error = map.instance(&described, &described).unwrap_err();
-    assert_eq!(error.to_string(), "left nodes times right nodes: 625000000 is more than the 67108864 it can take");
+    assert_eq!(error.to_string(), "pairs of a left and a right node: 625000000 is more than the 134217728 it can take");
 }

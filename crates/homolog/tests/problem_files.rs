@@ -55,6 +55,7 @@ fn malformed_dd_text_is_refused_with_line_and_reason() {
         ("p two 2 0 0\n".into(), 1, "\"two\" is not a whole number"),
         ("p -1 2 0 0\n".into(), 1, "\"-1\" is not a whole number"),
         ("p 4000000000 4000000000 1 1\n".into(), 1, "are too many"),
+        ("p 8192 8192 1 0\na 0 0 0 1\n".into(), 1, "8192 by 8192 nodes are too many for the assignments that 26 bytes"),
         ("p 99999999999 1 1 1\n".into(), 1, "are too many"),
         ("p 67108864 0 0 0\n".into(), 1, "nodes on one side: 67108864 is more than the 1048576"),
         ("p 8192 8192 67108864 0\n".into(), 1, "promises 67108864 assignments, more than the 23 bytes"),

@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 fn heuristics() -> Vec<Method> {
     let plain = GraduatedAssignment { polish: false, ..GraduatedAssignment::default() };
     let mut all: Vec<Method> = Method::all().into_iter().filter(is_heuristic).collect();
-    assert_eq!(all.len(), 5);
+    assert_eq!(all.len(), 6);
     all.push(Method::GraduatedAssignment(plain));
     all.push(Method::Bistochastic(Bistochastic { assignment: plain, ..Bistochastic::default() }));
     all.push(Method::Spectral(Spectral { polish: false, ..Spectral::default() }));
@@ -32,7 +32,7 @@ fn heuristics() -> Vec<Method> {
 }
 
 fn is_heuristic(method: &Method) -> bool {
-    ["graduated-assignment", "bistochastic", "spectral", "rrwm", "frank-wolfe"].contains(&method.name())
+    ["graduated-assignment", "bistochastic", "spectral", "rrwm", "frank-wolfe", "tabu-search"].contains(&method.name())
 }
 
 fn solve(method: &Method, problem: &Compatibility) -> Solution {
@@ -75,8 +75,14 @@ fn answers_are_valid_and_bounds_hold_on_problems_of_every_kind() {
 #[test]
 fn with_local_search_small_problems_are_mostly_solved() {
     // Out of 200 each; a few below what was counted, to leave room for another order of summation.
-    let marks =
-        [("graduated-assignment", 183), ("bistochastic", 162), ("spectral", 168), ("rrwm", 167), ("frank-wolfe", 198)];
+    let marks = [
+        ("graduated-assignment", 183),
+        ("bistochastic", 162),
+        ("spectral", 168),
+        ("rrwm", 167),
+        ("frank-wolfe", 198),
+        ("tabu-search", 198),
+    ];
     for method in Method::all().into_iter().filter(is_heuristic) {
         let mut rng = rng(12);
         let mut solved = 0;

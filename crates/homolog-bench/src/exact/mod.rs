@@ -25,6 +25,9 @@ pub(crate) struct Arguments {
     /// Also the harder QAPLIB problems with 15 to 20 nodes, each up to two minutes.
     #[arg(long)]
     long: bool,
+    /// All QAPLIB problems, with this limit in seconds for each.
+    #[arg(long, value_name = "SECONDS")]
+    each: Option<f64>,
     /// Where the data is; else the folder that HOMOLOG_DATA names, or ../shared/data.
     #[arg(long)]
     data: Option<PathBuf>,
@@ -100,12 +103,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     }
     if wanted(Part::Qaplib) {
         println!("## QAPLIB\n\n{HEAD}");
-        for (problem, seconds) in problems::qaplib(data, arguments.long)? {
+        let mut solved = Vec::new();
+        for (problem, seconds) in problems::qaplib(data, arguments.long, arguments.each)? {
             let run = solve(&problem, seconds);
             print_line(&run);
-            runs.push(run);
+            solved.push(run);
         }
         println!();
+        summarise(&solved);
+        runs.extend(solved);
     }
     if wanted(Part::HouseLearned) {
         let learned = learned::learn(data, 90)?;

@@ -73,13 +73,14 @@ pub(super) fn dd(data: &Path) -> Result<Vec<Problem>> {
     [("motor1", -94.18), ("opengm1", -170.64)].map(load).into_iter().collect()
 }
 
-/// QAPLIB problems with their limits in seconds: 12 nodes to prove, 30 nodes to come close to.
-pub(super) fn qaplib(data: &Path, long: bool) -> Result<Vec<(Problem, f64)>> {
+/// QAPLIB problems with their limits in seconds: 12 nodes to prove, 30 nodes to come close to; or the same for all.
+pub(super) fn qaplib(data: &Path, long: bool, each: Option<f64>) -> Result<Vec<(Problem, f64)>> {
     let folder = data.join("benchmarks/qaplib");
     let mut problems = Vec::new();
     for line in read(&folder.join("best_known.csv"))?.lines().skip(1) {
         let fields: Vec<&str> = line.split(',').collect();
         let seconds = match fields[1].parse::<usize>()? {
+            _ if each.is_some() => each.unwrap_or_default(),
             ..=12 => 60.0,
             30.. => 5.0,
             _ if long => 120.0,

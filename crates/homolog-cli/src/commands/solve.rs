@@ -7,7 +7,7 @@ use crate::given::Given;
 use crate::inputs::extension;
 use crate::progress::{catch_ctrl_c, stop_is_wanted};
 use crate::{Ending, files};
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use homolog::Control;
 use homolog::data::problem::{self, ProblemFile};
 use homolog::matching::Sense;
@@ -130,16 +130,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     arguments.put_out(&Answer::new(name, costs, &method, sense, &solution, seconds, names, ranked))
 }
 
-/// The most cells of a table that is made of a list of pairs: 512 MB.
-const MOST_CELLS: usize = 1 << 26;
-
 fn as_table(pairs: &Sparse) -> Result<Compatibility> {
-    let (left, right) = (pairs.left_count(), pairs.right_count());
-    if left.saturating_mul(right) > MOST_CELLS {
-        bail!(
-            "{left} by {right} nodes are too many for these options; without them the pairs are solved as they stand"
-        );
-    }
+    Compatibility::check_size(pairs.left_count(), pairs.right_count())
+        .context("these options need a table of all pairs; without them the pairs are solved as they stand")?;
     Ok(pairs.to_dense())
 }
 

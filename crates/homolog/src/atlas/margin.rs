@@ -7,7 +7,7 @@
 
 use super::naming::Call;
 use crate::Result;
-use crate::matching::{Compatibility, Linear, Matcher, Solution, Workspace};
+use crate::matching::{Compatibility, Linear, Solution, Workspace};
 
 /// One for each matched landmark, in order.
 pub(super) fn margins(problem: &Compatibility, solution: &Solution, work: &mut Workspace) -> Result<Vec<Call>> {
@@ -26,7 +26,7 @@ pub(super) fn margins(problem: &Compatibility, solution: &Solution, work: &mut W
     let mut calls = Vec::with_capacity(most);
     for (landmark, point) in solution.matching.pairs() {
         let value = std::mem::replace(&mut linear.node[[landmark, point]], f64::NEG_INFINITY);
-        let other = Linear::default().solve(&linear, work)?.matching;
+        let other = Linear::default().solve_through(&linear, work)?.matching;
         linear.node[[landmark, point]] = value;
         let comparable = problem.unmatched.is_some() || other.matched_count() == most;
         let margin = if comparable { solution.score - problem.score(&other)? } else { f64::INFINITY };

@@ -10,7 +10,7 @@ use super::evidence::monomial_table;
 use super::{Atlas, Pose, Presence};
 use crate::Result;
 use crate::geometry::{Similarity, main_axes};
-use crate::matching::{Compatibility, Linear, Matcher, Matching, Workspace};
+use crate::matching::{Compatibility, Linear, Matching, Workspace};
 use ndarray::{Array1, Array2, ArrayView2, Axis};
 
 /// Rotations to try in the plane, and rolls about an axis in space.
@@ -112,7 +112,7 @@ impl<'a> Poser<'a> {
         let node = self.scores(points, &frame, width);
         let unmatched = (!self.complete).then(|| Array1::zeros(node.nrows()));
         let problem = Compatibility { unmatched, ..Compatibility::linear(node) };
-        let solution = Linear::default().solve(&problem, work)?;
+        let solution = Linear::default().solve_through(&problem, work)?;
         Ok(Placed { frame, matching: solution.matching, score: solution.score })
     }
 

@@ -5,9 +5,9 @@
 //! infinity that no matching would want: `inf` among costs, `-inf` among scores. NaN and the other infinity are refused with their place.
 
 use super::table;
-use super::{MAX_CELLS, malformed, shorten};
-use crate::matching::Compatibility;
+use super::{malformed, shorten};
 pub use crate::matching::Sense;
+use crate::matching::{Compatibility, MAX_CELLS};
 use crate::{Error, Result};
 use ndarray::Array2;
 

@@ -27,6 +27,9 @@ const NO_CELL: u32 = u32::MAX;
 /// The bytes of "a 0 0 0 0" and of "e 0 1 0": a text that promises more lines than it has room for is refused at once.
 const SHORTEST_ASSIGNMENT: usize = 9;
 const SHORTEST_EDGE: usize = 7;
+/// A table of all pairs is made of few lines, but not a large one of hardly any: a hundred lines of text do not take a gigabyte.
+const FEW_CELLS: usize = 1 << 20;
+const CELLS_PER_BYTE: usize = 1 << 10;
 
 /// Reads a problem.
 ///
@@ -97,6 +100,10 @@ impl Reader {
                 return malformed(FORMAT, line, reason);
             }
         }
+        if cells > FEW_CELLS.max(text_length.saturating_mul(CELLS_PER_BYTE)) {
+            let reason = format!("{n} by {m} nodes are too many for the assignments that {text_length} bytes hold");
+            return malformed(FORMAT, line, reason);
+        }
         Ok(Self {
             node: Array2::from_elem((n, m), f64::NEG_INFINITY),
             assignment_count,
@@ -124,7 +131,7 @@ impl Reader {
                 format!("left node {left} and right node {right} have an assignment already"),
             );
         }
-        // Below 2^26, as there are at most so many cells.
+        // Below 2^32: there are fewer cells.
         self.cells[id] = u32::try_from(left * self.node.ncols() + right).unwrap_or(NO_CELL);
         // 0 - 0 is 0, where -0 would be minus zero.
         self.node[[left, right]] = 0.0 - cost;

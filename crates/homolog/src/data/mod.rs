@@ -19,25 +19,19 @@ mod table;
 pub mod tps;
 pub mod turntable;
 
+use crate::matching::Compatibility;
 use crate::{Error, Result};
-
-/// The most cells (left nodes times right nodes) a problem read from text may have: 512 MB of scores. A header with a slip of the
-/// finger should not take the machine down.
-const MAX_CELLS: usize = 1 << 26;
 
 /// The most nodes on one side of a problem read from a file: with none on the other side it has no cells, but answers all the same.
 const MAX_SIDE: usize = 1 << 20;
 
 /// Refuses sizes whose scores would take the machine down, before any memory is taken.
 fn check_cells(rows: usize, columns: usize) -> Result<()> {
-    let (side, cells) = (rows.max(columns), rows.saturating_mul(columns));
+    let side = rows.max(columns);
     if side > MAX_SIDE {
         return Err(Error::TooLarge { what: "nodes on one side", limit: MAX_SIDE, found: side });
     }
-    if cells > MAX_CELLS {
-        return Err(Error::TooLarge { what: "cells (left nodes times right nodes)", limit: MAX_CELLS, found: cells });
-    }
-    Ok(())
+    Compatibility::check_size(rows, columns)
 }
 
 fn malformed<T>(format: &'static str, line: usize, reason: impl Into<String>) -> Result<T> {

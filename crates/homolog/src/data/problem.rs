@@ -19,8 +19,7 @@
 //! can be. An entry of `edges` is [i, j, k, l, score]: what left edge (i, j) on right edge (k, l) adds; entries for the same edges add up. In
 //! `edge_factors` each entry is an edge and its factors, and d(e, f) = Σ_t a_t(e) b_t(f). With `"sense": "minimize"` all of these are costs.
 
-use super::MAX_CELLS;
-use crate::matching::{Compatibility, Constraint, EdgeList, EdgeTerm, Restrictions, Sense};
+use crate::matching::{Compatibility, Constraint, EdgeList, EdgeTerm, MAX_CELLS, Restrictions, Sense};
 use crate::{Error, Result};
 use ndarray::{Array1, Array2};
 use serde::{Deserialize, Serialize};

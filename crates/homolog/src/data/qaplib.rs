@@ -4,8 +4,8 @@
 //! [`Compatibility`] scores are negated costs: node_ik = -a_ii b_kk, and the edge term has the single factor -a_ij times b_kl. Lines
 //! make no difference; they are counted for messages.
 
-use super::{MAX_CELLS, count, malformed, number};
-use crate::matching::{Compatibility, EdgeList, EdgeTerm};
+use super::{count, malformed, number};
+use crate::matching::{Compatibility, EdgeList, EdgeTerm, MAX_CELLS};
 use crate::{Error, Result};
 use ndarray::{Array2, ArrayView2};
 use std::sync::Arc;

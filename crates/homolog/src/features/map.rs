@@ -6,7 +6,7 @@
 use super::{Adjacency, Comparison, Described, Descriptor, EdgeKind, Instance, Pose, Scale, ShapeContext};
 use crate::geometry::{Delaunay, EdgeRule};
 use crate::graph::Graph;
-use crate::matching::Constraint;
+use crate::matching::{Compatibility, Constraint};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -15,8 +15,6 @@ use std::sync::Arc;
 
 /// The start of an edge feature's weight beside features of nodes.
 const EDGE_START: f64 = 0.2;
-/// The most pairs of nodes (left times right) that are scored: 512 MB of scores.
-pub const MAX_CELLS: usize = 1 << 26;
 
 /// The features of a model, as settings.
 ///
@@ -212,29 +210,17 @@ impl FeatureMap {
         Described::new(self, graph)
     }
 
-    /// Refuses pairs of graphs whose scores would not fit into memory; worth asking before they are described.
-    ///
-    /// # Errors
-    /// More pairs of nodes than [`MAX_CELLS`].
-    pub fn check_size(left_count: usize, right_count: usize) -> Result<()> {
-        let found = left_count.saturating_mul(right_count);
-        if found > MAX_CELLS {
-            return Err(Error::TooLarge { what: "left nodes times right nodes", limit: MAX_CELLS, found });
-        }
-        Ok(())
-    }
-
     /// The problem of matching one described graph to another.
     ///
     /// # Errors
-    /// One of them was described by another feature map.
+    /// One of them was described by another feature map; more pairs of nodes than a problem can have.
     pub fn instance(&self, left: &Arc<Described>, right: &Arc<Described>) -> Result<Instance> {
         for (side, described) in [("left", left), ("right", right)] {
             if described.plan.map != *self {
                 return Err(Error::OtherFeatures { side });
             }
         }
-        Self::check_size(left.node_count(), right.node_count())?;
+        Compatibility::check_size(left.node_count(), right.node_count())?;
         Ok(Instance::new(Arc::clone(left), Arc::clone(right)))
     }
 }

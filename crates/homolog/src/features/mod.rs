@@ -50,7 +50,7 @@ pub use image_descriptor::{ImageDescriptor, describe_points};
 pub use image_points::ImagePoints;
 pub use instance::Instance;
 pub use length::{LengthUnit, Lengths};
-pub use map::{FeatureMap, MAX_CELLS, NodeFeature};
+pub use map::{FeatureMap, NodeFeature};
 pub use patch::Patch;
 pub use pose::{FAR_TURN, Pose, Turns, turn_of};
 pub use position::Position;

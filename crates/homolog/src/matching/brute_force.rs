@@ -49,7 +49,7 @@ impl Matcher for BruteForce {
         let mut matching = Matching::new(map, m, problem.constraint)?;
         if stopped {
             // What was met so far may be smaller than it has to be.
-            let linear = Linear::default().solve(&problem.without_edges(), work)?.matching;
+            let linear = Linear::default().solve_through(&problem.without_edges(), work)?.matching;
             let forced = |&(i, _): &(usize, usize)| problem.unmatched_score(i) == f64::NEG_INFINITY;
             if linear.pairs().filter(forced).count() > placed {
                 matching = linear;

@@ -82,8 +82,9 @@ pub fn k_best(problem: &Compatibility, matcher: &dyn Matcher, count: usize, work
     while let Some(best) = open.pop() {
         if found.matchings.len() + 1 < count && !work.interrupted() {
             for class in best.class.split(problem, &best.matching) {
-                if let Some(solution) = class.solve(problem, matcher, size, work)? {
-                    found.proven &= solution.status == Status::Optimal;
+                let (solution, status) = class.solve(problem, matcher, size, work)?;
+                found.proven &= status == Status::Optimal;
+                if let Some(solution) = solution {
                     open.push(Candidate { score: solution.score, matching: solution.matching, class });
                 }
             }
@@ -128,14 +129,14 @@ impl Class {
         classes
     }
 
-    /// Its best matching, if it has any.
+    /// Its best matching, if it has any, and how sure that is.
     fn solve(
         &self,
         problem: &Compatibility,
         matcher: &dyn Matcher,
         size: usize,
         work: &mut Workspace,
-    ) -> Result<Option<Solution>> {
+    ) -> Result<(Option<Solution>, Status)> {
         let mut narrowed = problem.clone();
         self.given.apply(&mut narrowed)?;
         for &left in &self.closed {
@@ -153,6 +154,7 @@ impl Class {
             && placed(problem, matching) == size;
         // Prices that were taken away to force a node are counted again.
         solution.score = problem.score(matching)?;
-        Ok(complete.then_some(solution))
+        let status = solution.status;
+        Ok((complete.then_some(solution), status))
     }
 }

@@ -1,8 +1,11 @@
 //! [`Method`]: the list of all matchers, for settings files, programs and the conformance tests.
 
+use super::soft::check_nodes;
 use super::{
-    Bistochastic, BruteForce, Exact, FrankWolfe, GraduatedAssignment, Hungarian, Linear, Matcher, Rrwm, Spectral,
+    Bistochastic, BruteForce, Compatibility, Exact, FrankWolfe, GraduatedAssignment, Hungarian, Linear, Matcher, Rrwm,
+    Spectral, TabuSearch,
 };
+use crate::Result;
 use serde::{Deserialize, Serialize};
 
 /// Every matcher there is, by name, with its settings.
@@ -30,6 +33,8 @@ pub enum Method {
     Rrwm(Rrwm),
     /// Frank-Wolfe ascent from several starts and local search.
     FrankWolfe(FrankWolfe),
+    /// Robust tabu search with restarts: for dense graphs.
+    TabuSearch(TabuSearch),
     /// Tries every matching of a small problem, edges included.
     BruteForce(BruteForce),
     /// Exact quadratic matching with bounds, to be stopped at any time.
@@ -48,6 +53,7 @@ impl Method {
             Self::Spectral(Spectral::default()),
             Self::Rrwm(Rrwm::default()),
             Self::FrankWolfe(FrankWolfe::default()),
+            Self::TabuSearch(TabuSearch::default()),
             Self::BruteForce(BruteForce::default()),
             Self::Exact(Exact::default()),
         ]
@@ -64,8 +70,27 @@ impl Method {
             Self::Spectral(_) => "spectral",
             Self::Rrwm(_) => "rrwm",
             Self::FrankWolfe(_) => "frank-wolfe",
+            Self::TabuSearch(_) => "tabu-search",
             Self::BruteForce(_) => "brute-force",
             Self::Exact(_) => "exact",
+        }
+    }
+
+    /// Refuses problems that this matcher would refuse for their number of nodes alone: worth asking before the problem is made.
+    ///
+    /// # Errors
+    /// [`Error::TooLarge`](crate::Error::TooLarge) with the size and the limit.
+    pub fn check_size(&self, left_count: usize, right_count: usize, has_edges: bool) -> Result<()> {
+        Compatibility::check_size(left_count, right_count)?;
+        match self {
+            Self::Exact(exact) if has_edges => exact.check_nodes(left_count, right_count),
+            Self::GraduatedAssignment(_)
+            | Self::Bistochastic(_)
+            | Self::Spectral(_)
+            | Self::Rrwm(_)
+            | Self::FrankWolfe(_)
+            | Self::TabuSearch(_) => check_nodes(left_count, right_count),
+            _ => Ok(()),
         }
     }
 
@@ -80,6 +105,7 @@ impl Method {
             Self::Spectral(solver) => solver,
             Self::Rrwm(solver) => solver,
             Self::FrankWolfe(solver) => solver,
+            Self::TabuSearch(solver) => solver,
             Self::BruteForce(solver) => solver,
             Self::Exact(solver) => solver,
         }

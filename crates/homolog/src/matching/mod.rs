@@ -8,7 +8,7 @@
 //! | `problem` | the problem and the answer: scores, edges, matchings, certificates and how they are verified |
 //! | `linear` | exact linear assignment, and a second, simple solver that checks it |
 //! | `soft` | heuristics that move through soft matchings: graduated assignment, Frank-Wolfe, spectral methods, random walks |
-//! | `search` | heuristics that move from matching to matching: growth from the best edges, local search |
+//! | `search` | heuristics that move from matching to matching: growth from the best edges, local search, tabu search |
 //! | `lp` | the linear relaxation, with bounds from both sides |
 //! | `exact` | branch and bound over the relaxation |
 //!
@@ -33,9 +33,10 @@ pub use lp::{EdgeShare, LpRelaxation, Relaxed, WarmStart};
 pub use margins::{Margin, margins};
 pub use method::Method;
 pub use problem::{
-    Certificate, Compatibility, Constraint, EdgeList, EdgeTerm, Matching, Restrictions, RightOrder, Sense, Shortage,
-    Solution, Status, verify,
+    Certificate, Compatibility, Constraint, EdgeList, EdgeTerm, MAX_CELLS, Matching, Restrictions, RightOrder, Sense,
+    Shortage, Solution, Status, verify,
 };
+pub use search::TabuSearch;
 pub use soft::{Bistochastic, FrankWolfe, GraduatedAssignment, Rrwm, Spectral};
 
 use crate::{Control, Result};

@@ -1,7 +1,8 @@
 //! Exact quadratic matching that can be stopped at any time: a matching, an upper bound, and a proof when they meet.
 //!
 //! 1. The linear relaxation (`lp`) gives upper bounds from its multipliers and candidates from
-//!    its soft matchings; a tabu search improves the candidates.
+//!    its soft matchings; a tabu search improves the candidates. Where graphs are dense, bounds are weak and matchings hard to find,
+//!    so the search comes first and has half of the work.
 //! 2. Every pair (i, k) that cannot reach more than the best matching known is dropped, and the method goes on with the smaller
 //!    problem, from where it was.
 //! 3. When the bound stops falling, the search branches on the left or right node whose choices have least left to hope for, best
@@ -10,16 +11,18 @@
 //! On sparse graphs the relaxation is usually tight and nothing is branched on. What the answer costs cannot be said beforehand:
 //! limits are settings, a time limit is the caller's interrupt, and the matching and the bound are valid whenever it stops.
 
-mod tabu;
+mod incumbent;
 mod tree;
 
-use super::lp::{Listing, Shifts, build, check_size};
+use super::lp::{Listing, Shifts, build, check_nodes, check_size};
 use super::problem::FoldedPrices;
+use super::search::{Growth, Tabu, is_dense};
 use super::{Compatibility, Linear, Matcher, Solution, Status, Workspace};
 use crate::{Error, Result};
+use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
-use tree::Tree;
+use tree::{Root, Tree};
 
 /// A proof is taken as one when bound and score agree to this part of the score, or of the largest single score that could matter if that is
 /// more, once what all matchings have in common is taken off: above the rounding errors of the sums (seen: 1e-14), below any
@@ -92,6 +95,11 @@ impl Exact {
         folded.carry_back(problem, solution)
     }
 
+    /// Refuses problems of more pairs of nodes than `max_entries`, whatever their edges.
+    pub(super) fn check_nodes(&self, left_count: usize, right_count: usize) -> Result<()> {
+        check_nodes(left_count, right_count, self.max_entries)
+    }
+
     fn solve_folded(
         &self,
         folded: &FoldedPrices<'_>,
@@ -99,7 +107,8 @@ impl Exact {
         observe: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
     ) -> Result<Solution> {
         let problem = &*folded.problem;
-        let start = Linear::default().solve(&problem.without_edges(), work)?;
+        // To its end: whatever comes, the answer is feasible.
+        let start = Linear::default().solve_through(&problem.without_edges(), work)?;
         let Some(edge) = &problem.edge else { return Ok(start) };
         let crowd = start.certificate.as_ref().and_then(|certificate| certificate.crowd.as_ref());
         let shifts = Shifts::of(problem, crowd);
@@ -114,7 +123,12 @@ impl Exact {
             observe(&Progress { score, bound: bound.max(score), ..*progress })
         };
         let unshift = |score: f64| folded.unfolded(shifts.unshifted(score / scale));
-        let mut tree = Tree::new(self, &factors, work, &mut tell, &unshift);
+        let gain = gains(problem, &shifts, scale);
+        let growth = Growth { gain: &gain, edge, weight: scale, constraint: problem.constraint };
+        let priced = |i: usize| !shifts.is_crowded_left(i) && problem.unmatched_score(i) > f64::NEG_INFINITY;
+        let search = Tabu::new(&growth, (0..problem.left_count()).map(priced).collect(), 0);
+        let root = Root { factors: &factors, search, dense: is_dense(edge) };
+        let mut tree = Tree::new(self, root, work, &mut tell, &unshift);
         tree.run(&start.matching)?;
         let (proven, iterations) = (tree.is_proven(), tree.iterations);
         let bound = shifts.unshifted_bound(tree.bound() / scale);
@@ -130,4 +144,18 @@ impl Exact {
             shortage: start.shortage,
         })
     }
+}
+
+/// What the search climbs on: each pair beside staying unmatched, shifted and scaled as the factors are; minus infinity where no feasible
+/// matching has it.
+fn gains(problem: &Compatibility, shifts: &Shifts, scale: f64) -> Array2<f64> {
+    // Far below anything that could win, and sums of such stay in range.
+    let lowest = -1e250;
+    Array2::from_shape_fn(problem.node.dim(), |(i, k)| {
+        if shifts.is_open(problem, i, k) {
+            ((shifts.pair(problem, i, k) - shifts.rest(problem, i).unwrap_or(0.0)) * scale).max(lowest)
+        } else {
+            f64::NEG_INFINITY
+        }
+    })
 }

@@ -5,10 +5,11 @@
 //! largest of the bounds of the branches that wait, of the one that was stopped, and the score of the best matching; a branch's
 //! bound is the least that any of its ancestors' or its own multipliers prove.
 
-use super::tabu::Tabu;
+use super::incumbent::Incumbent;
 use super::{Exact, PROOF_TOLERANCE, Progress};
 use crate::Result;
 use crate::matching::lp::{Factors, Halpern, Outlook, Point, START_WEIGHT, linear_problem};
+use crate::matching::search::Tabu;
 use crate::matching::{Compatibility, Linear, Matching, Workspace};
 use std::ops::ControlFlow;
 use std::rc::Rc;
@@ -26,9 +27,15 @@ const WORTH_SHRINKING: f64 = 0.05;
 const MAX_STORED: usize = 1 << 26;
 /// After this many looks without a better matching, only one look in `SEARCH_PAUSE` searches for one.
 const SEARCH_LOOKS: usize = 64;
+const DENSE_LOOKS: usize = 32;
 const SEARCH_PAUSE: usize = 8;
 /// Steps of the tabu search for each step of the relaxation, times cells per entry: about a third of the work.
 const SEARCH_SHARE: f64 = 0.15;
+/// The same where graphs are dense: half of the work.
+const DENSE_SHARE: f64 = 3.0;
+/// Where graphs are dense: steps without a better matching, times cells, after which the search is shaken, and after which, before the
+/// first step of the relaxation, it gives way.
+const PATIENCE: usize = 20;
 
 /// A branch: a problem with a place to go on from.
 struct Node {
@@ -77,6 +84,14 @@ impl Open {
     }
 }
 
+/// The whole problem: as a relaxation and as ground for the search.
+pub(super) struct Root<'a> {
+    pub(super) factors: &'a Factors,
+    pub(super) search: Tabu<'a>,
+    /// Whether most pairs of nodes have an edge on both sides.
+    pub(super) dense: bool,
+}
+
 pub(super) struct Tree<'a> {
     settings: &'a Exact,
     root: &'a Factors,
@@ -84,7 +99,9 @@ pub(super) struct Tree<'a> {
     observe: &'a mut dyn FnMut(&Progress) -> ControlFlow<()>,
     /// A score in here as one of the problem.
     unshift: &'a dyn Fn(f64) -> f64,
-    tabu: Tabu<'a>,
+    best: Incumbent<'a>,
+    search: Tabu<'a>,
+    dense: bool,
     open: Vec<Open>,
     stored: usize,
     /// Bound of a branch that was stopped.
@@ -104,7 +121,7 @@ pub(super) struct Tree<'a> {
 impl<'a> Tree<'a> {
     pub(super) fn new(
         settings: &'a Exact,
-        root: &'a Factors,
+        Root { factors: root, search, dense }: Root<'a>,
         work: &'a mut Workspace,
         observe: &'a mut dyn FnMut(&Progress) -> ControlFlow<()>,
         unshift: &'a dyn Fn(f64) -> f64,
@@ -117,7 +134,9 @@ impl<'a> Tree<'a> {
             work,
             observe,
             unshift,
-            tabu: Tabu::new(root),
+            best: Incumbent::new(root),
+            search,
+            dense,
             open: Vec::new(),
             stored: 0,
             stopped_at: f64::NEG_INFINITY,
@@ -134,7 +153,12 @@ impl<'a> Tree<'a> {
 
     /// Searches until it is proven or stopped.
     pub(super) fn run(&mut self, start: &Matching) -> Result<()> {
-        self.tabu.jump(start.left_to_right());
+        self.go_on_from(start.left_to_right());
+        if self.dense {
+            let work = &*self.work;
+            self.search.search(PATIENCE * self.root.cell_count(), usize::MAX, || work.interrupted());
+            self.best.offer(&self.search.best());
+        }
         let mut next = self.root_node().map(|node| (node, f64::INFINITY));
         loop {
             if let Some((node, bound)) = next {
@@ -161,7 +185,7 @@ impl<'a> Tree<'a> {
 
     /// The whole problem, without the cells that fall short of the start by more than all edges could make up for.
     fn root_node(&self) -> Option<Node> {
-        let least = self.tabu.best_score - self.edge_hope;
+        let least = self.best.score - self.edge_hope;
         let slack = 1e-9 * least.abs();
         let mut keep: Vec<bool> = self.root.cell_score.iter().map(|&score| score >= least - slack).collect();
         self.root.propagate(&mut keep).then(|| {
@@ -188,7 +212,7 @@ impl<'a> Tree<'a> {
 
     /// What no matching beats.
     pub(super) fn bound(&self) -> f64 {
-        self.open.iter().map(|open| open.bound).fold(self.stopped_at.max(self.tabu.best_score), f64::max)
+        self.open.iter().map(|open| open.bound).fold(self.stopped_at.max(self.best.score), f64::max)
     }
 
     /// Whether nothing better than the best matching is left.
@@ -198,7 +222,7 @@ impl<'a> Tree<'a> {
 
     /// A branch that cannot reach more than this has nothing better to offer.
     fn threshold(&self) -> f64 {
-        let score = self.tabu.best_score;
+        let score = self.best.score;
         // Cells that fall short by more than all edges could add do not matter.
         let cell = self.largest_cell.min(self.edge_hope - score);
         let tolerance = PROOF_TOLERANCE * score.abs().max(self.largest_entry).max(cell);
@@ -207,8 +231,7 @@ impl<'a> Tree<'a> {
     }
 
     pub(super) fn matching(&self, problem: &Compatibility) -> Result<Matching> {
-        let rights = self.tabu.best.iter().map(|&cell| self.root.right(cell)).collect();
-        Matching::new(rights, problem.right_count(), problem.constraint)
+        Matching::new(self.best.best().to_vec(), problem.right_count(), problem.constraint)
     }
 
     /// Works on a branch, of which nothing reaches more than `bound`, until it is done, stopped, or to be split.
@@ -268,17 +291,24 @@ impl<'a> Tree<'a> {
         }
         let mut rights = vec![None; self.root.row_count()];
         factors.fixed.iter().for_each(|&(left, right)| rights[left] = right);
-        self.tabu.jump(&rights);
+        self.go_on_from(&rights);
         Outcome::Settled
+    }
+
+    /// A matching to look at, and to search from.
+    fn go_on_from(&mut self, rights: &[Option<usize>]) {
+        self.best.offer(rights);
+        self.search.jump(rights);
     }
 
     /// Rounds the soft matching and searches from there, and from where the last search ended in turns.
     fn improve(&mut self, factors: &Factors, point: &Point) -> Result<()> {
         self.looks_since_better += 1;
-        if self.looks_since_better > SEARCH_LOOKS && !self.looks_since_better.is_multiple_of(SEARCH_PAUSE) {
+        let looks = if self.dense { DENSE_LOOKS } else { SEARCH_LOOKS };
+        if self.looks_since_better > looks && !self.looks_since_better.is_multiple_of(SEARCH_PAUSE) {
             return Ok(());
         }
-        let best = self.tabu.best_score;
+        let best = self.best.score;
         self.searches += 1;
         if !self.searches.is_multiple_of(2) {
             let linear = linear_problem(factors, &point.cells);
@@ -288,14 +318,23 @@ impl<'a> Tree<'a> {
             for (row, column) in rights.iter().enumerate() {
                 map[factors.lefts[row]] = column.map(|column| factors.rights[column]);
             }
-            self.tabu.jump(&map);
+            self.best.offer(&map);
+            // Where bounds are weak what they suggest is no better a start than any.
+            if !self.dense {
+                self.search.jump(&map);
+            }
         }
-        let share = SEARCH_SHARE * (STEPS_PER_LOOK * self.root.entry_count()) as f64 / self.root.cell_count() as f64;
+        if self.dense && self.search.idle_steps() > PATIENCE * self.root.cell_count() {
+            self.search.restart();
+        }
+        let share = if self.dense { DENSE_SHARE } else { SEARCH_SHARE };
+        let share = share * (STEPS_PER_LOOK * self.root.entry_count()) as f64 / self.root.cell_count() as f64;
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a small count")]
         let steps = (share as usize).max(self.root.row_count());
         let work = &*self.work;
-        self.tabu.run(steps, || work.interrupted());
-        if self.tabu.best_score > best {
+        self.search.run(steps, || work.interrupted());
+        self.best.offer(&self.search.best());
+        if self.best.score > best {
             self.looks_since_better = 0;
         }
         Ok(())
@@ -303,7 +342,7 @@ impl<'a> Tree<'a> {
 
     /// Tells the caller how far the work is, the branch at hand having this bound; whether to stop.
     fn is_to_stop(&mut self, here: f64) -> bool {
-        let (score, bound) = (self.tabu.best_score, self.bound().max(here));
+        let (score, bound) = (self.best.score, self.bound().max(here));
         let (iterations, branches, open) = (self.iterations, self.branches, self.open.len());
         let ended = (self.observe)(&Progress { iterations, branches, open, score, bound }).is_break();
         let gap = (bound - score) / self.root.scale;

@@ -17,17 +17,23 @@ use crate::matching::problem::Precise;
 /// The promise of an optimal answer: nothing is better by more than this part of L.
 pub(super) const TOLERANCE: f64 = 1e-9;
 
-/// Solves again where need be. The answer is how far above the score the proven bound is: 0 where that is within the tolerance.
-pub(super) fn refine(problem: &Scores<'_>, core: &mut Core, dense: &mut Dense) -> f64 {
+/// Solves again where need be. The answer is how far above the score the proven bound is: 0 where that is within the tolerance; `None` where
+/// `goes_on` says no.
+pub(super) fn refine(
+    problem: &Scores<'_>,
+    core: &mut Core,
+    dense: &mut Dense,
+    goes_on: &dyn Fn() -> bool,
+) -> Option<f64> {
     let size = core.left.iter().chain(&core.right).fold(0.0_f64, |size, value| size.max(value.abs()));
     // Each row that is placed may change a dual value once more, and round it; errors of either sign add up as their root.
     let noise = 4.0 * f64::EPSILON * (problem.rows as f64).sqrt() * size;
     if noise <= TOLERANCE * estimated_loss(problem, core) {
-        return 0.0;
+        return Some(0.0);
     }
     let loss = loss(problem, core);
     if noise <= TOLERANCE * loss {
-        return 0.0;
+        return Some(0.0);
     }
     if loss == 0.0 {
         // Every row has its best: nothing is better, and dual values of zero prove it.
@@ -36,16 +42,18 @@ pub(super) fn refine(problem: &Scores<'_>, core: &mut Core, dense: &mut Dense) -
             (0..problem.rows).for_each(|row| core.left[row] = chosen(problem, core, row));
             core.right.fill(0.0);
         }
-        return 0.0;
+        return Some(0.0);
     }
     let best: Vec<f64> = (0..problem.rows).map(|row| best_of(problem, row)).collect();
-    solve_again(problem, core, dense, &best);
+    if !solve_again(problem, core, dense, &best, goes_on) {
+        return None;
+    }
     let gap = gap(problem, core, &best);
     for (left, best) in core.left.iter_mut().zip(&best) {
         *left += best;
     }
     let loss = self::loss(problem, core);
-    if gap <= TOLERANCE * loss { 0.0 } else { gap }
+    Some(if gap <= TOLERANCE * loss { 0.0 } else { gap })
 }
 
 /// What a row has in the answer.
@@ -70,7 +78,13 @@ fn loss(problem: &Scores<'_>, core: &Core) -> f64 {
     (0..problem.rows).map(|row| best_of(problem, row) - chosen(problem, core, row)).sum()
 }
 
-fn solve_again(problem: &Scores<'_>, core: &mut Core, dense: &mut Dense, best: &[f64]) {
+fn solve_again(
+    problem: &Scores<'_>,
+    core: &mut Core,
+    dense: &mut Dense,
+    best: &[f64],
+    goes_on: &dyn Fn() -> bool,
+) -> bool {
     let mut values = problem.values.to_vec();
     for (row, best) in best.iter().enumerate() {
         for value in &mut values[row * problem.columns..][..problem.columns] {
@@ -81,8 +95,9 @@ fn solve_again(problem: &Scores<'_>, core: &mut Core, dense: &mut Dense, best: &
         problem.unmatched.map(|prices| prices.iter().zip(best).map(|(price, best)| price - best).collect());
     core.clear(problem.rows, problem.columns);
     let shifted = Scores { values: &values, sign: 1.0, unmatched: unmatched.as_deref(), ..*problem };
-    let placed = dense.solve(&shifted, core, &|| true);
-    debug_assert!(placed, "every row was placed before");
+    let placed = dense.solve(&shifted, core, goes_on);
+    debug_assert!(placed || !goes_on(), "every row was placed before");
+    placed
 }
 
 /// Bound minus score, from the right values; `core.left` is not looked at.

@@ -7,13 +7,16 @@
 use super::core::{NONE, Scores};
 use crate::matching::Shortage;
 
-/// The rows that compete and all the columns they may go to. Empty if every row has a place.
-pub(super) fn find(problem: &Scores<'_>) -> Shortage {
+/// The rows that compete and all the columns they may go to. Empty if every row has a place; `None` where `goes_on` says no.
+pub(super) fn find(problem: &Scores<'_>, goes_on: &dyn Fn() -> bool) -> Option<Shortage> {
     let (n, m) = (problem.rows, problem.columns);
     let mut row_of = vec![NONE; m];
     let mut left_over = Vec::new();
     let mut search = Search { problem, from: vec![NONE; m], reached: Vec::new() };
     for row in 0..n {
+        if !goes_on() {
+            return None;
+        }
         if !search.place(row, &mut row_of) {
             left_over.push(row);
         }
@@ -34,7 +37,7 @@ pub(super) fn find(problem: &Scores<'_>) -> Shortage {
         }
     }
     left.sort_unstable();
-    Shortage { left, right: (0..m).filter(|&column| seen[column]).collect() }
+    Some(Shortage { left, right: (0..m).filter(|&column| seen[column]).collect() })
 }
 
 struct Search<'a> {

@@ -28,7 +28,8 @@ fn minus(a: Cost, b: Cost) -> Cost {
 }
 
 impl Matcher for Hungarian {
-    fn solve(&self, given: &Compatibility, _work: &mut Workspace) -> Result<Solution> {
+    /// Interrupted, it answers with the rows placed so far; the others stay unmatched.
+    fn solve(&self, given: &Compatibility, work: &mut Workspace) -> Result<Solution> {
         given.check()?;
         let folded = FoldedPrices::of(given);
         let problem = &*folded.problem;
@@ -41,25 +42,30 @@ impl Matcher for Hungarian {
         let (n, m) = problem.node.dim();
         let best = |row: usize| problem.node.row(row).iter().copied().fold(problem.unmatched_score(row), f64::max);
         let top: Vec<f64> = (0..n).map(best).map(|best| if best > f64::NEG_INFINITY { best } else { 0.0 }).collect();
-        let columns = assign(n, m + n, |row, column| {
-            if column < m {
-                let score = problem.node[[row, column]];
-                (score > f64::NEG_INFINITY).then_some((0, top[row] - score))
-            } else {
-                let score = problem.unmatched_score(row);
-                // A node that must be matched and is not scores 0.
-                let rest = if score > f64::NEG_INFINITY { (0, top[row] - score) } else { (1, top[row]) };
-                (column == m + row).then_some(rest)
-            }
-        });
+        let (columns, stopped) = assign(
+            n,
+            m + n,
+            || work.interrupted(),
+            |row, column| {
+                if column < m {
+                    let score = problem.node[[row, column]];
+                    (score > f64::NEG_INFINITY).then_some((0, top[row] - score))
+                } else {
+                    let score = problem.unmatched_score(row);
+                    // A node that must be matched and is not scores 0.
+                    let rest = if score > f64::NEG_INFINITY { (0, top[row] - score) } else { (1, top[row]) };
+                    (column == m + row).then_some(rest)
+                }
+            },
+        );
         let map = columns.into_iter().map(|column| (column < m).then_some(column)).collect();
         let matching = Matching::new(map, m, Constraint::OneToOne)?;
         let score = problem.score(&matching)?;
         let solution = Solution {
             matching,
             score,
-            bound: score,
-            status: Status::Optimal,
+            bound: if stopped { f64::INFINITY } else { score },
+            status: if stopped { Status::Limit } else { Status::Optimal },
             iterations: n,
             certificate: None,
             shortage: None,
@@ -68,18 +74,29 @@ impl Matcher for Hungarian {
     }
 }
 
-/// The cheapest way to give every row a column of its own; every row must have a column nobody else can take.
-fn assign(rows: usize, columns: usize, cost: impl Fn(usize, usize) -> Option<Cost>) -> Vec<usize> {
+/// The cheapest way to give every row a column of its own; every row must have a column nobody else can take. And whether it was stopped:
+/// then the last rows have none.
+fn assign(
+    rows: usize,
+    columns: usize,
+    stop: impl Fn() -> bool,
+    cost: impl Fn(usize, usize) -> Option<Cost>,
+) -> (Vec<usize>, bool) {
     let mut row_price = vec![(0, 0.0); rows];
     let mut column_price = vec![(0, 0.0); columns];
     let mut row_of = vec![None; columns];
-    for new_row in 0..rows {
+    let mut stopped = false;
+    'rows: for new_row in 0..rows {
         let mut distance: Vec<Option<Cost>> = vec![None; columns];
         let mut from: Vec<Option<usize>> = vec![None; columns];
         let mut done = vec![false; columns];
         let mut order = Vec::new();
         let (mut row, mut length, mut last) = (new_row, (0, 0.0), None);
         let end = loop {
+            if stop() {
+                stopped = true;
+                break 'rows;
+            }
             for column in (0..columns).filter(|&column| !done[column]) {
                 if let Some(cost) = cost(row, column) {
                     let reduced = minus(minus(cost, row_price[row]), column_price[column]);
@@ -129,5 +146,5 @@ fn assign(rows: usize, columns: usize, cost: impl Fn(usize, usize) -> Option<Cos
             column_of[row] = column;
         }
     }
-    column_of
+    (column_of, stopped)
 }

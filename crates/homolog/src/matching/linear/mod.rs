@@ -38,7 +38,7 @@ use self::sparse::SparseBuffers;
 pub use self::sparse::{Sparse, verify_sparse};
 use super::problem::FoldedPrices;
 use super::{Certificate, Compatibility, Constraint, Matcher, Matching, Sense, Shortage, Solution, Status, Workspace};
-use crate::{Error, Result};
+use crate::{Control, Error, Result};
 use ndarray::ArrayView2;
 use serde::{Deserialize, Serialize};
 
@@ -75,7 +75,7 @@ pub(crate) struct LinearBuffers {
 
 impl Linear {
     /// Solves without building a [`Solution`]: the right node of each left node, in memory of the workspace. For loops over many
-    /// problems of one size; allocates nothing after the first.
+    /// problems of one size; allocates nothing after the first, and does not ask the workspace's control.
     ///
     /// # Errors
     /// As [`Matcher::solve`].
@@ -88,29 +88,74 @@ impl Linear {
     /// # Ok::<(), homolog::Error>(())
     /// ```
     pub fn assign<'w>(&self, problem: &Compatibility, work: &'w mut Workspace) -> Result<&'w [Option<usize>]> {
+        if problem.right_unmatched.is_some() {
+            problem.check_rest()?;
+            return self.assign(&FoldedPrices::of(problem).problem, work);
+        }
+        self.run(problem, &mut work.linear, None)?;
+        Ok(&work.linear.right_of)
+    }
+
+    /// Leaves the answer in the buffers; without prices of right nodes.
+    fn run(self, problem: &Compatibility, buffers: &mut LinearBuffers, control: Option<&Control>) -> Result<()> {
         if problem.edge.is_some() {
             return Err(Error::Unsupported { solver: "linear", what: "edge scores" });
         }
         problem.check_rest()?;
-        if problem.right_unmatched.is_some() {
-            return self.assign(&FoldedPrices::of(problem).problem, work);
-        }
         if problem.constraint == Constraint::ManyToOne {
-            work.linear.assign_many_to_one(problem)?;
+            buffers.assign_many_to_one(problem)?;
         } else {
             let prices = problem.unmatched.as_ref().map(|prices| prices.view());
-            let given = Given { node: problem.node.view(), sense: Sense::Maximize, prices, control: None };
-            work.linear.assign(&given)?;
+            buffers.assign(&Given { node: problem.node.view(), sense: Sense::Maximize, prices, control })?;
         }
-        if self.require_full && is_short(problem, &work.linear.crowd) {
-            return Err(Error::NoFullMatching { shortage: work.linear.crowd.clone() });
+        if self.require_full && !buffers.stopped && is_short(problem, &buffers.crowd) {
+            return Err(Error::NoFullMatching { shortage: buffers.crowd.clone() });
         }
-        Ok(&work.linear.right_of)
+        Ok(())
+    }
+
+    /// [`Matcher::solve`] to the end, whatever the caller's control says: for small problems inside larger ones.
+    pub(crate) fn solve_through(self, problem: &Compatibility, work: &mut Workspace) -> Result<Solution> {
+        self.solve_within(problem, &mut work.linear, None)
+    }
+
+    fn solve_within(
+        self,
+        given: &Compatibility,
+        buffers: &mut LinearBuffers,
+        control: Option<&Control>,
+    ) -> Result<Solution> {
+        given.check_rest()?;
+        let folded = FoldedPrices::of(given);
+        let problem = &*folded.problem;
+        self.run(problem, buffers, control)?;
+        let matching = Matching::new(buffers.right_of.clone(), problem.right_count(), problem.constraint)?;
+        let score = problem.score(&matching)?;
+        let crowd = (!buffers.crowd.left.is_empty()).then(|| buffers.crowd.clone());
+        let (bound, status) = match buffers.gap {
+            _ if buffers.stopped => (f64::INFINITY, Status::Limit),
+            gap if gap > 0.0 => ((score + gap).next_up(), Status::Converged),
+            _ => (score, Status::Optimal),
+        };
+        let solution = Solution {
+            matching,
+            score,
+            bound,
+            status,
+            iterations: problem.left_count(),
+            shortage: crowd.clone().filter(|crowd| is_short(problem, crowd)),
+            certificate: (!buffers.stopped).then(|| Certificate {
+                left: buffers.left.clone(),
+                right: buffers.right.clone(),
+                crowd,
+            }),
+        };
+        folded.carry_back(given, solution)
     }
 
     /// Solves a matrix where it stands in the caller's memory, without unmatched prices: the right node of each left node. Costs are
-    /// minimised (plus infinity forbids), scores maximised (minus infinity forbids). Unlike the other calls this one stops when the
-    /// workspace's [`Control`](crate::Control) says so: then the answer is `None`.
+    /// minimised (plus infinity forbids), scores maximised (minus infinity forbids). It stops when the workspace's
+    /// [`Control`](crate::Control) says so: then the answer is `None`.
     ///
     /// # Errors
     /// NaN, or the infinity that would be taken at any price; as [`Self::assign`] where a full matching is required.
@@ -144,25 +189,10 @@ impl Linear {
 }
 
 impl Matcher for Linear {
+    /// Interrupted, it answers with the rows placed so far, the others in any place that is free and allowed: [`Status::Limit`], no
+    /// certificate, and where pairs are forbidden a node may be left over that could have been matched.
     fn solve(&self, given: &Compatibility, work: &mut Workspace) -> Result<Solution> {
-        given.check_rest()?;
-        let folded = FoldedPrices::of(given);
-        let problem = &*folded.problem;
-        let right_of = self.assign(problem, work)?.to_vec();
-        let matching = Matching::new(right_of, problem.right_count(), problem.constraint)?;
-        let score = problem.score(&matching)?;
-        let buffers = &work.linear;
-        let crowd = (!buffers.crowd.left.is_empty()).then(|| buffers.crowd.clone());
-        let solution = Solution {
-            matching,
-            score,
-            bound: if buffers.gap > 0.0 { (score + buffers.gap).next_up() } else { score },
-            status: if buffers.gap > 0.0 { Status::Converged } else { Status::Optimal },
-            iterations: problem.left_count(),
-            shortage: crowd.clone().filter(|crowd| is_short(problem, crowd)),
-            certificate: Some(Certificate { left: buffers.left.clone(), right: buffers.right.clone(), crowd }),
-        };
-        folded.carry_back(given, solution)
+        self.solve_within(given, &mut work.linear, Some(&work.control))
     }
 }
 
@@ -244,10 +274,13 @@ impl LinearBuffers {
             self.right.copy_from_slice(&core.right[..m]);
             self.gap = self.cores.gap;
         } else if !problem.goes_on() {
-            self.stopped = true;
+            for (right, &column) in self.right_of.iter_mut().zip(&self.cores.core.column_of) {
+                *right = (column != NONE).then_some(column);
+            }
+            self.stop(problem);
         } else {
             self.copy_scores(problem, scale, m);
-            self.solve_split(n, m);
+            self.solve_split(problem);
         }
         self.unscale(scale);
         Ok(())
@@ -268,10 +301,13 @@ impl LinearBuffers {
             self.crowd.right.extend(0..m);
             self.take_crowd();
         } else if !problem.goes_on() {
-            self.stopped = true;
+            for (k, &i) in self.cores.core.column_of.iter().enumerate().filter(|&(_, &i)| i != NONE) {
+                self.right_of[i] = Some(k);
+            }
+            self.stop(problem);
         } else {
             self.copy_scores(problem, scale, m);
-            self.solve_split(n, m);
+            self.solve_split(problem);
         }
         self.unscale(scale);
         Ok(())
@@ -301,19 +337,48 @@ impl LinearBuffers {
         }
     }
 
+    /// The caller will not wait: nodes without a place that must have one take any that is free and allowed.
+    fn stop(&mut self, problem: &Given<'_>) {
+        let mut is_free = vec![true; problem.node.ncols()];
+        self.right_of.iter().flatten().for_each(|&k| is_free[k] = false);
+        // Taken from the end.
+        let mut free: Vec<usize> = (0..is_free.len()).rev().filter(|&k| is_free[k]).collect();
+        for (i, right) in self.right_of.iter_mut().enumerate().filter(|(_, right)| right.is_none()) {
+            let must = self.unmatched.get(i).is_none_or(|&price| price == f64::NEG_INFINITY);
+            let allowed = |&k: &usize| problem.node[[i, k]] != problem.sense.forbidden();
+            if must && let Some(at) = free.iter().rposition(allowed) {
+                *right = Some(free.remove(at));
+            }
+        }
+        self.stopped = true;
+    }
+
     /// Finds the crowd and solves it (transposed: its right nodes choose) and the rest apart.
-    fn solve_split(&mut self, n: usize, m: usize) {
+    fn solve_split(&mut self, problem: &Given<'_>) {
+        if !self.solve_parts(problem) {
+            self.stop(problem);
+        }
+    }
+
+    /// `false`: the caller will not wait.
+    fn solve_parts(&mut self, problem: &Given<'_>) -> bool {
+        let (n, m) = problem.node.dim();
+        let goes_on = || problem.goes_on();
         let unmatched = some_if_any(&self.unmatched);
         let whole = Scores { rows: n, columns: m, values: &self.scores, sign: 1.0, unmatched };
-        self.crowd = crowd::find(&whole);
+        let Some(crowd) = crowd::find(&whole, &goes_on) else { return false };
+        self.crowd = crowd;
         self.part.clear();
         for &k in &self.crowd.right {
             self.part.extend(self.crowd.left.iter().map(|&i| self.scores[i * m + k]));
         }
         let (rows, columns) = (self.crowd.right.len(), self.crowd.left.len());
         let inside = Scores { rows, columns, values: &self.part, sign: 1.0, unmatched: None };
-        let placed = self.cores.solve(&inside, &|| true);
-        debug_assert!(placed, "a crowd fills its right nodes");
+        let placed = self.cores.solve(&inside, &goes_on);
+        debug_assert!(placed || !goes_on(), "a crowd fills its right nodes");
+        if !placed {
+            return false;
+        }
         self.take_crowd();
 
         let rest_left: Vec<usize> = (0..n).filter(|i| self.crowd.left.binary_search(i).is_err()).collect();
@@ -326,8 +391,11 @@ impl LinearBuffers {
         let prices: Option<Vec<f64>> = prices.map(|prices| rest_left.iter().map(|&i| prices[i]).collect());
         let (rows, columns) = (rest_left.len(), rest_right.len());
         let outside = Scores { rows, columns, values: &self.part, sign: 1.0, unmatched: prices.as_deref() };
-        let placed = self.cores.solve(&outside, &|| true);
-        debug_assert!(placed, "outside the crowd everybody has a place");
+        let placed = self.cores.solve(&outside, &goes_on);
+        debug_assert!(placed || !goes_on(), "outside the crowd everybody has a place");
+        if !placed {
+            return false;
+        }
         self.gap += self.cores.gap;
         let core = &self.cores.core;
         for (row, &i) in rest_left.iter().enumerate() {
@@ -337,6 +405,7 @@ impl LinearBuffers {
         for (column, &k) in rest_right.iter().enumerate() {
             self.right[k] = core.right[column];
         }
+        true
     }
 
     /// Takes over a transposed answer for the crowd.
@@ -402,6 +471,9 @@ impl Cores {
 
     /// All that comes after the first bids.
     fn finish(&mut self, problem: &Scores<'_>, goes_on: &dyn Fn() -> bool) -> bool {
+        if !goes_on() {
+            return false;
+        }
         // Short lists pay where rows are long, but not where many scores are equal. Their column numbers have 31 bits.
         let is_lazy = (lazy::FEWEST_COLUMNS..1 << 31).contains(&problem.columns)
             && problem.rows < 1 << 31
@@ -412,8 +484,9 @@ impl Cores {
         } else {
             self.dense.solve(problem, &mut self.core, goes_on)
         };
-        self.gap = if placed { careful::refine(problem, &mut self.core, &mut self.dense) } else { 0.0 };
-        placed
+        let gap = placed.then(|| careful::refine(problem, &mut self.core, &mut self.dense, goes_on)).flatten();
+        self.gap = gap.unwrap_or(0.0);
+        gap.is_some()
     }
 }
 

@@ -15,7 +15,7 @@
 use super::factors::{Factors, NONE};
 use super::halpern::Point;
 use crate::Result;
-use crate::matching::{Compatibility, Constraint, Linear, Matcher, Solution, Workspace};
+use crate::matching::{Compatibility, Constraint, Linear, Solution, Workspace};
 use ndarray::{Array1, Array2};
 
 /// What multipliers prove, scaled as the factors are.
@@ -39,7 +39,7 @@ impl Outlook {
         }
         self.bound = factors.constant + self.best_entries(factors, point);
         let linear = linear_problem(factors, &self.reach);
-        let answer = Linear::default().solve(&linear, work)?;
+        let answer = Linear::default().solve_through(&linear, work)?;
         if self.bound == f64::NEG_INFINITY || !fills_all_places(factors, &linear, &answer) {
             self.bound = f64::NEG_INFINITY;
             self.reach.fill(f64::NEG_INFINITY);

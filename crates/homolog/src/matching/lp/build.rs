@@ -46,6 +46,11 @@ fn left_pairs(edge: &EdgeTerm) -> Vec<[usize; 2]> {
     pairs
 }
 
+/// Refuses problems of so many nodes that their pairs alone are more than the limit of [`check_size`], before they are made.
+pub(crate) fn check_nodes(left_count: usize, right_count: usize, limit: usize) -> Result<()> {
+    check_cells("pairs of nodes, of which a relaxation needs entries,", left_count, right_count, limit)
+}
+
 /// Refuses problems whose relaxation would have more entries than a limit, before any work is done or memory taken.
 ///
 /// What counts: for each pair of left nodes with an edge, the pairs of right nodes that its edges can go to (with the tight list all pairs of
@@ -56,7 +61,7 @@ fn left_pairs(edge: &EdgeTerm) -> Vec<[usize; 2]> {
 pub(crate) fn check_size(problem: &Compatibility, edge: &EdgeTerm, listing: Listing, limit: usize) -> Result<()> {
     let what = "entries of the relaxation";
     let (n, m) = problem.node.dim();
-    check_cells(what, n, m, limit)?;
+    check_nodes(n, m, limit)?;
     let open = |i: usize, k: usize| problem.node[[i, k]] > f64::NEG_INFINITY;
     let cells: Vec<usize> = (0..n).map(|i| (0..m).filter(|&k| open(i, k)).count() + 1).collect();
     let (left, right) = (edge.left_edges(), edge.right_edges().ends());

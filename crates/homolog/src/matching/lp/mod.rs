@@ -29,13 +29,13 @@ mod run;
 mod shifts;
 
 pub(crate) use bound::{Outlook, linear_problem};
-pub(crate) use build::{Listing, build, check_size};
+pub(crate) use build::{Listing, build, check_nodes, check_size};
 pub(crate) use factors::Factors;
 pub(crate) use halpern::{Halpern, Point, START_WEIGHT};
 pub(crate) use shifts::Shifts;
 
 use super::problem::FoldedPrices;
-use super::{Compatibility, Linear, Matcher, Matching, Workspace};
+use super::{Compatibility, Linear, Matching, Workspace};
 use crate::{Error, Result};
 use ndarray::{Array1, Array2};
 use run::Run;
@@ -145,7 +145,8 @@ impl LpRelaxation {
     }
 
     fn solve_folded(&self, problem: &Compatibility, warm: &mut WarmStart, work: &mut Workspace) -> Result<Relaxed> {
-        let linear = Linear::default().solve(&problem.without_edges(), work)?;
+        // To its end: whatever comes, the answer is feasible.
+        let linear = Linear::default().solve_through(&problem.without_edges(), work)?;
         let Some(edge) = &problem.edge else { return Ok(run::from_linear(problem, linear)) };
         let crowd = linear.certificate.as_ref().and_then(|certificate| certificate.crowd.as_ref());
         let shifts = Shifts::of(problem, crowd);

@@ -45,8 +45,9 @@ pub struct Compatibility {
     pub constraint: Constraint,
 }
 
-/// The most pairs of nodes (left nodes times right nodes) a problem can have: 2 GB of scores.
-const MAX_CELLS: usize = 1 << 28;
+/// The most pairs of nodes (left nodes times right nodes) of a problem that is a table, however it comes about: 1 GB of scores. A slip of the
+/// finger in a size should not take the machine down. Larger problems are lists of pairs ([`Sparse`](crate::matching::Sparse)).
+pub const MAX_CELLS: usize = 1 << 27;
 
 impl Compatibility {
     /// A linear one-to-one problem in which every left node is to be matched.
@@ -91,7 +92,7 @@ impl Compatibility {
         }
     }
 
-    /// Refuses problems of more pairs of nodes than a table can hold. To be asked before such a table is made.
+    /// Refuses problems of more pairs of nodes than [`MAX_CELLS`]. To be asked before such a table is made.
     ///
     /// # Errors
     /// [`Error::TooLarge`] with the number of pairs and the limit.

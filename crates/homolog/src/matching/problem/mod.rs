@@ -23,6 +23,7 @@ pub use sense::Sense;
 pub use solution::{Certificate, Shortage, Solution, Status};
 pub use verify::verify;
 
+pub use compatibility::MAX_CELLS;
 pub(super) use compatibility::check_cells;
 pub(super) use edge_gradient::GradientBuffers;
 pub(super) use precise::Precise;

@@ -12,8 +12,14 @@
 
 mod grow;
 mod moves;
+mod tabu;
+mod tabu_search;
+mod terms;
 
 pub(super) use grow::{Growth, grow};
+pub(super) use tabu::Tabu;
+pub use tabu_search::TabuSearch;
+pub(super) use terms::is_dense;
 
 use self::moves::{RELATIVE_GAIN, Search};
 use crate::Result;

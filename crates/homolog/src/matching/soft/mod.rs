@@ -15,5 +15,6 @@ mod spectral;
 pub use bistochastic::Bistochastic;
 pub use frank_wolfe::FrankWolfe;
 pub use graduated_assignment::GraduatedAssignment;
+pub(super) use problem::{Found, SoftProblem, Steps, check_nodes, solve_softly};
 pub use rrwm::Rrwm;
 pub use spectral::Spectral;

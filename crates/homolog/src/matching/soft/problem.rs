@@ -16,31 +16,39 @@ use crate::Result;
 use crate::matching::problem::{FoldedPrices, GradientBuffers, check_cells};
 use crate::matching::search::{Growth, Kicks, grow, polish};
 use crate::matching::{
-    Compatibility, Constraint, EdgeTerm, Linear, Matcher, Matching, Shortage, Solution, Status, Workspace,
+    Compatibility, Constraint, EdgeTerm, Linear, MAX_CELLS, Matcher, Matching, Shortage, Solution, Status, Workspace,
 };
 use ndarray::Array2;
 use std::borrow::Cow;
 
 /// The most pairs of nodes: the soft solvers hold about ten tables of such a size, 2.7 GB.
-const MAX_CELLS: usize = 1 << 25;
+const MOST_CELLS: usize = MAX_CELLS / 4;
+
+/// Refuses problems of more nodes than the soft solvers take.
+pub(in crate::matching) fn check_nodes(left_count: usize, right_count: usize) -> Result<()> {
+    check_cells("pairs of nodes for a soft solver", left_count, right_count, MOST_CELLS)
+}
 
 /// What a soft solver does between the way in and the way out: matchings found, best guess first, and how it ended.
-pub(super) type Found = (Vec<Matching>, Steps);
+pub(in crate::matching) type Found = (Vec<Matching>, Steps);
 
 /// Solves a problem by a soft search. A problem without edge scores is linear and solved as such. With `improve`, what the search found is
 /// improved by local search, and never less than what local search makes of the best matching without edges, or of one that is grown
 /// from the best pairs of edges; without, the answer is the search's own.
-pub(super) fn solve_softly(
+pub(in crate::matching) fn solve_softly(
     given: &Compatibility,
     improve: Option<Kicks>,
     work: &mut Workspace,
     search: impl FnOnce(&mut SoftProblem<'_>, &mut Workspace) -> Result<Found>,
 ) -> Result<Solution> {
-    check_cells("pairs of nodes for a soft solver", given.left_count(), given.right_count(), MAX_CELLS)?;
+    check_nodes(given.left_count(), given.right_count())?;
     given.check()?;
     let folded = FoldedPrices::of(given);
     let problem = &*folded.problem;
     let linear = Linear::default().solve(&problem.without_edges(), work)?;
+    if linear.status == Status::Limit {
+        return folded.carry_back(given, Solution { score: problem.score(&linear.matching)?, ..linear });
+    }
     let solution = match problem.edge.as_ref().filter(|edge| !edge.is_empty()) {
         None => linear,
         Some(edge) => {
@@ -53,10 +61,10 @@ pub(super) fn solve_softly(
 }
 
 /// What is maximised: Σ gain_ik y_ik + weight · Σ d(ij, kl) y_ik y_jl.
-pub(super) struct Objective<'a> {
-    pub(super) gain: Array2<f64>,
-    pub(super) edge: Cow<'a, EdgeTerm>,
-    pub(super) weight: f64,
+pub(in crate::matching) struct Objective<'a> {
+    pub(in crate::matching) gain: Array2<f64>,
+    pub(in crate::matching) edge: Cow<'a, EdgeTerm>,
+    pub(in crate::matching) weight: f64,
     buffers: GradientBuffers,
 }
 
@@ -73,12 +81,12 @@ impl<'a> Objective<'a> {
 }
 
 /// The quadratic problem, scaled, with all that the soft solvers share.
-pub(super) struct SoftProblem<'a> {
-    pub(super) problem: &'a Compatibility,
-    pub(super) objective: Objective<'a>,
+pub(in crate::matching) struct SoftProblem<'a> {
+    pub(in crate::matching) problem: &'a Compatibility,
+    pub(in crate::matching) objective: Objective<'a>,
     pub(super) slack: Slack,
     /// The best matching if there were no edge scores.
-    pub(super) linear: Matching,
+    pub(in crate::matching) linear: Matching,
     shortage: Option<Shortage>,
     /// A linear problem with the same forbidden pairs, its scores overwritten at each use.
     rounding: Compatibility,
@@ -112,7 +120,9 @@ impl<'a> SoftProblem<'a> {
                 *price = rest;
             }
         }
-        Ok(Linear::default().solve(&self.rounding, work)?.matching)
+        let answer = Linear::default().solve(&self.rounding, work)?;
+        // Interrupted, it is not sure to be feasible.
+        Ok(if answer.status == Status::Limit { self.linear.clone() } else { answer.matching })
     }
 
     /// The feasible matching that agrees most with a soft one.
@@ -158,7 +168,7 @@ impl<'a> SoftProblem<'a> {
     }
 
     /// A feasible matching that keeps as much as it can of what grows from the best pairs of edges.
-    fn grown(&mut self, work: &mut Workspace) -> Result<Matching> {
+    pub(in crate::matching) fn grown(&mut self, work: &mut Workspace) -> Result<Matching> {
         let Objective { gain, edge, weight, .. } = &self.objective;
         let growth = Growth { gain, edge, weight: *weight, constraint: self.problem.constraint };
         let right_of = grow(&growth, work);
@@ -176,9 +186,9 @@ impl<'a> SoftProblem<'a> {
 
 /// How a soft solver ended.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Steps {
-    pub(super) count: usize,
-    pub(super) interrupted: bool,
+pub(in crate::matching) struct Steps {
+    pub(in crate::matching) count: usize,
+    pub(in crate::matching) interrupted: bool,
 }
 
 /// gain, and the same pattern of minus infinities in the problem used for rounding.
