@@ -41,7 +41,7 @@ const WORDS: [&str; 32] = [
 const LONGEST: usize = 1 << 14;
 
 /// A seed with some of it changed.
-pub fn mutated(seed: &[u8], other: &[u8], rng: &mut impl Rng) -> Vec<u8> {
+pub(crate) fn mutated(seed: &[u8], other: &[u8], rng: &mut impl Rng) -> Vec<u8> {
     let mut bytes = seed.to_vec();
     for _ in 0..rng.random_range(1..6) {
         let at = rng.random_range(0..=bytes.len());

@@ -14,10 +14,10 @@ use homolog::learn::Checkpoint;
 use homolog::model::Model;
 
 /// A reader's name, which is the name of its folder of seeds, and what to do with bytes.
-pub type Target = (&'static str, fn(&[u8]));
+pub(crate) type Target = (&'static str, fn(&[u8]));
 
 /// Every reader there is.
-pub const TARGETS: [Target; 17] = [
+pub(crate) const TARGETS: [Target; 17] = [
     ("checkpoint", checkpoint),
     ("coco", |bytes| with_text(bytes, |text| _ = (coco::is_one(text), coco::read(text)))),
     ("cost_matrix", cost_matrix_text),
@@ -36,13 +36,6 @@ pub const TARGETS: [Target; 17] = [
     ("problem", whole_problem),
     ("qaplib_tps", |bytes| with_text(bytes, |text| _ = (qaplib::read(text), tps::read(text)))),
 ];
-
-/// Gives bytes to the reader of a name; nothing happens for a name that there is not.
-pub fn run(name: &str, bytes: &[u8]) {
-    for (_, target) in TARGETS.iter().filter(|(own, _)| *own == name) {
-        target(bytes);
-    }
-}
 
 /// Text readers are given text: what is not UTF-8 is refused before them.
 fn with_text(bytes: &[u8], read: impl FnOnce(&str)) {

@@ -47,10 +47,8 @@ pub(crate) fn text(selected: &Selected) -> Result<String> {
     }
     writeln!(text, "\n{}\n{}", selected.sentence(), selected.trained.sentence())?;
     if !selected.trained.complete {
-        let (who, hint) = match stop_is_wanted() {
-            true => ("Ctrl-C", ""),
-            false => ("The time limit", "; --time-limit gives it longer"),
-        };
+        let (who, hint) =
+            if stop_is_wanted() { ("Ctrl-C", "") } else { ("The time limit", "; --time-limit gives it longer") };
         writeln!(text, "{who} ended its training before everything was tried{hint}.")?;
     }
     Ok(text)

@@ -70,8 +70,8 @@ fn right_and_wrong_matches_are_counted_and_coloured() {
     assert_eq!(numbers(&svg, "line", ("stroke", BLUE), &ends).len(), 3 + 1);
     assert_eq!(numbers(&svg, "line", ("stroke", RED), &ends).len(), 2 + 1);
     assert!(svg.contains("1 of 3 right") && svg.contains("2 of 3 right"));
-    // The unmatched point of the second row is hollow, on both sides.
-    assert_eq!(numbers(&svg, "circle", ("fill", "none"), &["cx"]).len(), 2);
+    // The unmatched point of the second row is hollow, on both sides, and in the key.
+    assert_eq!(numbers(&svg, "circle", ("fill", "none"), &["cx"]).len(), 2 + 1);
 
     picture.truth.clear();
     let svg = picture.to_svg();

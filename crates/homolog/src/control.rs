@@ -1,7 +1,7 @@
 //! [`Control`]: the caller's hand on a long call. One door for time limits, Ctrl-C and progress.
 //!
 //! The library has no clock and prints nothing. Whoever calls it says through a `Control` when to stop and listens to how far it is;
-//! every long call takes one and hands it to every workspace, so that the innermost loop hears it.
+//! every long call takes one and hands it to every workspace, so the innermost loop hears it.
 //!
 //! ```
 //! use homolog::Control;

@@ -1,4 +1,4 @@
-//! What can be wrong with a caller's input. Errors carry data (which cell, which node), so that a program can point at the place;
+//! What can be wrong with a caller's input. Errors carry data (which cell, which node), so a program can point at the place;
 //! not converging or running out of time is never an error but a [`Status`](crate::matching::Status).
 
 use crate::matching::Shortage;

@@ -5,7 +5,7 @@
 //!
 //!   margin_ik = score(y) - score(y') = Σ_f w_f (Φ_f(y) - Φ_f(y'))
 //!
-//! so that the contributions of the features add up to the margin. Where both are proven optimal the margin is exact; else it is what
+//! so the contributions of the features add up to the margin. Where both are proven optimal the margin is exact; else it is what
 //! the solver's best gives, and says so. One problem is solved for each matched pair.
 
 use crate::features::Instance;
@@ -49,7 +49,7 @@ pub struct Alternative {
     pub right: Option<usize>,
     /// How much less the alternative scores in all.
     pub margin: f64,
-    /// Whether match and alternative are proven best, so that the margin is exact.
+    /// Whether match and alternative are proven best, so the margin is exact.
     pub proven: bool,
     /// What each feature contributes to the margin, in the order of the weights.
     pub contributions: Vec<f64>,

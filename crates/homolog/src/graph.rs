@@ -1,9 +1,9 @@
 //! [`Graph`]: points, node attributes, edges, edge attributes, names; any part may be absent. [`Pair`]: two of them, shared.
 //!
 //! People come with point sets, with attributed graphs that have no positions, and with both. The constructors check everything
-//! once (finite numbers, indices in range, sizes that agree), so that features and losses can rely on it.
+//! once (finite numbers, indices in range, sizes that agree), so features and losses can rely on it.
 //!
-//! Edges are kept as [`EdgeList`] keeps them: directed and sorted. An undirected edge stands there in both directions, so that all
+//! Edges are kept as [`EdgeList`] keeps them: directed and sorted. An undirected edge stands there in both directions, so all
 //! sums over edges run over ordered pairs, as the authors' do. **Context points** are seen by descriptors such as the shape context
 //! but are not nodes: nothing is matched to them. A graph is shared by `Arc`: in however many pairs it is, it exists once.
 

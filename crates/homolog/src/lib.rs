@@ -31,7 +31,7 @@
 //! * [`features`]: from two graphs to a problem whose scores are linear in the weights.
 //! * [`atlas`]: where each named point belongs, learned from specimens; the names of the points of a new one.
 //! * [`loss`]: how wrong a matching is.
-//! * [`optimize`]: minimises a regularised convex risk that is dear to evaluate, with a proof.
+//! * [`optimize`]: minimises a regularised convex risk that is expensive to evaluate, with a proof.
 //! * [`learn`]: weights from matched examples, with a proof of how good they are.
 //! * [`model`]: features, matcher and weights as a file.
 //! * [`explain`]: why a match is as it is.

@@ -249,7 +249,7 @@ impl Model {
         self.weights.iter().map(|entry| entry.name.as_str())
     }
 
-    /// Matches two graphs. With an atlas both are named and joined by their names, which proves nothing about the match. The right nodes are solved in a shuffled order, always the same, so that ties are not broken towards equal
+    /// Matches two graphs. With an atlas both are named and joined by their names, which proves nothing about the match. The right nodes are solved in a shuffled order, always the same, so ties are not broken towards equal
     /// numbers.
     ///
     /// # Errors

@@ -80,7 +80,8 @@ fn a_quadratic_assignment_problem_is_proven() {
 fn frames_are_read_from_labels_and_from_a_table() {
     let points = Turntable::default().landmarks().unwrap().swap_remove(4);
     let edges = delaunay(points.view()).unwrap();
-    let labels: String = points.outer_iter().map(|point| format!("{} {}\n", point[0], point[1])).collect();
+    let labels: Vec<String> = points.outer_iter().map(|point| format!("{} {}", point[0], point[1])).collect();
+    let labels = labels.join("\n");
     let bit = |i: usize, j: usize| u8::from(edges.contains(&[i.min(j), i.max(j)]));
     let row = |i: usize| (0..30).map(|j| bit(i, j).to_string()).collect::<Vec<_>>().join(" ") + "\n";
     let adjacency: String = (0..30).map(row).collect();

@@ -30,7 +30,6 @@ Examples:
   homolog experiment atlas wings.csv --out report
   homolog experiment atlas hummingbirds.csv --specimens 5,10 --missing 0,0.2,0.3
   homolog experiment atlas worms.csv --leave-one-out -o worms.json")]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(super) struct Arguments {
     /// A landmark table (.csv), a folder with landmarks.csv, or a data set; every specimen with names
     data: PathBuf,

@@ -154,13 +154,12 @@ fn add_confusions(all: &Confusions, count: usize, text: &mut String) -> Result<(
     }
     for one in confusions {
         let times = if one.times == 1 { "once".to_string() } else { format!("{} times", one.times) };
-        match &one.found {
-            Some(found) if *found == one.name => {
-                writeln!(text, "  {} matched though it has no partner, {times}", one.name)?
-            }
-            Some(found) => writeln!(text, "  {} taken for {found}, {times}", one.name)?,
-            None => writeln!(text, "  {} left unmatched, {times}", one.name)?,
-        }
+        let what = match &one.found {
+            Some(found) if *found == one.name => "matched though it has no partner".to_string(),
+            Some(found) => format!("taken for {found}"),
+            None => "left unmatched".to_string(),
+        };
+        writeln!(text, "  {} {what}, {times}", one.name)?;
     }
     Ok(())
 }

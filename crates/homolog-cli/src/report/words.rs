@@ -28,29 +28,26 @@ pub(super) fn news(results: &Results<'_>) -> String {
     let apart = format!("two pictures {} frames apart", last.baseline);
     let wrong = |method: &MethodResult| format!("{} of {}", method.wrong, method.of);
     let learned = results.learned();
-    let sentence = match learned.first() {
-        Some(&(approach, after)) => {
-            let seen = format!("on {} pairs it had not seen", last.test);
-            let from = format!("learning from {} labelled pairs", last.train);
-            match results.last(approach.unlearned()) {
-                Some(before) if after.wrong < before.wrong => format!(
-                    "{from} lowered the number of wrongly matched points from {} to {} ({apart}, {seen}).",
-                    wrong(before),
-                    wrong(after)
-                ),
-                Some(before) => format!(
-                    "{from} did not help here: {} points are matched wrongly before it and {} after ({apart}, {seen}).",
-                    wrong(before),
-                    wrong(after)
-                ),
-                None => format!("after {from}, {} points are matched wrongly ({apart}, {seen}).", wrong(after)),
-            }
+    let sentence = if let Some(&(approach, after)) = learned.first() {
+        let seen = format!("on {} pairs it had not seen", last.test);
+        let from = format!("learning from {} labelled pairs", last.train);
+        match results.last(approach.unlearned()) {
+            Some(before) if after.wrong < before.wrong => format!(
+                "{from} lowered the number of wrongly matched points from {} to {} ({apart}, {seen}).",
+                wrong(before),
+                wrong(after)
+            ),
+            Some(before) => format!(
+                "{from} did not help here: {} points are matched wrongly before it and {} after ({apart}, {seen}).",
+                wrong(before),
+                wrong(after)
+            ),
+            None => format!("after {from}, {} points are matched wrongly ({apart}, {seen}).", wrong(after)),
         }
-        None => {
-            let list = |method: &MethodResult| format!("{}: {}", method.name, wrong(method));
-            let methods: Vec<String> = last.methods.iter().map(list).collect();
-            format!("points matched wrongly in {apart}, without learning: {}.", methods.join(", "))
-        }
+    } else {
+        let list = |method: &MethodResult| format!("{}: {}", method.name, wrong(method));
+        let methods: Vec<String> = last.methods.iter().map(list).collect();
+        format!("points matched wrongly in {apart}, without learning: {}.", methods.join(", "))
     };
     let mut letters = sentence.chars();
     let first = letters.next().map(|letter| letter.to_uppercase().collect::<String>()).unwrap_or_default();

@@ -142,7 +142,7 @@ fn ends(
     Ok(ends)
 }
 
-/// Lines of comments are emptied, so that lines keep their numbers.
+/// Lines of comments are emptied, so lines keep their numbers.
 fn without_comments(text: &str) -> String {
     let line = |line: &str| if line.trim_start().starts_with(['#', '%']) { String::new() } else { line.to_string() };
     text.lines().map(line).collect::<Vec<_>>().join("\n")

@@ -185,7 +185,7 @@ fn stack(above: ArrayView2<'_, f64>, below: ArrayView2<'_, f64>) -> Result<Array
     concatenate(Axis(0), &[above, below]).map_err(|_| Error::Size { what: "coordinates of corners", expected, found })
 }
 
-/// For each landmark the nearest corner within the radius; nearer pairs first, so that no corner stands for two.
+/// For each landmark the nearest corner within the radius; nearer pairs first, so no corner stands for two.
 fn nearest(landmarks: ArrayView2<'_, f64>, corners: ArrayView2<'_, f64>, radius: f64) -> Vec<Option<usize>> {
     let mut pairs = Vec::new();
     for (i, a) in landmarks.rows().into_iter().enumerate() {

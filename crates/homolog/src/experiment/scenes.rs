@@ -2,7 +2,7 @@
 //! template against all others (the paper's bikes), or all pairs at a baseline (its video sequence).
 //!
 //! A landmark that has no partner in the target is left out of that pair's template. It has to go somewhere in a matching but has no
-//! place in the true one, so that its score would stand on one side only of what learning compares.
+//! place in the true one, so its score would stand on one side only of what learning compares.
 
 use super::scene::Scene;
 use super::sequence::Split;

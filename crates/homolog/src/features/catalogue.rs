@@ -1,5 +1,5 @@
 //! [`catalogue`]: everything a feature map can be made of, with a line and an example each. The program's list of features and
-//! `docs/features.md` are made from it, so that neither can forget anything.
+//! `docs/features.md` are made from it, so neither can forget anything.
 
 use super::{
     Comparison, Descriptor, Difference, EdgeAttributes, EdgeKind, EdgeProduct, FeatureMap, FeatureSet, ImageDescriptor,

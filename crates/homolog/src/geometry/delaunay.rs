@@ -5,7 +5,7 @@
 //!
 //! * **collinear points**: the chain along the line;
 //! * **four or more points on one circle**: the triangulation is not unique; the points are sorted by coordinates before they are
-//!   inserted, so that the choice depends on the points alone;
+//!   inserted, so the choice depends on the points alone;
 //! * **points that coincide**: all of them get the edges of their place, and are joined to each other.
 
 use super::{check_finite, to_unit_range};

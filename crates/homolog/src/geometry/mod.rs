@@ -2,7 +2,7 @@
 //! corners of an image. Knows no graph.
 //!
 //! [`EdgeRule`] lists every way to draw edges, by name, for settings and model files. All of them give undirected edges {i, j},
-//! i < j, each once and sorted; what depends on distances is settled by the points, so that renumbering the points renumbers the
+//! i < j, each once and sorted; what depends on distances is settled by the points, so renumbering the points renumbers the
 //! edges (but for ties in [`Nearest`], which go to the smallest index).
 
 mod delaunay;

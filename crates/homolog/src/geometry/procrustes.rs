@@ -220,7 +220,7 @@ fn turn_columns(matrix: &mut Array2<f64>, p: usize, q: usize, cosine: f64, sine:
 /// A unit vector orthogonal to the first `count` columns of U: the column of V itself as far as that goes, else the axis with most left.
 fn completion(u: &Array2<f64>, count: usize, v: &Array2<f64>) -> Array1<f64> {
     let rest = |mut vector: Array1<f64>| {
-        // Twice, so that what rounding leaves of the columns goes too.
+        // Twice, so what rounding leaves of the columns goes too.
         for column in (0..count).chain(0..count) {
             let along = u.column(column).dot(&vector);
             vector.scaled_add(-along, &u.column(column));

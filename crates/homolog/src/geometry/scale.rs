@@ -3,7 +3,7 @@
 use ndarray::{Array2, ArrayView2};
 
 /// Multiplies by a power of two so that the largest absolute coordinate is in [1, 2), and gives that exponent e: the points are
-/// the result times 2^e. The product is exact (but for coordinates 10^300 times smaller than the largest), so that distances,
+/// the result times 2^e. The product is exact (but for coordinates 10^300 times smaller than the largest), so distances,
 /// predicates and ratios come out the same, and no square over- or underflows. All zeros stay as they are, with e = 0.
 #[must_use]
 pub fn to_unit_range(points: ArrayView2<'_, f64>) -> (Array2<f64>, i32) {
@@ -34,7 +34,7 @@ pub fn mean_distance(points: ArrayView2<'_, f64>) -> f64 {
     let mut total = 0.0;
     let mut squares = vec![0.0; n];
     for i in 0..n {
-        // Axis by axis over all earlier points at once, so that the processor can take several in a step.
+        // Axis by axis over all earlier points at once, so the processor can take several in a step.
         squares[..i].fill(0.0);
         for axis in &axes {
             squares[..i].iter_mut().zip(axis).for_each(|(square, x)| *square += (x - axis[i]) * (x - axis[i]));

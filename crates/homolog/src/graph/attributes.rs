@@ -1,4 +1,4 @@
-//! [`Attributes`]: named numbers, one row per node or per edge. Features ask for them by name, so that a model meets the right
+//! [`Attributes`]: named numbers, one row per node or per edge. Features ask for them by name, so a model meets the right
 //! column of a graph it has never seen, or says which one is not there.
 
 use crate::geometry::check_finite;

@@ -4,7 +4,7 @@
 //!
 //!   loss(y) = constant + Σ_(i matched to k in y) cells_ik
 //!
-//! so that the search for the most violated constraint, max_y loss(y) + score(y), is the same problem with the cells added to the
+//! so the search for the most violated constraint, max_y loss(y) + score(y), is the same problem with the cells added to the
 //! node scores. The constant is the loss of the empty matching: each cell is what choosing it changes.
 //!
 //! A left node that has no partner in the truth has **no label**: nothing is known of it and it contributes nothing, whatever it is

@@ -1,5 +1,5 @@
 //! Local maxima of a sparse map of responses. Equal ones in one neighbourhood, such as the four sides of a crossing, give one corner in
-//! their middle, so that the result does not depend on the order in which pixels are visited.
+//! their middle, so the result does not depend on the order in which pixels are visited.
 
 use crate::geometry::GreyImage;
 use ndarray::Array2;

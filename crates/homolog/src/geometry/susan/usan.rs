@@ -74,7 +74,7 @@ pub(super) fn again(
     sizes.filter_map(|(at, size)| size.map(|size| SmallUsan { at, size })).collect()
 }
 
-/// For each nucleus of a row, how many pixels of its mask differ from it by at most `full`. Bytes only and no branch, so that the
+/// For each nucleus of a row, how many pixels of its mask differ from it by at most `full`. Bytes only and no branch, so the
 /// processor takes sixteen at a time.
 fn count_full(image: GreyImage<'_>, y: usize, full: u8, counts: &mut [u8]) {
     let nuclei = &image.row(y)[REACH..];
