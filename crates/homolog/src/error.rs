@@ -214,6 +214,14 @@ pub enum Error {
         /// What is wrong there.
         reason: String,
     },
+    /// A file of a data set that was cut up for many machines cannot be used.
+    #[error("{file}: {reason}")]
+    Shard {
+        /// Its name.
+        file: String,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// A text is not what its format asks for.
     #[error("{format}, line {line}: {reason}")]
     Malformed {
