@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from . import plot, pygm
+from . import distributed, plot, pygm
 from ._core import linear_sum_assignment
 from ._data import DataSet, load
 from ._errors import ConvergenceWarning, MatchError, NotFittedError
@@ -29,6 +29,7 @@ __all__ = [
     "Matcher",
     "NotFittedError",
     "as_graph",
+    "distributed",
     "linear_sum_assignment",
     "linear_sum_assignment_batch",
     "load",

@@ -114,14 +114,21 @@ class Matcher:
     # -- learning ---------------------------------------------------------------------------------------------------------------
 
     def fit(
-        self, pairs: Any, y: Any = None, *, sample_weight: ArrayLike | None = None, keep: bool = False
+        self,
+        pairs: Any,
+        y: Any = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+        keep: bool = False,
+        client: Any = None,
     ) -> Matcher:
         """Learns from matched pairs.
 
         Parameters
         ----------
-        pairs : sequence of (left, right), or DataSet
-            Graphs, or arrays of points. The same object in several pairs is one specimen.
+        pairs : sequence of (left, right), DataSet, or path
+            Graphs, or arrays of points. The same object in several pairs is one specimen. A path is that of a folder of shards
+            (docs/cluster.md).
         y : sequence, optional
             For each pair: the right node of each left node (-1 for none, -2 not known), or (m, 2) pairs, or a dict of names, or None.
             Without it nodes of the same name match.
@@ -129,11 +136,15 @@ class Matcher:
             How often each pair counts.
         keep : bool, default False
             Ctrl-C ends training with the best so far, and a warning, instead of KeyboardInterrupt.
+        client : distributed.Client, optional
+            The Dask cluster that learns from a folder of shards, which all its workers can read. The result does not depend on it.
 
         Returns
         -------
         self
         """
+        if client is not None or isinstance(pairs, (str, os.PathLike)):
+            return self._fit_shards(pairs, y, sample_weight, keep, client)
         settings = self._settings()
         data = self._data(pairs, y)
         importance = self._importance(sample_weight, len(data.pairs()))
@@ -143,10 +154,27 @@ class Matcher:
             trained = _core.train(
                 data, settings, importance, start, given, fixed, threads(self.n_jobs), progress.callback, keep
             )
-        self._set(_core.Model.from_json(trained.model_json()), json.loads(trained.report_json()))
-        if not self.fit_report_.complete or self.stop_ not in (None, "converged"):
-            warnings.warn(convergence_warning(self.fit_report_.sentence), stacklevel=2)
+        self._take(trained.model_json(), json.loads(trained.report_json()))
         return self
+
+    def _fit_shards(self, folder: Any, y: Any, sample_weight: Any, keep: bool, client: Any) -> Matcher:
+        from . import distributed
+
+        if not isinstance(folder, (str, os.PathLike)):
+            raise MatchError("a client learns from a folder of shards: homolog.distributed.cut makes one of a data set")
+        if y is not None or sample_weight is not None:
+            raise MatchError("what matches stands in the shards: y and sample_weight are for pairs at hand")
+        if client is None:
+            return distributed.fit(self, folder, keep=keep)
+        from .distributed.dask import Carrier
+
+        return distributed.fit(self, folder, Carrier(client, folder), keep=keep)
+
+    def _take(self, model: str, report: dict[str, Any]) -> None:
+        """What training came to, and a warning where it did not come to an end."""
+        self._set(_core.Model.from_json(model), report)
+        if not self.fit_report_.complete or self.stop_ not in (None, "converged"):
+            warnings.warn(convergence_warning(self.fit_report_.sentence), stacklevel=3)
 
     def _settings(self) -> str:
         """Checked here, not when they are stored."""

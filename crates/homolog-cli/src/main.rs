@@ -13,6 +13,8 @@ mod files;
 mod given;
 mod inputs;
 mod label;
+#[cfg(feature = "mpi")]
+mod mpi;
 mod pair_input;
 mod panics;
 mod pictures;
@@ -21,6 +23,7 @@ mod progress;
 mod report;
 mod selection;
 mod settings;
+mod shards;
 mod study;
 mod training;
 

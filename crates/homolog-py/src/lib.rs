@@ -8,6 +8,7 @@ mod linear;
 mod model;
 mod problem;
 mod run;
+mod shards;
 mod train;
 
 /// The module `homolog._core`.
@@ -25,6 +26,8 @@ mod _core {
     use crate::model::Model;
     #[pymodule_export]
     use crate::problem::{Problem, Solution};
+    #[pymodule_export]
+    use crate::shards::{ShardRun, answer_order, cut};
     #[pymodule_export]
     use crate::train::{Trained, train};
 }

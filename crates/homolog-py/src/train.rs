@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 /// The settings of a matcher, as Python writes them.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Settings {
+pub(crate) struct Settings {
     features: Value,
     learner: Value,
     pose: Value,
@@ -34,8 +34,8 @@ struct Settings {
 /// A trained model, and how it came about.
 #[pyclass(frozen, module = "homolog._core")]
 pub(crate) struct Trained {
-    model: String,
-    report: String,
+    pub(crate) model: String,
+    pub(crate) report: String,
 }
 
 #[pymethods]
@@ -67,8 +67,7 @@ pub(crate) fn train(
     callback: Option<&Bound<'_, PyAny>>,
     keep: bool,
 ) -> PyResult<Trained> {
-    let settings: Settings =
-        serde_json::from_str(settings).map_err(|error| plain(py, &format!("settings: {error}")))?;
+    let settings = Settings::from_json(settings).map_err(|sentence| plain(py, &sentence))?;
     let task =
         Task::new(&settings, data, importance, start, weights, fixed).map_err(|sentence| plain(py, &sentence))?;
     let outcome = run::run_observed(py, jobs, callback, keep, move |control| task.run(control))?;
@@ -106,31 +105,15 @@ impl Task {
         if training.is_empty() {
             return Err("no pair has matches to learn from".to_string());
         }
-        let mut features = posed(features(&settings.features, data)?, &settings.pose)?;
-        let mut loss: LossKind = named("loss", &settings.loss)?;
-        if settings.unmatched {
-            features.unmatched = true;
-            // Then it is a mistake to match a node that has no partner.
-            if let LossKind::Hamming(hamming) = &mut loss {
-                hamming.unmatched_is_label = true;
-            }
-        }
-        let oracle = match settings.oracle.as_str() {
-            "search" => Oracle::Search,
-            "relaxation" => Oracle::Relaxation(LpRelaxation::default()),
-            other => return Err(format!("oracle is {other:?}: there are search and relaxation")),
-        };
-        let learner = serde_json::from_value(settings.learner.clone()).map_err(|error| format!("learner: {error}"))?;
-        let trainer = Trainer {
-            learner,
-            loss,
-            matcher: settings.matcher.clone(),
-            oracle,
-            lambdas: settings.lambdas.clone(),
-            folds: settings.folds,
-            bundle: Bundle { gap_tolerance: settings.tolerance, ..Bundle::default() },
-            ..Trainer::default()
-        };
+        let trainer = settings.trainer()?;
+        let graphs = || data.inner.graphs().iter().map(|named| &*named.graph);
+        let features = settings.features(|name| {
+            let map = match name {
+                "auto" => FeatureSet::suited(graphs()).and_then(|set| set.features(graphs())),
+                name => FeatureMap::named(name, graphs()),
+            };
+            map.map_err(sentence)
+        })?;
         let importance = importance.map(|all| positions.iter().map(|&position| all[position]).collect());
         let fixed = fixed.unwrap_or_default().into_iter().collect();
         Ok(Self { features, trainer, training, validation, importance, start, weights, fixed })
@@ -165,14 +148,47 @@ impl Task {
 
 const GIVEN: &str = "The weights are as given; nothing was learned.";
 
-/// A set of features by its name, or a feature map.
-fn features(given: &Value, data: &DataSet) -> Result<FeatureMap, String> {
-    let graphs = || data.inner.graphs().iter().map(|named| &*named.graph);
-    let sentence = |error: homolog::Error| error.to_string();
-    match given.as_str() {
-        Some("auto") => FeatureSet::suited(graphs()).and_then(|set| set.features(graphs())).map_err(sentence),
-        Some(name) => FeatureMap::named(name, graphs()).map_err(sentence),
-        None => serde_json::from_value(given.clone()).map_err(|error| format!("features: {error}")),
+impl Settings {
+    pub(crate) fn from_json(text: &str) -> Result<Self, String> {
+        serde_json::from_str(text).map_err(|error| format!("settings: {error}"))
+    }
+
+    /// A set of features by its name, or a feature map.
+    pub(crate) fn features(
+        &self,
+        named: impl FnOnce(&str) -> Result<FeatureMap, String>,
+    ) -> Result<FeatureMap, String> {
+        let map = match self.features.as_str() {
+            Some(name) => named(name)?,
+            None => serde_json::from_value(self.features.clone()).map_err(|error| format!("features: {error}"))?,
+        };
+        let mut map = posed(map, &self.pose)?;
+        map.unmatched |= self.unmatched;
+        Ok(map)
+    }
+
+    pub(crate) fn trainer(&self) -> Result<Trainer, String> {
+        let mut loss: LossKind = named("loss", &self.loss)?;
+        if let (true, LossKind::Hamming(hamming)) = (self.unmatched, &mut loss) {
+            // Then it is a mistake to match a node that has no partner.
+            hamming.unmatched_is_label = true;
+        }
+        let oracle = match self.oracle.as_str() {
+            "search" => Oracle::Search,
+            "relaxation" => Oracle::Relaxation(LpRelaxation::default()),
+            other => return Err(format!("oracle is {other:?}: there are search and relaxation")),
+        };
+        let learner = serde_json::from_value(self.learner.clone()).map_err(|error| format!("learner: {error}"))?;
+        Ok(Trainer {
+            learner,
+            loss,
+            matcher: self.matcher.clone(),
+            oracle,
+            lambdas: self.lambdas.clone(),
+            folds: self.folds,
+            bundle: Bundle { gap_tolerance: self.tolerance, ..Bundle::default() },
+            ..Trainer::default()
+        })
     }
 }
 
@@ -194,7 +210,7 @@ fn named<T: serde::de::DeserializeOwned>(what: &str, given: &Value) -> Result<T,
 }
 
 /// The model's training record, all candidates, and the sentences.
-fn report(model: &Model, trained: &Outcome) -> Value {
+pub(crate) fn report(model: &Model, trained: &Outcome) -> Value {
     let mut report = json!(model.training);
     let fit = trained.fit();
     let mean = |evaluation: Option<&Evaluation>| evaluation.map(Evaluation::mean);

@@ -214,6 +214,14 @@ pub enum Error {
         /// What is wrong there.
         reason: String,
     },
+    /// A file of a data set that was cut up for many machines cannot be used.
+    #[error("{file}: {reason}")]
+    Shard {
+        /// Its name.
+        file: String,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// A text is not what its format asks for.
     #[error("{format}, line {line}: {reason}")]
     Malformed {
@@ -323,9 +331,11 @@ impl Error {
             Self::Unsupported { .. } => ErrorKind::Unsupported,
             Self::TooLarge { .. } => ErrorKind::TooLarge,
             Self::BadSetting { .. } => ErrorKind::Setting,
-            Self::ModelFile { .. } | Self::DataSet { .. } | Self::Malformed { .. } | Self::Unreadable { .. } => {
-                ErrorKind::Format
-            }
+            Self::ModelFile { .. }
+            | Self::DataSet { .. }
+            | Self::Shard { .. }
+            | Self::Malformed { .. }
+            | Self::Unreadable { .. } => ErrorKind::Format,
             Self::BadCertificate { .. } => ErrorKind::Certificate,
             Self::NoExamples => ErrorKind::NoExamples,
             Self::Interrupted => ErrorKind::Interrupted,

@@ -286,27 +286,27 @@ fn parts_can_be_asked_one_by_one_anywhere_and_again() {
     let parts = Parts::of(&examples);
     let risk = PartRisk { oracle: &oracle, matcher: &matcher, parts, control: &control };
     let mut rng = rng(9);
-    let mut memory = vec![PartMemory::default(); parts.count()];
+    let (mut memory, pieces) = (vec![PartMemory::default(); parts.count()], parts.pieces(0..examples.len()));
     for round in 0..4 {
         let weights: Vec<f64> = (0..DIM).map(|_| rng.random_range(-0.1..1.0)).collect();
         let question = Question { weights: &weights, round, closeness: None };
         let before = memory.clone();
-        let all = risk.evaluate(0..parts.count(), &examples, &question, &mut memory).unwrap();
+        let all = risk.evaluate(&pieces, &examples, &question, &mut memory).unwrap();
         // Each part alone, from a memory that was written down and read back.
         for part in 0..parts.count() {
             let mut one = vec![serde_json::from_str(&serde_json::to_string(&before[part]).unwrap()).unwrap()];
             let own = &examples[parts.examples_of(part)];
-            let answer = risk.evaluate(part..part + 1, own, &question, &mut one).unwrap();
+            let answer = risk.evaluate(&pieces[part..=part], own, &question, &mut one).unwrap();
             assert_eq!((&answer[..], &one[..]), (&all[part..=part], &memory[part..=part]));
         }
     }
     let question = Question { weights: &[1.0; DIM], round: 0, closeness: None };
-    let wrong = risk.evaluate(0..2, &examples, &question, &mut memory[..2]);
+    let wrong = risk.evaluate(&pieces[..2], &examples, &question, &mut memory[..2]);
     assert!(matches!(wrong, Err(Error::Size { .. })));
     let stopped = Control::new().interrupted_by(|| true);
     let before = memory.clone();
     let risk = PartRisk { control: &stopped, ..risk };
-    assert_eq!(risk.evaluate(0..parts.count(), &examples, &question, &mut memory), Err(Error::Interrupted));
+    assert_eq!(risk.evaluate(&pieces, &examples, &question, &mut memory), Err(Error::Interrupted));
     assert_eq!(memory, before);
 }
 

@@ -23,6 +23,8 @@ use std::path::{Path, PathBuf};
     homolog convert wings.tps --pairs random:500 --split specimens -o wings.json
   A network as a list of edges with a table of nodes:
     homolog convert net.csv --nodes people.csv -o net.json
+  A data set cut up into 64 files, to train on many machines:
+    homolog convert wings.json --shards 64 -o wings/
   The matches of a data set as a table:
     homolog convert wings.json --to matches -o matches.csv")]
 pub(crate) struct Arguments {
@@ -66,6 +68,9 @@ pub(crate) struct Arguments {
     /// Take the edges of the house's houseNNN.adj files
     #[arg(long)]
     house_edges: bool,
+    /// Cut the labelled pairs up into so many files to learn from, in a new folder with a manifest, to train on many machines
+    #[arg(long, value_name = "N", requires = "output", conflicts_with = "to")]
+    shards: Option<usize>,
 }
 
 #[derive(Clone)]
@@ -112,6 +117,9 @@ fn parse_pairing(word: &str) -> Result<PairChoice, String> {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
+    if let (Some(count), Some(folder)) = (arguments.shards, &arguments.output) {
+        return arguments.cut(count, folder);
+    }
     let format = arguments.output_format();
     let data = arguments.read()?;
     let text = match format {
@@ -136,6 +144,19 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
 }
 
 impl Arguments {
+    fn cut(&self, count: usize, folder: &Path) -> Result<Ending> {
+        let data = self.read()?;
+        let manifest = crate::shards::cut(&data, count, folder)?;
+        let pairs: usize = manifest.shards.iter().map(|shard| shard.pairs).sum();
+        let (files, left_out) = (manifest.shards.len(), data.pairs().len() - pairs);
+        let examples = manifest.examples();
+        say(&format!(
+            "{}: {pairs} pairs in {files} files, {examples} of them to learn from; {left_out} without matches left out",
+            folder.display()
+        ));
+        Ok(Ending::Done)
+    }
+
     fn output_format(&self) -> Output {
         let by_name = self.output.as_deref().map(extension);
         match (self.to, by_name.as_deref()) {

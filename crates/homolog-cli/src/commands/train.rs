@@ -1,5 +1,7 @@
 //! `homolog train`: from labelled pairs to a model file.
 
+mod from_shards;
+
 use super::short;
 use crate::inputs::Input;
 use crate::progress::{Watch, note, stop_is_wanted};
@@ -9,8 +11,8 @@ use anyhow::{Context, Result, bail};
 use homolog::experiment::Split;
 use homolog::features::FeatureMap;
 use homolog::learn::{
-    Centre, Choice, Example, LearnerKind, Oracle, Trained, Trainer, TrainingSet, ValidatedBy, default_matcher,
-    evaluate, fingerprint, weight_rules,
+    Centre, Checkpoint, Choice, Example, LearnerKind, Oracle, Trained, Trainer, TrainingSet, ValidatedBy,
+    default_matcher, evaluate, fingerprint, weight_rules,
 };
 use homolog::loss::LossKind;
 use homolog::matching::LpRelaxation;
@@ -34,10 +36,11 @@ Examples:
   homolog train landmarks.csv -o model.json --features quadratic --lambdas 1,0.1,0.01
   homolog train faces.json -o model.json --features quadratic --oracle relaxation --gap 0.01
   homolog train faces.json -o model.json --time-limit 60 --checkpoint run.json
-  homolog train faces.json -o model.json --checkpoint run.json --resume")]
+  homolog train faces.json -o model.json --checkpoint run.json --resume
+  mpirun -n 8 homolog train shards/ -o model.json --features quadratic --lambda 0.1 --mpi")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct Arguments {
-    /// A data set (.json, .jsonl), a landmark table (.csv), or the word turntable
+    /// A data set (.json, .jsonl), a landmark table (.csv), a folder of shards that `convert` made, or the word turntable
     data: PathBuf,
     /// The model file to write
     #[arg(short, long, value_name = "MODEL")]
@@ -94,6 +97,9 @@ pub(crate) struct Arguments {
     /// Threads to use [default: all cores]
     #[arg(long)]
     threads: Option<usize>,
+    /// Spread the work over the processes that mpirun started; DATA is a folder of shards
+    #[arg(long)]
+    mpi: bool,
     /// Write down every ten seconds how far training is
     #[arg(long, value_name = "FILE")]
     checkpoint: Option<PathBuf>,
@@ -131,6 +137,9 @@ enum CentreOption {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     super::use_threads(arguments.threads)?;
+    if arguments.mpi || crate::shards::is_folder_of_shards(&arguments.data) {
+        return from_shards::run(arguments);
+    }
     let checkpoint = arguments.checkpoint.as_deref();
     let limit = arguments.time_limit.map(super::seconds).transpose()?;
     if arguments.features == "atlas" {
@@ -189,7 +198,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     let trainer = Trainer { matcher, loss, ..trainer(arguments, Some(&set.features))? };
     let mut keeper = FileKeeper::new(checkpoint);
     let about = [serde_json::to_string(&trainer)?, serde_json::to_string(&set.features)?, input.data.to_json()?];
-    let mut run = keeper.begin(arguments.resume, fingerprint(&about.each_ref().map(String::as_str)))?;
+    let name = fingerprint(&about.each_ref().map(String::as_str));
+    let mut run = keeper.begin(arguments.resume, name, |run: &Checkpoint| &run.fingerprint, Checkpoint::new)?;
     let watch = Watch::new(limit);
     let control = watch.control("");
     let trained = trainer.resume(&set, &mut run, &control, &mut keeper)?;
@@ -288,8 +298,8 @@ fn summary(trainer: &Trainer, set: &TrainingSet, trained: &Trained, watch: &Watc
         }
         writeln!(text)?;
     }
-    // Who asked to stop does not wait for an exact matcher.
-    if !watch.is_over() {
+    // Who asked to stop does not wait for an exact matcher. Examples in shards are not at hand.
+    if !watch.is_over() && !set.training.is_empty() {
         let (matcher, control) = (trainer.matcher_for(set), watch.control("training pairs: "));
         let loss =
             |weights: &[f64]| evaluate(&set.training, matcher.matcher(), weights, &control).map(|all| all.mean());

@@ -15,6 +15,7 @@ pub mod npy;
 pub mod pair_costs;
 pub mod problem;
 pub mod qaplib;
+pub mod shards;
 mod table;
 pub mod tps;
 pub mod turntable;

@@ -73,6 +73,13 @@ impl Described {
         Ok(Self { plan: Arc::new(Plan::new(map)), node_count: graph.node_count(), blocks, edges, measured })
     }
 
+    /// About how many bytes it takes.
+    pub(crate) fn size(&self) -> usize {
+        let nodes: usize = self.blocks.iter().map(Block::size).sum();
+        let edges: usize = self.measured.iter().map(Measured::size).sum();
+        nodes + edges + 32 * self.edges.len() + 16 * self.node_count
+    }
+
     /// The same descriptions of some of the nodes, in this order, and of the edges among them. The others were seen when these were
     /// described, but are not there to be matched.
     ///

@@ -26,6 +26,11 @@ impl Measured {
         Self { width: columns.ncols(), values: columns.iter().copied().collect() }
     }
 
+    /// How many bytes it takes.
+    pub(super) fn size(&self) -> usize {
+        8 * self.values.len()
+    }
+
     /// The rows of some of the edges, in this order.
     pub(super) fn select(&self, edges: &[usize]) -> Self {
         Self { width: self.width, values: edges.iter().flat_map(|&edge| self.row(edge)).copied().collect() }

@@ -55,7 +55,7 @@ pub use patch::Patch;
 pub use pose::{FAR_TURN, Pose, Turns, turn_of};
 pub use position::Position;
 pub use scale::{Scale, Spread};
-pub use sets::FeatureSet;
+pub use sets::{Common, FeatureSet};
 pub use shape_context::ShapeContext;
 
 use crate::Result;

@@ -78,27 +78,46 @@ impl FeatureMap {
     /// # Ok::<(), homolog::Error>(())
     /// ```
     pub fn with_spread_of(&self, pairs: &[Pair]) -> Result<Self> {
+        let looked_at = pairs.iter().step_by(Self::spread_step(pairs.len()));
+        let differences: Vec<_> = looked_at.map(|pair| self.differences(pair)).collect::<Result<_>>()?;
+        Ok(self.with_differences(&differences))
+    }
+
+    /// Of so many pairs, every so many-th is looked at.
+    pub(crate) fn spread_step(count: usize) -> usize {
+        count.div_ceil(MOST_PAIRS).max(1)
+    }
+
+    /// What a pair says about the spreads: for each unit the sum of differences, and how many there are.
+    pub(crate) fn differences(&self, pair: &Pair) -> Result<Vec<(f64, f64)>> {
         if self.scale == Scale::AsIs {
-            return Ok(self.clone());
+            return Ok(Vec::new());
         }
         let plain = Self { scale: Scale::AsIs, ..self.clone() };
-        let units = plain.units();
-        let mut sums = vec![(0.0, 0.0); units.len()];
-        let step = pairs.len().div_ceil(MOST_PAIRS).max(1);
-        for pair in pairs.iter().step_by(step) {
-            let [left, right] = [plain.numbers(&pair.left)?, plain.numbers(&pair.right)?];
-            for (unit, (sum, count)) in units.iter().zip(&mut sums) {
-                unit.add_differences(unit.rows(&left), unit.rows(&right), sum, count);
-            }
+        let [left, right] = [plain.numbers(&pair.left)?, plain.numbers(&pair.right)?];
+        let of = |unit: &Unit| unit.differences(unit.rows(&left), unit.rows(&right));
+        Ok(plain.units().iter().map(of).collect())
+    }
+
+    /// The same features in units of the spreads that pairs say there are, added up in their order.
+    pub(crate) fn with_differences(&self, pairs: &[Vec<(f64, f64)>]) -> Self {
+        if self.scale == Scale::AsIs {
+            return self.clone();
         }
-        let mean = |(unit, (sum, count)): (Unit, (f64, f64))| {
+        let plain = Self { scale: Scale::AsIs, ..self.clone() };
+        let mean = |(at, unit): (usize, Unit)| {
+            let mut all = (0.0, 0.0);
+            for (sum, count) in pairs.iter().filter_map(|differences| differences.get(at)) {
+                all = (all.0 + sum, all.1 + count);
+            }
+            let (sum, count): (f64, f64) = all;
             let mean = if count > 0.0 { (sum / count).min(f64::MAX) } else { 1.0 };
             // Nothing to measure, or nothing that differed: a shape has no unit to be lost, an attribute has.
             let has_unit = unit.columns.len() == 1;
             Spread { name: unit.name, spread: if mean == 0.0 && !has_unit { 1.0 } else { mean } }
         };
-        let spreads = units.into_iter().zip(sums).map(mean).collect();
-        Ok(Self { scale: Scale::Measured(spreads), ..plain })
+        let spreads = plain.units().into_iter().enumerate().map(mean).collect();
+        Self { scale: Scale::Measured(spreads), ..plain }
     }
 
     /// What describes the nodes and the edges, each feature by itself and unscaled.
@@ -190,24 +209,24 @@ impl Unit {
         table.slice_axis(Axis(1), Slice::from(self.columns.clone()))
     }
 
-    /// Adds up |a - b| over pairs of rows, and how many there were; for products |a| and |b|, which have a unit but no difference.
-    fn add_differences(&self, left: ArrayView2<'_, f64>, right: ArrayView2<'_, f64>, sum: &mut f64, count: &mut f64) {
+    /// The sum of |a - b| over pairs of rows, and how many there are; for products |a| and |b|, which have a unit but no difference.
+    fn differences(&self, left: ArrayView2<'_, f64>, right: ArrayView2<'_, f64>) -> (f64, f64) {
         let (left, right) = (thinned(&left), thinned(&right));
         if self.difference == Difference::Product {
-            *sum += left.iter().chain(&right).map(|a| a.abs()).sum::<f64>();
-            *count += (left.len() + right.len()) as f64;
-            return;
+            let sum = left.iter().chain(&right).map(|a| a.abs()).sum::<f64>();
+            return (sum, (left.len() + right.len()) as f64);
         }
+        let mut sum = 0.0;
         for a in left.rows() {
             for b in right.rows() {
                 // One number at a time: nothing is squared that could over- or underflow.
-                *sum += match a.len() {
+                sum += match a.len() {
                     1 => (a[0] - b[0]).abs(),
                     _ => a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt(),
                 };
             }
         }
-        *count += (left.nrows() * right.nrows()) as f64;
+        (sum, (left.nrows() * right.nrows()) as f64)
     }
 }
 

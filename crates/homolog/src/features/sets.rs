@@ -9,6 +9,7 @@ use crate::geometry::{Delaunay, EdgeRule, Nearest};
 use crate::graph::{Attributes, Graph};
 use crate::matching::Constraint;
 use crate::{Error, Result};
+use serde::{Deserialize, Serialize};
 
 /// A named set of features.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,12 +32,17 @@ pub enum FeatureSet {
 }
 
 /// What all of some graphs have.
-struct Common {
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Common {
     /// Of the points; `None`: not all have points.
-    dimension: Option<usize>,
-    node_attributes: Vec<String>,
-    edges: bool,
-    edge_attributes: Vec<String>,
+    pub dimension: Option<usize>,
+    /// Their names.
+    pub node_attributes: Vec<String>,
+    /// Whether some graph has edges of its own.
+    pub edges: bool,
+    /// Their names, of graphs that have edges.
+    pub edge_attributes: Vec<String>,
 }
 
 impl FeatureSet {
@@ -108,7 +114,14 @@ impl FeatureSet {
     /// # Errors
     /// The graphs lack what the set is about, or have points of different dimensions.
     pub fn features<'a>(self, graphs: impl IntoIterator<Item = &'a Graph>) -> Result<FeatureMap> {
-        let common = Common::of(graphs)?;
+        self.features_for(&Common::of(graphs)?)
+    }
+
+    /// The features, for graphs that have this in common.
+    ///
+    /// # Errors
+    /// As [`Self::features`].
+    pub fn features_for(self, common: &Common) -> Result<FeatureMap> {
         let dimension = || common.dimension.ok_or(Error::Missing { what: "points", needed_by: self.name() });
         let square = Comparison::NegativeSquare(NegativeSquare { per_node: false });
         let columns = &common.node_attributes;
@@ -157,7 +170,7 @@ impl FeatureSet {
             Self::Attributes => Ok(map),
             Self::Graph if !common.edges => Err(Error::Missing { what: "edges", needed_by: self.name() }),
             Self::Graph => {
-                let columns = common.edge_attributes;
+                let columns = &common.edge_attributes;
                 let own =
                     EdgeKind::Attributes(EdgeAttributes { columns: columns.clone(), ..EdgeAttributes::default() });
                 let own = (!columns.is_empty()).then_some(own);
@@ -216,10 +229,13 @@ impl FeatureMap {
 }
 
 impl Common {
-    fn of<'a>(graphs: impl IntoIterator<Item = &'a Graph>) -> Result<Self> {
+    /// What these graphs have in common.
+    ///
+    /// # Errors
+    /// Points of different dimensions.
+    pub fn of<'a>(graphs: impl IntoIterator<Item = &'a Graph>) -> Result<Self> {
         let mut graphs = graphs.into_iter();
-        let none = || Self { dimension: None, node_attributes: Vec::new(), edges: false, edge_attributes: Vec::new() };
-        let Some(first) = graphs.next() else { return Ok(none()) };
+        let Some(first) = graphs.next() else { return Ok(Self::default()) };
         let names = |table: Option<&Attributes>| table.map_or(Vec::new(), |table| table.names().to_vec());
         let mut common = Self {
             dimension: first.points().map(|points| points.ncols()),

@@ -42,6 +42,12 @@ const SMALL_INTEGER: f64 = 1024.0;
 const FAR: f64 = 64.0;
 
 impl Block {
+    /// How many bytes it takes.
+    pub(super) fn size(&self) -> usize {
+        let sparse = |own: &Sparse| 16 * own.entries.len() + 8 * (own.start.len() + LANES * own.groups.len());
+        8 * self.values.len() + self.sparse.as_ref().map_or(0, sparse)
+    }
+
     /// A table; `squares`: it will be compared by squares.
     pub(super) fn new(values: &Array2<f64>, squares: bool) -> Self {
         let values = values.as_standard_layout().into_owned();

@@ -8,8 +8,9 @@
 
 use super::fit::{Fit, RelaxedProof};
 use super::risk::{ExampleRisk, Memory};
+use super::soft::count_tight;
 use super::{Example, LearnerName, Oracle};
-use crate::matching::{BruteForce, Matcher};
+use crate::matching::{BruteForce, LpRelaxation, Matcher};
 use crate::optimize::{Bundle, Centred, Minimum, Plane, Progress, Risk, State, StopReason, WeightRule};
 use crate::{Control, Error, Report, Result};
 use serde::{Deserialize, Serialize};
@@ -128,21 +129,18 @@ impl MaxMargin {
     ) -> Result<Fit> {
         let Some(first) = examples.first() else { return Err(Error::NoExamples) };
         let centre = self.centre(first.instance().dim());
-        let mut bundle = Bundle { lambda, ..self.bundle };
-        if bundle.second_looks > 0 {
-            bundle.second_looks = bundle.second_looks.max(LEAST_SEARCHES.div_ceil(examples.len()));
-        }
+        let bundle = self.bundle_at(lambda, examples.len());
         loop {
             let mut risk = ExampleRisk::new(&self.oracle, examples, matcher, &mut training.memory, control)?;
             let mut risk = Centred::new(&mut risk, &centre)?;
             if control.interrupted() {
                 let minimum = bundle.so_far(&training.state, &risk);
-                return self.fit_of(minimum, &centre, examples, training, control);
+                return self.conclude(minimum, &centre, examples, training, control);
             }
             match bundle.step(&mut training.state, &mut risk)? {
                 Progress::Ended(_) => {
                     let minimum = bundle.so_far(&training.state, &risk);
-                    return self.fit_of(minimum, &centre, examples, training, control);
+                    return self.conclude(minimum, &centre, examples, training, control);
                 }
                 Progress::Stepped(step) => {
                     control.report(&Report::new(stage, step.iteration, None).with_value(step.objective, step.bound));
@@ -178,7 +176,7 @@ impl MaxMargin {
         if self.centre.is_empty() { vec![0.0; dim] } else { self.centre.clone() }
     }
 
-    fn rules_for(&self, dim: usize) -> Result<Vec<WeightRule>> {
+    pub(super) fn rules_for(&self, dim: usize) -> Result<Vec<WeightRule>> {
         match self.rules.len() {
             0 => Ok(vec![WeightRule::Free; dim]),
             found if found == dim => Ok(self.rules.clone()),
@@ -186,13 +184,37 @@ impl MaxMargin {
         }
     }
 
-    fn fit_of(
+    /// The settings of the bundle method at a λ, for so many examples.
+    pub(super) fn bundle_at(&self, lambda: f64, examples: usize) -> Bundle {
+        let mut bundle = Bundle { lambda, ..self.bundle };
+        if bundle.second_looks > 0 {
+            bundle.second_looks = bundle.second_looks.max(LEAST_SEARCHES.div_ceil(examples));
+        }
+        bundle
+    }
+
+    fn conclude(
         &self,
-        mut minimum: Minimum,
+        minimum: Minimum,
         centre: &[f64],
         examples: &[Example],
         training: &Training,
         control: &Control,
+    ) -> Result<Fit> {
+        let lemma = examples.iter().all(Example::lemma_applies);
+        let count_tight = |solver: &LpRelaxation, weights: &[f64]| count_tight(examples, solver, weights, control);
+        let Memory { solves, proven, .. } = training.memory;
+        let known = Known { examples: examples.len(), lemma, solves, proven };
+        self.fit_of(minimum, centre, known, count_tight)
+    }
+
+    /// What a minimum around a centre means.
+    pub(super) fn fit_of(
+        &self,
+        mut minimum: Minimum,
+        centre: &[f64],
+        known: Known,
+        count_tight: impl FnOnce(&LpRelaxation, &[f64]) -> Result<Option<usize>>,
     ) -> Result<Fit> {
         for ((weight, centre), rule) in minimum.weights.iter_mut().zip(centre).zip(self.rules_for(centre.len())?) {
             *weight = rule.apply(*weight + centre);
@@ -200,27 +222,28 @@ impl MaxMargin {
         // Where they meet, rounding may put the bound a hair above the objective.
         minimum.bound = minimum.bound.min(minimum.objective);
         minimum.gap = minimum.gap.max(0.0);
-        let lemma = examples.iter().all(Example::lemma_applies);
+        let Known { examples, lemma, solves, proven } = known;
         let relaxed = match &self.oracle {
             Oracle::Search => None,
             Oracle::Relaxation(solver) => {
                 let tight = match minimum.stop {
                     StopReason::Interrupted => None,
-                    _ => super::soft::count_tight(examples, solver, &minimum.weights, control)?,
+                    _ => count_tight(solver, &minimum.weights)?,
                 };
-                Some(RelaxedProof { loss: lemma.then_some(minimum.risk), problems: examples.len(), tight })
+                Some(RelaxedProof { loss: lemma.then_some(minimum.risk), problems: examples, tight })
             }
         };
-        let Memory { solves, proven, .. } = training.memory;
         let certified = solves == proven;
-        Ok(Fit {
-            learner: LearnerName::MaxMargin,
-            minimum,
-            certified,
-            bounds_loss: certified && lemma,
-            solves,
-            proven,
-            relaxed,
-        })
+        let learner = LearnerName::MaxMargin;
+        Ok(Fit { learner, minimum, certified, bounds_loss: certified && lemma, solves, proven, relaxed })
     }
+}
+
+/// What is known of the examples and of the answers about them.
+pub(super) struct Known {
+    pub(super) examples: usize,
+    /// Whether the paper's lemma applies to all of them.
+    pub(super) lemma: bool,
+    pub(super) solves: usize,
+    pub(super) proven: usize,
 }

@@ -3,7 +3,8 @@
 //!   R(w) = Σ_part R_part(w),   R_part(w) = Σ_(n in part) share_n · max_y [loss(y) + <w, Phi(y) - Phi(truth_n)>]      (equation 9)
 //!
 //! Examples have global numbers. [`Parts`] says which of them make a part: contiguous runs, fixed by how many examples there are and
-//! never by how many workers or threads. [`PartRisk::evaluate`] answers for a range of parts with a value, a plane and counts for each.
+//! never by how many workers or threads. A [`Piece`] is a part, or as much of it as is in one place. [`PartRisk::evaluate`] answers for
+//! any pieces with a value, a plane and counts for each; those of a part are added up in their order.
 //! What a part remembers from round to round (earlier violators, warm starts) is its [`PartMemory`], plain data that can be written down,
 //! sent along and taken up elsewhere; seeds are functions of the round and of the example's number. So the same question to the same
 //! parts gives the same bytes wherever it is asked, and as often as it is asked.
@@ -63,10 +64,30 @@ impl Parts {
         part * self.examples / count..(part + 1) * self.examples / count
     }
 
+    /// These examples, cut where one part ends and the next begins.
+    #[must_use]
+    pub fn pieces(&self, examples: Range<usize>) -> Vec<Piece> {
+        let cut = |part: usize| {
+            let Range { start, end } = self.examples_of(part);
+            Piece { part, examples: start.max(examples.start)..end.min(examples.end) }
+        };
+        (0..self.count()).map(cut).filter(|piece| !piece.examples.is_empty()).collect()
+    }
+
     /// What an example of this importance counts for in the mean.
     fn share(&self, importance: f64) -> f64 {
         if self.importance > 0.0 { importance / self.importance } else { 0.0 }
     }
+}
+
+/// Examples of one part that follow one another.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Piece {
+    /// Of which part.
+    pub part: usize,
+    /// Their numbers among all.
+    pub examples: Range<usize>,
 }
 
 /// What is asked of the parts in a round.
@@ -80,7 +101,7 @@ pub struct Question<'a> {
     pub closeness: Option<f64>,
 }
 
-/// What a part answers.
+/// What a part answers, or a piece of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Answer {
@@ -94,7 +115,7 @@ pub struct Answer {
     pub proven: usize,
 }
 
-/// What a part remembers from round to round.
+/// What a part, or a piece of it, remembers from round to round.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct PartMemory {
@@ -107,6 +128,12 @@ pub struct PartMemory {
 }
 
 impl PartMemory {
+    /// About how many bytes it takes.
+    pub(super) fn size(&self) -> usize {
+        let planes: usize = self.kept.iter().flatten().map(|plane| 8 * plane.slope.len() + 40).sum();
+        planes + self.warm.iter().map(|warm| 4 * warm.len()).sum::<usize>()
+    }
+
     /// Whether it may belong to a part of so many examples and weights: it may have come from a file.
     fn check(&self, examples: usize, dim: usize) -> Result<()> {
         for found in [self.kept.len(), self.warm.len()].into_iter().filter(|&found| found > 0) {
@@ -162,7 +189,7 @@ pub(super) struct Found {
 /// features.
 struct RunSum {
     answer: Answer,
-    /// What to remember, with the example's place in its part.
+    /// What to remember, with the example's place in its piece.
     unproven: Vec<(usize, Plane)>,
     warm: Vec<(usize, WarmStart)>,
 }
@@ -182,45 +209,45 @@ impl Scratch {
 }
 
 impl PartRisk<'_> {
-    /// The risk of a range of parts at some weights. `examples` are those of all these parts, `memory` has an entry for each part; it
-    /// changes only if all goes well.
+    /// The risk of some pieces at some weights. `examples` are those of all the pieces, one after the other, `memory` has an entry for
+    /// each piece; it changes only if all goes well.
     ///
     /// # Errors
-    /// Parts that do not exist, other numbers of examples or memories than they have; weights that do not fit; a problem the matcher
-    /// does not take. [`Error::Interrupted`] where the caller wants to stop: nothing has changed then.
+    /// Examples that do not exist, other numbers of examples or memories than the pieces have; weights that do not fit; a problem the
+    /// matcher does not take. [`Error::Interrupted`] where the caller wants to stop: nothing has changed then.
     pub fn evaluate(
         &self,
-        parts: Range<usize>,
+        pieces: &[Piece],
         examples: &[Example],
         question: &Question<'_>,
         memory: &mut [PartMemory],
     ) -> Result<Vec<Answer>> {
-        self.check(&parts, examples, question, memory)?;
-        let first = self.parts.examples_of(parts.start).start;
+        self.check(pieces, examples, question, memory)?;
         let mut runs = Vec::new();
-        for part in parts.clone() {
-            let range = self.parts.examples_of(part);
-            runs.extend(range.clone().step_by(RUN).map(|start| (part, start..range.end.min(start + RUN))));
+        let mut before = 0;
+        for (number, piece) in pieces.iter().enumerate() {
+            let count = piece.examples.len();
+            runs.extend((0..count).step_by(RUN).map(|at| (number, before, at..count.min(at + RUN))));
+            before += count;
         }
-        let before = &*memory;
+        let remembered = &*memory;
         let sums: Vec<(usize, RunSum)> = runs
             .into_par_iter()
             .map_init(
                 || Scratch::new(self.control),
-                |scratch, (part, range)| {
-                    let examples = &examples[range.start - first..range.end - first];
-                    let memory = &before[part - parts.start];
-                    Ok((part, self.sum(part, range.start, examples, question, memory, scratch)?))
+                |scratch, (number, before, range)| {
+                    let examples = &examples[before + range.start..before + range.end];
+                    let first = (pieces[number].examples.start + range.start, range.start);
+                    Ok((number, self.sum(first, examples, question, &remembered[number], scratch)?))
                 },
             )
             .collect::<Result<_>>()?;
-        let dim = question.weights.len();
-        let mut answers: Vec<Answer> = parts.clone().map(|_| Answer::zero(dim)).collect();
-        for (part, sum) in sums {
-            let (answer, memory) = (&mut answers[part - parts.start], &mut memory[part - parts.start]);
+        let mut answers: Vec<Answer> = pieces.iter().map(|_| Answer::zero(question.weights.len())).collect();
+        for (number, sum) in sums {
+            let (answer, memory) = (&mut answers[number], &mut memory[number]);
             answer.add(&sum.answer);
             memory.is_uncertain |= sum.answer.proven < sum.answer.solves;
-            let count = self.parts.examples_of(part).len();
+            let count = pieces[number].examples.len();
             sum.unproven.into_iter().for_each(|(at, violator)| memory.keep(at, count, violator));
             for (at, warm) in sum.warm {
                 memory.warm.resize_with(count, WarmStart::default);
@@ -233,41 +260,45 @@ impl PartRisk<'_> {
 
     fn check(
         &self,
-        parts: &Range<usize>,
+        pieces: &[Piece],
         examples: &[Example],
         question: &Question<'_>,
         memory: &[PartMemory],
     ) -> Result<()> {
-        if parts.end > self.parts.count() || parts.start > parts.end {
-            return Err(Error::OutOfRange { what: "parts", index: parts.end, count: self.parts.count() });
+        for piece in pieces {
+            let Range { start, end } = piece.examples;
+            if end > self.parts.examples || start > end {
+                let (index, count) = (end, self.parts.examples);
+                return Err(Error::OutOfRange { what: "examples of a piece", index, count });
+            }
         }
-        let expected = parts.clone().map(|part| self.parts.examples_of(part).len()).sum();
-        let sizes =
-            [("examples of the parts", expected, examples.len()), ("memories of the parts", parts.len(), memory.len())];
+        let expected = pieces.iter().map(|piece| piece.examples.len()).sum();
+        let sizes = [
+            ("examples of the pieces", expected, examples.len()),
+            ("memories of the pieces", pieces.len(), memory.len()),
+        ];
         for (what, expected, found) in sizes {
             if expected != found {
                 return Err(Error::Size { what, expected, found });
             }
         }
-        for (part, memory) in parts.clone().zip(memory) {
-            memory.check(self.parts.examples_of(part).len(), question.weights.len())?;
+        for (piece, memory) in pieces.iter().zip(memory) {
+            memory.check(piece.examples.len(), question.weights.len())?;
         }
         Ok(())
     }
 
-    /// The sum over a run of examples of a part, in their order; `first` is the number of its first example.
+    /// The sum over a run of examples of a piece, in their order; of its first example the number, and the place in the piece.
     fn sum(
         &self,
-        part: usize,
-        first: usize,
+        first: (usize, usize),
         examples: &[Example],
         question: &Question<'_>,
         memory: &PartMemory,
         scratch: &mut Scratch,
     ) -> Result<RunSum> {
         let mut sum = RunSum { answer: Answer::zero(question.weights.len()), unproven: Vec::new(), warm: Vec::new() };
-        for (n, example) in (first..).zip(examples) {
-            let at = n - self.parts.examples_of(part).start;
+        for ((n, at), example) in (first.0..).zip(first.1..).zip(examples) {
             let found = match self.oracle {
                 Oracle::Search => find_violation(example, self.matcher, question, memory, (n, at), scratch)?,
                 Oracle::Relaxation(solver) => find_slack(example, solver, question, memory.warm.get(at), scratch)?,
@@ -295,11 +326,12 @@ impl PartRisk<'_> {
 }
 
 impl Answer {
-    fn zero(dim: usize) -> Self {
+    pub(super) fn zero(dim: usize) -> Self {
         Self { value: 0.0, plane: Plane { slope: vec![0.0; dim], offset: 0.0 }, solves: 0, proven: 0 }
     }
 
-    fn add(&mut self, other: &Self) {
+    /// Adds the answer of another piece of the same part.
+    pub(super) fn add(&mut self, other: &Self) {
         self.value += other.value;
         self.plane.offset += other.plane.offset;
         self.plane.slope.iter_mut().zip(&other.plane.slope).for_each(|(sum, slope)| *sum += slope);

@@ -71,8 +71,8 @@ impl Risk for ExampleRisk<'_> {
 
     fn evaluate(&mut self, weights: &[f64], planes: &mut [Plane]) -> Result<f64> {
         let question = Question { weights, round: self.memory.round, closeness: self.closeness };
-        let all = 0..self.risk.parts.count();
-        let answers = self.risk.evaluate(all, self.examples, &question, &mut self.memory.parts)?;
+        let all = self.risk.parts.pieces(0..self.examples.len());
+        let answers = self.risk.evaluate(&all, self.examples, &question, &mut self.memory.parts)?;
         let mut value = 0.0;
         for (answer, plane) in answers.into_iter().zip(planes) {
             value += answer.value;

@@ -10,6 +10,8 @@ use crate::{Control, Result};
 
 /// Swaps that are looked at in each example.
 const SWAPS: usize = 16;
+/// More examples than this are not looked at: a median is settled long before.
+const MOST_EXAMPLES: usize = 1000;
 /// s is no less than the typical size over this.
 const LEAST: f64 = 4.0;
 /// Nor more than the typical size times this: the risk may fall for ever where it is zero.
@@ -40,10 +42,7 @@ impl MaxMargin {
     pub fn lambdas(&self, examples: &[Example], matcher: &dyn Matcher, control: &Control) -> Result<Vec<f64>> {
         let Some(first) = examples.first() else { return Err(crate::Error::NoExamples) };
         let (value, slope) = self.risk_at(&vec![0.0; first.instance().dim()], examples, matcher, control)?;
-        let square: f64 = slope.iter().map(|slope| slope * slope).sum();
-        let centre = if value > 0.0 && square > 0.0 { square / (2.0 * value) } else { 1.0 };
-        let top = centre.log10().round().clamp(-90.0, 90.0);
-        Ok(ZERO_DECADES.rev().map(|decade| 10.0_f64.powf(top + f64::from(decade))).collect())
+        Ok(zero_lambdas(value, &slope))
     }
 
     /// s > 0 such that s · weights is a good centre.
@@ -57,69 +56,97 @@ impl MaxMargin {
         matcher: &dyn Matcher,
         control: &Control,
     ) -> Result<f64> {
-        let typical = typical(weights, examples)?;
-        // The derivative of R(s w₀) by s.
-        let rise = |s: f64| -> Result<f64> {
-            let at: Vec<f64> = weights.iter().map(|weight| s * weight).collect();
-            let (_, slope) = self.risk_at(&at, examples, matcher, control)?;
-            Ok(slope.iter().zip(weights).map(|(slope, weight)| slope * weight).sum())
-        };
-        let (mut low, mut high) = (typical, typical);
-        if rise(typical)? < 0.0 {
-            loop {
-                high *= 2.0;
-                if rise(high)? >= 0.0 {
-                    break;
-                }
-                low = high;
-                if high >= MOST * typical {
-                    return Ok(high);
-                }
-            }
-        } else {
-            loop {
-                low /= 2.0;
-                if low < typical / LEAST {
-                    return Ok(typical / LEAST);
-                }
-                if rise(low)? < 0.0 {
-                    break;
-                }
-                high = low;
-            }
+        let mut ratios = Vec::new();
+        for example in examples.iter().step_by(step(examples.len())) {
+            ratios.extend(swap_ratios(weights, example)?);
         }
-        for _ in 0..HALVINGS {
-            let middle = (low * high).sqrt();
-            if rise(middle)? < 0.0 {
-                low = middle;
-            } else {
-                high = middle;
-            }
-        }
-        Ok(high)
+        let typical = typical(weights, ratios);
+        least_risk(weights, typical, &mut |at| Ok(self.risk_at(at, examples, matcher, control)?.1))
     }
 }
 
-/// s at which a typical swap of two nodes' partners changes s · score by as much as its loss: the median over all examples.
-fn typical(weights: &[f64], examples: &[Example]) -> Result<f64> {
-    let mut ratios = Vec::new();
-    for example in examples {
-        let pairs: Vec<(usize, usize)> = example.truth.pairs().collect();
-        for (&(i, k), &(j, l)) in pairs.iter().zip(pairs.iter().skip(1)).take(SWAPS) {
-            let mut map = example.truth.left_to_right().to_vec();
-            (map[i], map[j]) = (Some(l), Some(k));
-            let swapped = Matching::new(map, example.truth.right_count(), example.truth.constraint())?;
-            let features = example.instance.joint_features(&swapped)?;
-            let change: f64 =
-                features.iter().zip(&example.truth_features).zip(weights).map(|((a, b), w)| w * (a - b)).sum();
-            if change != 0.0 {
-                ratios.push(example.loss(&swapped) / change.abs());
+/// Powers of ten around λ = |g|²/(2R), from the risk R at zero weights and its slope g.
+pub(super) fn zero_lambdas(value: f64, slope: &[f64]) -> Vec<f64> {
+    let square: f64 = slope.iter().map(|slope| slope * slope).sum();
+    let centre = if value > 0.0 && square > 0.0 { square / (2.0 * value) } else { 1.0 };
+    let top = centre.log10().round().clamp(-90.0, 90.0);
+    ZERO_DECADES.rev().map(|decade| 10.0_f64.powf(top + f64::from(decade))).collect()
+}
+
+/// s near the typical size at which the risk R(s · weights) is least, given the slope of R at any weights.
+pub(super) fn least_risk(
+    weights: &[f64],
+    typical: f64,
+    slope_at: &mut dyn FnMut(&[f64]) -> Result<Vec<f64>>,
+) -> Result<f64> {
+    // The derivative of R(s w₀) by s.
+    let mut rise = |s: f64| -> Result<f64> {
+        let at: Vec<f64> = weights.iter().map(|weight| s * weight).collect();
+        Ok(slope_at(&at)?.iter().zip(weights).map(|(slope, weight)| slope * weight).sum())
+    };
+    let (mut low, mut high) = (typical, typical);
+    if rise(typical)? < 0.0 {
+        loop {
+            high *= 2.0;
+            if rise(high)? >= 0.0 {
+                break;
             }
+            low = high;
+            if high >= MOST * typical {
+                return Ok(high);
+            }
+        }
+    } else {
+        loop {
+            low /= 2.0;
+            if low < typical / LEAST {
+                return Ok(typical / LEAST);
+            }
+            if rise(low)? < 0.0 {
+                break;
+            }
+            high = low;
+        }
+    }
+    for _ in 0..HALVINGS {
+        let middle = (low * high).sqrt();
+        if rise(middle)? < 0.0 {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    Ok(high)
+}
+
+/// Of so many examples, every so many-th is looked at for the typical size.
+pub(super) fn step(count: usize) -> usize {
+    count.div_ceil(MOST_EXAMPLES).max(1)
+}
+
+/// The s at which swaps of two nodes' partners in an example change s · score by as much as their loss.
+pub(super) fn swap_ratios(weights: &[f64], example: &Example) -> Result<Vec<f64>> {
+    let mut ratios = Vec::new();
+    let pairs: Vec<(usize, usize)> = example.truth.pairs().collect();
+    for (&(i, k), &(j, l)) in pairs.iter().zip(pairs.iter().skip(1)).take(SWAPS) {
+        let mut map = example.truth.left_to_right().to_vec();
+        (map[i], map[j]) = (Some(l), Some(k));
+        let swapped = Matching::new(map, example.truth.right_count(), example.truth.constraint())?;
+        let features = example.instance.joint_features(&swapped)?;
+        let change: f64 =
+            features.iter().zip(&example.truth_features).zip(weights).map(|((a, b), w)| w * (a - b)).sum();
+        if change != 0.0 {
+            ratios.push(example.loss(&swapped) / change.abs());
         }
     }
     ratios.retain(|ratio| ratio.is_normal());
+    Ok(ratios)
+}
+
+/// The median of what swaps say.
+pub(super) fn typical(weights: &[f64], mut ratios: Vec<f64>) -> f64 {
     ratios.sort_by(f64::total_cmp);
     let size: f64 = weights.iter().map(|weight| weight.abs()).sum::<f64>() / weights.len().max(1) as f64;
     let fallback = if size > 0.0 { 1.0 / size } else { 1.0 };
-    Ok(ratios.get(ratios.len() / 2).copied().unwrap_or(fallback))
+    ratios.get(ratios.len() / 2).copied().unwrap_or(fallback)
 }

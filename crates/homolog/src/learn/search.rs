@@ -12,7 +12,7 @@ use crate::matching::{Matcher, Matching, RightOrder, Status};
 use crate::optimize::Plane;
 
 /// The worst violator that can be found: by the matcher, among the earlier ones, or the truth itself. `n` is the number of the example,
-/// `at` its place in its part.
+/// `at` its place in its piece.
 pub(super) fn find_violation(
     example: &Example,
     matcher: &dyn Matcher,

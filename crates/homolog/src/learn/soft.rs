@@ -121,7 +121,7 @@ mod tests {
         let mut memory = vec![PartMemory::default(); parts.count()];
         let at = |(round, weights): (usize, &Vec<f64>)| {
             let question = Question { weights, round, closeness: None };
-            let answers = risk.evaluate(0..parts.count(), examples, &question, &mut memory).unwrap();
+            let answers = risk.evaluate(&parts.pieces(0..examples.len()), examples, &question, &mut memory).unwrap();
             let value = answers.iter().map(|answer| answer.value).sum();
             (value, answers.into_iter().map(|answer| answer.plane).collect())
         };

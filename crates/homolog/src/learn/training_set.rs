@@ -36,11 +36,7 @@ impl TrainingSet {
             // Said with the name of the graph.
             Err(error) => return Err(training.examples(features, loss.loss()).err().unwrap_or(error)),
         };
-        // Where graphs may be turned, the truth says how.
-        let examples = |pairs: &LabelledPairs| match features.pose {
-            pose if pose.is_as_given() => pairs.examples(&features, loss.loss()),
-            pose => pairs.turned(|pair, truth| pose.known(pair, truth))?.examples(&features, loss.loss()),
-        };
+        let examples = |pairs| examples_of(&features, loss, pairs);
         let (training, validation) = (examples(training)?, examples(validation)?);
         Ok(Self::of_examples(features, training, validation))
     }
@@ -65,6 +61,14 @@ impl TrainingSet {
         } else {
             Method::FrankWolfe(FrankWolfe::default())
         }
+    }
+}
+
+/// The examples that pairs are under features that were fitted. Where graphs may be turned, the truth says how.
+pub(super) fn examples_of(features: &FeatureMap, loss: &LossKind, pairs: &LabelledPairs) -> Result<Vec<Example>> {
+    match features.pose {
+        pose if pose.is_as_given() => pairs.examples(features, loss.loss()),
+        pose => pairs.turned(|pair, truth| pose.known(pair, truth))?.examples(features, loss.loss()),
     }
 }
 

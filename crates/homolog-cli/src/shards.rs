@@ -1,0 +1,63 @@
+//! Folders of shards: a data set cut up into files, and the worker that answers from them.
+
+use crate::files;
+use anyhow::{Context, Result, bail};
+use homolog::data::dataset::DataSet;
+use homolog::data::shards::{MANIFEST, Manifest, read_shard};
+use homolog::learn::LabelledPairs;
+use homolog::learn::shards::{Order, Reply, Shard, Worker};
+use homolog::{Control, Error};
+use std::path::{Path, PathBuf};
+
+/// Examples and what searches remember are held up to so many bytes; what is beyond is read again when it is asked for.
+const MOST_BYTES: usize = 4 << 30;
+
+/// Whether a path is a folder of shards.
+pub(crate) fn is_folder_of_shards(path: &Path) -> bool {
+    path.join(MANIFEST).is_file()
+}
+
+/// Cuts up a data set into a new folder, which is there whole or not at all.
+pub(crate) fn cut(data: &DataSet, count: usize, folder: &Path) -> Result<Manifest> {
+    let cannot = || format!("cannot make the folder {}", folder.display());
+    if folder.exists() {
+        bail!("{}: shards are written into a new folder, and this one is there already", cannot());
+    }
+    let beside = files::folder_of(folder);
+    let hidden = tempfile::Builder::new().prefix(".homolog-").tempdir_in(beside).with_context(cannot)?;
+    // A temporary folder is private; the one inside has the permissions of any other new folder.
+    let inside = hidden.path().join("shards");
+    std::fs::create_dir(&inside).with_context(cannot)?;
+    let mut write = |name: &str, text: &str| {
+        std::fs::write(inside.join(name), text)
+            .map_err(|error| Error::Shard { file: name.to_string(), reason: format!("cannot be written: {error}") })
+    };
+    let manifest = Manifest::cut(data, count, &mut write)?;
+    write(MANIFEST, &manifest.to_json()?)?;
+    std::fs::rename(&inside, folder).with_context(cannot)?;
+    Ok(manifest)
+}
+
+/// Answers orders from the files of a folder.
+pub(crate) struct FolderWorker {
+    folder: PathBuf,
+    worker: Worker,
+    control: Control,
+}
+
+impl FolderWorker {
+    pub(crate) fn new(folder: &Path, control: Control) -> Self {
+        Self { folder: folder.to_path_buf(), worker: Worker::new(MOST_BYTES), control }
+    }
+
+    pub(crate) fn answer(&mut self, order: &Order) -> homolog::Result<Reply> {
+        self.worker.answer(order, &mut |shard| load(&self.folder, shard), &self.control)
+    }
+}
+
+fn load(folder: &Path, shard: &Shard) -> homolog::Result<LabelledPairs> {
+    let path = folder.join(&shard.file);
+    let bytes =
+        files::read(&path).map_err(|error| Error::Shard { file: shard.file.clone(), reason: format!("{error:#}") })?;
+    read_shard(shard, &bytes)
+}

@@ -1,0 +1,199 @@
+//! Training from shards. The run is a thread that asks and waits; Python carries what it asks to wherever it is answered.
+
+use crate::errors::{plain, raise};
+use crate::run;
+use crate::train::{Settings, Trained, report};
+use homolog::data::shards::{Manifest, read_shard};
+use homolog::features::FeatureSet;
+use homolog::learn::shards::{Order, Reply, ShardCheckpoint, ShardTrainer, Worker};
+use homolog::learn::weight_rules;
+use homolog::model::Model;
+use homolog::{Control, Error, Report};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What a run says: orders to carry, each with the name of its file, or how it ended.
+enum Said {
+    Orders(Vec<(String, String)>),
+    Ended(homolog::Result<Trained>),
+}
+
+/// The last report: stage, evaluations, objective and bound.
+type Latest = Arc<Mutex<Option<(String, usize, Option<f64>, Option<f64>)>>>;
+
+/// A run of training that asks its shards step by step.
+#[pyclass(frozen, module = "homolog._core")]
+pub(crate) struct ShardRun {
+    said: Mutex<Receiver<Said>>,
+    replies: Mutex<Sender<homolog::Result<Vec<Reply>>>>,
+    stop: Arc<AtomicBool>,
+    latest: Latest,
+    trained: Mutex<Option<Trained>>,
+}
+
+#[pymethods]
+impl ShardRun {
+    /// Begins a run on the shards of a manifest.
+    #[new]
+    #[pyo3(signature = (manifest, settings, fixed))]
+    fn new(py: Python<'_>, manifest: &str, settings: &str, fixed: Option<BTreeMap<String, f64>>) -> PyResult<Self> {
+        let manifest = Manifest::from_json(manifest).map_err(|error| raise(py, &error))?;
+        let settings = Settings::from_json(settings).map_err(|sentence| plain(py, &sentence))?;
+        let shards = trainer(&settings, &manifest, fixed).map_err(|sentence| plain(py, &sentence))?;
+        let ((say, said), (reply, replies)) = (channel(), channel());
+        let (stop, latest) = (Arc::new(AtomicBool::new(false)), Latest::default());
+        let (stopped, told) = (Arc::clone(&stop), Arc::clone(&latest));
+        let control = Control::new().interrupted_by(move || stopped.load(Ordering::Relaxed)).observed_by(
+            move |report: &Report<'_>| {
+                let report = (report.stage.to_string(), report.done, report.value, report.bound);
+                *told.lock().unwrap_or_else(PoisonError::into_inner) = Some(report);
+            },
+        );
+        std::thread::spawn(move || {
+            let ended = work(&shards, &manifest, &control, &say, &replies);
+            // Nobody listens any more where the caller gave up.
+            let _ = say.send(Said::Ended(ended));
+        });
+        Ok(Self { said: Mutex::new(said), replies: Mutex::new(reply), stop, latest, trained: Mutex::new(None) })
+    }
+
+    /// What is to be answered next: the name of a shard's file and the order to it, for each; `None` where the run has ended.
+    fn ask(&self, py: Python<'_>) -> PyResult<Option<Vec<(String, String)>>> {
+        let said = py.detach(|| self.said.lock().unwrap_or_else(PoisonError::into_inner).recv());
+        match said {
+            Ok(Said::Orders(orders)) => Ok(Some(orders)),
+            Ok(Said::Ended(Ok(trained))) => {
+                *self.trained.lock().unwrap_or_else(PoisonError::into_inner) = Some(trained);
+                Ok(None)
+            }
+            Ok(Said::Ended(Err(error))) => Err(raise(py, &error)),
+            Err(_) => Err(plain(py, "the run has ended already, or it panicked, which is a bug: please report it")),
+        }
+    }
+
+    /// The replies to what was asked, in the same order.
+    fn tell(&self, py: Python<'_>, replies: Vec<String>) -> PyResult<()> {
+        let replies: homolog::Result<Vec<Reply>> = replies.iter().map(|text| Reply::from_json(text)).collect();
+        let sender = self.replies.lock().unwrap_or_else(PoisonError::into_inner);
+        sender.send(replies).map_err(|_| plain(py, "nothing was asked"))
+    }
+
+    /// From here on the run ends with the best so far at what it asks next.
+    fn stop(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+
+    /// How far the run is, if there is news.
+    fn progress<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some((stage, done, objective, bound)) = latest else { return Ok(None) };
+        let report = PyDict::new(py);
+        report.set_item("stage", stage)?;
+        report.set_item("done", done)?;
+        report.set_item("total", None::<usize>)?;
+        report.set_item("objective", objective)?;
+        report.set_item("bound", bound)?;
+        Ok(Some(report))
+    }
+
+    /// What came of a run that has ended.
+    fn result(&self, py: Python<'_>) -> PyResult<Trained> {
+        let trained = self.trained.lock().unwrap_or_else(PoisonError::into_inner).take();
+        trained.ok_or_else(|| plain(py, "the run has not ended"))
+    }
+}
+
+fn trainer(
+    settings: &Settings,
+    manifest: &Manifest,
+    fixed: Option<BTreeMap<String, f64>>,
+) -> Result<ShardTrainer, String> {
+    let sentence = |error: Error| error.to_string();
+    let mut trainer = settings.trainer()?;
+    let features = settings.features(|name| match name {
+        "auto" => Err("training from shards tries no sets of features: name one, such as \"quadratic\"".to_string()),
+        name => FeatureSet::of_name(name).and_then(|set| set.features_for(&manifest.graphs)).map_err(sentence),
+    })?;
+    let fixed: Vec<(String, f64)> = fixed.unwrap_or_default().into_iter().collect();
+    if !fixed.is_empty() {
+        trainer.rules = weight_rules(&features, &fixed, &[]).map_err(sentence)?;
+    }
+    Ok(ShardTrainer { features, trainer })
+}
+
+fn work(
+    shards: &ShardTrainer,
+    manifest: &Manifest,
+    control: &Control,
+    say: &Sender<Said>,
+    replies: &Receiver<homolog::Result<Vec<Reply>>>,
+) -> homolog::Result<Trained> {
+    let mut carry = |orders: &[Order]| {
+        let text = |order: &Order| Ok((order.shard.file.clone(), order.to_json()?));
+        let orders = orders.iter().map(text).collect::<homolog::Result<Vec<_>>>()?;
+        // Where nobody listens any more there is nothing left to do.
+        say.send(Said::Orders(orders)).map_err(|_| Error::Interrupted)?;
+        let replies = replies.recv().map_err(|_| Error::Interrupted)?;
+        if control.interrupted() { Err(Error::Interrupted) } else { replies }
+    };
+    let mut checkpoint = ShardCheckpoint::default();
+    let (set, trained) = shards.train(&manifest.shards, &mut checkpoint, &mut carry, control, &mut |_| {})?;
+    let model = Model::trained(&set, &shards.trainer, &trained)?;
+    Ok(Trained { model: model.to_json()?, report: report(&model, &trained).to_string() })
+}
+
+/// What an order comes to, from the files of a folder. Examples and what searches remember stay in this process for the next order, up to
+/// so many bytes.
+#[pyfunction]
+#[pyo3(signature = (folder, order, most_bytes, jobs))]
+pub(crate) fn answer_order(
+    py: Python<'_>,
+    folder: PathBuf,
+    order: &str,
+    most_bytes: usize,
+    jobs: Option<usize>,
+) -> PyResult<String> {
+    type Workers = Vec<(PathBuf, usize, Arc<Mutex<Worker>>)>;
+    static WORKERS: Mutex<Workers> = Mutex::new(Vec::new());
+    let order = Order::from_json(order).map_err(|error| raise(py, &error))?;
+    let mut workers = WORKERS.lock().unwrap_or_else(PoisonError::into_inner);
+    let known = workers.iter().position(|(place, most, _)| *place == folder && *most == most_bytes);
+    let at = known.unwrap_or_else(|| {
+        // One folder at a time: what is held of another would add to the limit.
+        *workers = vec![(folder.clone(), most_bytes, Arc::new(Mutex::new(Worker::new(most_bytes))))];
+        0
+    });
+    let worker = Arc::clone(&workers[at].2);
+    drop(workers);
+    run::run(py, jobs, move |control| {
+        let mut worker = worker.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut load = |shard: &homolog::learn::shards::Shard| {
+            let path = Path::new(&folder).join(&shard.file);
+            let refused = |error: std::io::Error| Error::Shard {
+                file: shard.file.clone(),
+                reason: format!("cannot read {}: {error}", path.display()),
+            };
+            read_shard(shard, &std::fs::read(&path).map_err(refused)?)
+        };
+        worker.answer(&order, &mut load, control)?.to_json()
+    })
+}
+
+/// Cuts a data set up: its labelled pairs into so many files to learn from, and a manifest. The answer is names and texts.
+#[pyfunction]
+pub(crate) fn cut(py: Python<'_>, data: &crate::data::DataSet, count: usize) -> PyResult<Vec<(String, String)>> {
+    let mut files = Vec::new();
+    let mut write = |name: &str, text: &str| {
+        files.push((name.to_string(), text.to_string()));
+        Ok(())
+    };
+    let manifest = Manifest::cut(&data.inner, count, &mut write).and_then(|manifest| manifest.to_json());
+    let manifest = manifest.map_err(|error| raise(py, &error))?;
+    files.push((homolog::data::shards::MANIFEST.to_string(), manifest));
+    Ok(files)
+}

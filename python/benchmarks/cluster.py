@@ -1,0 +1,148 @@
+"""Training from shards by every engine: time, share outside the answers, memory of a worker, and that all learn the same bytes.
+
+    python python/benchmarks/cluster.py [--pairs 5000] [--points 12] [--shards 64] [--mpi PROGRAM]
+
+PROGRAM is a homolog that was built with --features mpi.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import resource
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+import homolog as hm
+
+
+def data(pairs: int, points: int) -> hm.DataSet:
+    """Pairs of noisy copies of one shape, their points shuffled."""
+    rng = np.random.default_rng(1)
+    shape = rng.random((points, 2))
+    names = [f"p{i}" for i in range(points)]
+    lines = ['{"format":{"kind":"homolog-data","version":1}}']
+    for g in range(pairs + 1):
+        order = rng.permutation(points)
+        noisy = (shape + rng.normal(0, 0.06, shape.shape))[order]
+        lines.append(json.dumps({"id": f"g{g}", "points": noisy.tolist(), "names": [names[i] for i in order]}))
+    lines += [json.dumps({"left": f"g{g}", "right": f"g{g + 1}", "split": "train"}) for g in range(pairs)]
+    return hm.DataSet(hm._core.DataSet.from_text("jsonl", "\n".join(lines), "data"))
+
+
+def peak() -> float:
+    """The most memory that this process had, in MB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def timed(folder: str, order: str) -> tuple[str, float, int, float]:
+    """A reply, how long it took, and by whom."""
+    begin = time.perf_counter()
+    reply = hm.distributed.answer(folder, order, n_jobs=1)
+    return reply, time.perf_counter() - begin, os.getpid(), peak()
+
+
+class Measured:
+    """An engine, and how long its workers worked."""
+
+    def __init__(self, carry):
+        self.carry, self.busy, self.rounds, self.memory, self.times = carry, {}, 0, 0.0, []
+
+    def __call__(self, orders):
+        begin = time.perf_counter()
+        answers = self.carry(orders)
+        self.times.append(time.perf_counter() - begin)
+        self.rounds += 1
+        for _, seconds, process, memory in answers:
+            self.busy[process] = self.busy.get(process, 0.0) + seconds
+            self.memory = max(self.memory, memory)
+        return [reply for reply, *_ in answers]
+
+
+def local(folder):
+    return lambda orders: [timed(folder, order) for _, order in orders]
+
+
+def by_joblib(folder, count):
+    from joblib import Parallel, delayed
+
+    return lambda orders: Parallel(n_jobs=count)(delayed(timed)(folder, order) for _, order in orders)
+
+
+def by_dask(folder, client):
+    from homolog.distributed.dask import Carrier
+
+    carrier = Carrier(client, folder)
+
+    def carry(orders):
+        homes = carrier._assign([file for file, _ in orders])
+        submit = [
+            client.submit(timed, folder, order, pure=False, workers=homes[file], allow_other_workers=True)
+            for file, order in orders
+        ]
+        return client.gather(submit)
+
+    return carry
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--pairs", type=int, default=5000)
+    parser.add_argument("--points", type=int, default=12)
+    parser.add_argument("--shards", type=int, default=64)
+    parser.add_argument("--lam", type=float, default=0.1)
+    parser.add_argument("--features", default="quadratic")
+    parser.add_argument("--engines", default="local,joblib,dask,mpi")
+    parser.add_argument("--mpi", type=Path)
+    options = parser.parse_args()
+    place = Path(tempfile.mkdtemp()) / "shards"
+    hm.distributed.cut(data(options.pairs, options.points), place, options.shards)
+    folder = str(place)
+    matcher = lambda: hm.Matcher(options.features, lam=options.lam, method="frank-wolfe", n_jobs=1)  # noqa: E731
+
+    print(f"{options.pairs} pairs of {options.points} points, {options.features}, {options.shards} shards")
+    print(f"{'engine':>14} {'seconds':>8} {'rounds':>6} {'s/round':>8} {'outside':>8} {'MB':>6}  sha256")
+
+    def show(name, carry, count):
+        measured = Measured(carry)
+        begin = time.perf_counter()
+        model = hm.distributed.fit(matcher(), folder, measured)
+        seconds = time.perf_counter() - begin
+        outside = 1 - sum(measured.busy.values()) / (count * seconds)
+        sha = hashlib.sha256(model.to_json().encode()).hexdigest()[:12]
+        rate = seconds / measured.rounds
+        print(f"{name:>14} {seconds:8.2f} {measured.rounds:6} {rate:8.4f} {outside:8.1%} {measured.memory:6.0f}  {sha}", flush=True)
+
+    if "local" in options.engines:
+        show("one process", local(folder), 1)
+    if "joblib" in options.engines:
+        for count in (1, 2):
+            show(f"joblib, {count}", by_joblib(folder, count), count)
+    if "dask" in options.engines:
+        from distributed import Client, LocalCluster
+
+        for count in (1, 2):
+            with LocalCluster(n_workers=count, threads_per_worker=1, dashboard_address=None) as cluster:
+                with Client(cluster) as client:
+                    show(f"Dask, {count}", by_dask(folder, client), count)
+    if "mpi" in options.engines and options.mpi:
+        for count in (1, 2):
+            model = place.parent / "model.json"
+            line = f"mpirun --allow-run-as-root --oversubscribe -n {count} {options.mpi.resolve()} train {folder} -o {model} --features"
+            line += f" {options.features} --lambda {options.lam} --matcher frank-wolfe --threads 1 -q --mpi"
+            begin = time.perf_counter()
+            subprocess.run(line.split(), check=True, capture_output=True)
+            seconds = time.perf_counter() - begin
+            sha = hashlib.sha256(model.read_bytes()).hexdigest()[:12]
+            memory = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+            print(f"{f'MPI, {count}':>14} {seconds:8.2f} {'':6} {'':8} {'':8} {memory:6.0f}  {sha}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

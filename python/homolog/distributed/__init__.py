@@ -1,0 +1,102 @@
+"""Training spread over many machines, the same bytes as on one.
+
+A data set is cut up into files once (`homolog convert DATA --shards 64 -o FOLDER/`, or `cut` here). Training then asks every file the same
+things, round by round; `answer` is what one question comes to, wherever the file can be read. Who carries questions and answers is up to
+you: `homolog.distributed.dask` has a cluster do it, and a function of a few lines has anything else do it.
+
+>>> from joblib import Parallel, delayed                                                                    # doctest: +SKIP
+>>> def evaluate(orders):                                                                                   # doctest: +SKIP
+...     return Parallel(n_jobs=8)(delayed(hm.distributed.answer)("FOLDER/", order) for _, order in orders)
+>>> model = hm.distributed.fit(hm.Matcher("linear", lam=0.1), "FOLDER/", evaluate)                          # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .. import _core
+from .._data import DataSet
+from .._errors import MatchError
+from .._progress import Progress
+
+if TYPE_CHECKING:
+    from .._matcher import Matcher
+
+__all__ = ["answer", "cut", "fit"]
+
+Place = str | os.PathLike[str]
+#: What is asked of each shard: the name of its file, and the order to it.
+Orders = Sequence[tuple[str, str]]
+#: Answers all orders, in their order.
+Evaluate = Callable[[Orders], Sequence[str]]
+
+#: Examples and what searches remember are held in a process up to so many bytes, unless told otherwise.
+MEMORY = 4 << 30
+
+
+def cut(data: DataSet, folder: Place, shards: int = 64) -> None:
+    """Cuts the labelled pairs of a data set up into so many files to learn from, in a new folder with a manifest.
+
+    The folder is there whole or not at all. Pairs of the splits "validation" and "test" have files of their own.
+    """
+    place = Path(folder)
+    if place.exists():
+        raise MatchError(f"shards are written into a new folder, and {place} is there already")
+    files = _core.cut(data._inner, shards)
+    hidden = Path(tempfile.mkdtemp(prefix=".homolog-", dir=place.parent))
+    try:
+        inside = hidden / "shards"
+        inside.mkdir()
+        for name, text in files:
+            (inside / name).write_text(text, encoding="utf-8", newline="\n")
+        inside.rename(place)
+    finally:
+        shutil.rmtree(hidden, ignore_errors=True)
+
+
+def answer(folder: Place, order: str, *, memory: int | None = None, n_jobs: int | None = None) -> str:
+    """What an order comes to, from the files of a folder: a function of both and of nothing else.
+
+    A process keeps examples and what searches remember for the next order, up to `memory` bytes; whoever does not have them reads and
+    finds them again.
+    """
+    return _core.answer_order(os.fspath(folder), order, MEMORY if memory is None else int(memory), n_jobs)
+
+
+def fit(matcher: Matcher, folder: Place, evaluate: Evaluate | None = None, *, keep: bool = False) -> Matcher:
+    """Fits a matcher to a folder of shards, asking `evaluate` in every round; without it everything is answered here.
+
+    The features have to be named, and λ too unless there are validation shards to choose it by; what is learned is max-margin.
+    With `keep`, Ctrl-C ends training with the best so far.
+    """
+    manifest = Path(folder) / "manifest.json"
+    if not manifest.is_file():
+        raise MatchError(f"{Path(folder)} has no manifest.json; homolog.distributed.cut or `homolog convert --shards` makes one")
+    given, fixed = matcher._given_weights()
+    if given is not None:
+        raise MatchError("weights are given: there is nothing to learn, and nothing to spread")
+    jobs = matcher.n_jobs if matcher.n_jobs is not None and matcher.n_jobs > 0 else None
+    own = [lambda orders: [answer(folder, order, n_jobs=jobs) for _, order in orders]]
+    carry = evaluate if evaluate is not None else own[0]
+    run = _core.ShardRun(manifest.read_text(encoding="utf-8"), matcher._settings(), fixed)
+    with Progress(matcher.verbose, matcher.callback) as progress:
+        while (orders := run.ask()) is not None:
+            try:
+                run.tell([str(reply) for reply in carry(orders)])
+                news = run.progress()
+                if news is not None and progress.callback is not None and progress.callback(news):
+                    run.stop()
+            except KeyboardInterrupt:
+                if not keep:
+                    raise
+                run.stop()
+                run.tell([])
+    trained = run.result()
+    matcher._take(trained.model_json(), json.loads(trained.report_json()))
+    return matcher

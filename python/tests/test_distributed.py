@@ -1,0 +1,156 @@
+"""Training from shards: the same bytes in one process, on a Dask cluster that loses a worker, and by joblib; errors that name the file."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import signal
+
+import numpy as np
+import pytest
+
+import homolog as hm
+
+#: Features and oracle: nothing to remember, violators to remember, warm starts to remember.
+KINDS = [("linear", "search"), ("quadratic", "search"), ("quadratic", "relaxation")]
+
+
+@pytest.fixture(scope="module")
+def data() -> hm.DataSet:
+    """Pairs of jittered copies of five points, some of them to choose λ by."""
+    rng = np.random.default_rng(3)
+    shape = rng.random((5, 2))
+    lines = ['{"format":{"kind":"homolog-data","version":1}}']
+    names = [f"p{i}" for i in range(5)]
+    for g in range(32):
+        order = rng.permutation(5)
+        points = (shape + rng.normal(0, 0.12, shape.shape))[order]
+        lines.append(json.dumps({"id": f"g{g}", "points": points.tolist(), "names": [names[i] for i in order]}))
+    for g in range(31):
+        split = "validation" if g % 5 == 4 else "train"
+        lines.append(json.dumps({"left": f"g{g}", "right": f"g{g + 1}", "split": split}))
+    return hm.DataSet(hm._core.DataSet.from_text("jsonl", "\n".join(lines), "data"))
+
+
+@pytest.fixture(scope="module")
+def folder(data, tmp_path_factory):
+    place = tmp_path_factory.mktemp("shards") / "cut"
+    hm.distributed.cut(data, place, 8)
+    return place
+
+
+def matcher(features, oracle):
+    return hm.Matcher(features, lam=0.05, oracle=oracle, method="frank-wolfe" if features == "quadratic" else "auto")
+
+
+def digest(model):
+    return hashlib.sha256(model.to_json().encode()).hexdigest()
+
+
+@pytest.fixture(scope="module")
+def alone(folder):
+    """What one process learns."""
+    return {kind: digest(matcher(*kind).fit(folder)) for kind in KINDS}
+
+
+def test_shards_teach_what_the_data_set_teaches(data, folder):
+    whole = hm.Matcher("linear", learner="max-margin").fit(data)
+    assert digest(hm.Matcher("linear").fit(folder)) == digest(whole)
+
+
+def test_the_program_and_the_package_learn_the_same(folder, program, tmp_path):
+    import subprocess
+
+    options = ["--features", "linear", "--lambda", "0.05", "-q", "-o", str(tmp_path / "model.json")]
+    subprocess.run([program, "train", str(folder), *options], check=True, capture_output=True)
+    assert (tmp_path / "model.json").read_text() == hm.Matcher("linear", lam=0.05).fit(folder).to_json()
+
+
+@pytest.fixture(scope="module")
+def client():
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        with distributed.Client(cluster) as client:
+            yield client
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_dask_with_a_worker_killed_in_the_middle(kind, alone, folder, client):
+    from homolog.distributed.dask import Carrier
+
+    carrier, steps = Carrier(client, folder), []
+
+    def carry(orders):
+        steps.append(len(orders))
+        if len(steps) == 12:
+            client.wait_for_workers(2)
+            pids = client.run(os.getpid)
+            os.kill(pids[sorted(pids)[0]], signal.SIGKILL)
+        return carrier(orders)
+
+    assert digest(hm.distributed.fit(matcher(*kind), folder, carry)) == alone[kind]
+    assert len(steps) > 12, "a worker was killed"
+
+
+def test_dask_by_one_argument(alone, folder, client):
+    assert digest(matcher(*KINDS[0]).fit(folder, client=client)) == alone[KINDS[0]]
+
+
+def test_joblib_in_a_few_lines(alone, folder):
+    joblib = pytest.importorskip("joblib")
+
+    def evaluate(orders):
+        tasks = (joblib.delayed(hm.distributed.answer)(folder, order) for _, order in orders)
+        return joblib.Parallel(n_jobs=2)(tasks)
+
+    for kind in KINDS[:2]:
+        assert digest(hm.distributed.fit(matcher(*kind), folder, evaluate)) == alone[kind]
+
+
+def copy(folder, tmp_path):
+    place = tmp_path / "copy"
+    shutil.copytree(folder, place)
+    return place
+
+
+def test_files_that_are_not_what_they_should_be_are_named(folder, client, tmp_path):
+    place = copy(folder, tmp_path)
+    part = place / "part-00003.jsonl"
+    whole = part.read_text()
+    part.write_text(whole.replace("0.", "1.", 1))
+    with pytest.raises(hm.MatchError, match="part-00003.jsonl: the file was changed"):
+        matcher(*KINDS[0]).fit(place)
+    part.unlink()
+    with pytest.raises(hm.MatchError, match="part-00003.jsonl: cannot read"):
+        matcher(*KINDS[0]).fit(place)
+    # A worker that cannot read the file says which, and who it is.
+    with pytest.raises(hm.MatchError, match="part-00003.jsonl: cannot read .* on the worker tcp"):
+        matcher(*KINDS[0]).fit(place, client=client)
+    part.write_text(whole)
+    manifest = place / "manifest.json"
+    lines = manifest.read_text().splitlines()
+    manifest.write_text("\n".join(line for line in lines if "part-00002" not in line))
+    with pytest.raises(hm.MatchError, match="part-00003.jsonl: .*a shard is missing"):
+        matcher(*KINDS[0]).fit(place)
+
+
+def test_what_cannot_be_spread_is_said(folder, data, tmp_path):
+    with pytest.raises(hm.MatchError, match="name one"):
+        hm.Matcher().fit(folder)
+    with pytest.raises(hm.MatchError, match="likelihood learning cannot be spread"):
+        hm.Matcher("linear", learner="likelihood").fit(folder)
+    with pytest.raises(hm.MatchError, match="no manifest.json"):
+        hm.Matcher("linear").fit(tmp_path)
+    with pytest.raises(hm.MatchError, match="folder of shards"):
+        hm.Matcher("linear").fit(data, client=object())
+    with pytest.raises(hm.MatchError, match="there already"):
+        hm.distributed.cut(data, folder, 8)
+
+
+def test_training_can_be_stopped_with_the_best_so_far(folder):
+    model = hm.Matcher("linear", lam=[1.0, 0.1, 0.01], callback=lambda report: report["done"] > 1)
+    with pytest.warns(hm.ConvergenceWarning):
+        model.fit(folder)
+    assert not model.fit_report_.complete and np.isfinite(model.weights_).all()
