@@ -136,7 +136,7 @@ impl Input {
         }
         let graphs = self.data.graphs().to_vec();
         if graphs.len() < 2 {
-            bail!("a pair takes two graphs, and here is {}", graphs.len());
+            bail!("a pair takes two graphs, and here is {}; `homolog convert` joins several files", graphs.len());
         }
         let (pairing, said) = default_pairing(graphs.len());
         let made = DataSet::paired(graphs, pairing, SplitBy::None)?;

@@ -186,6 +186,7 @@ impl Report<'_> {
     /// A line for each split there is.
     fn splits(&self, text: &mut String) -> Result<serde_json::Map<String, serde_json::Value>> {
         let mut splits = serde_json::Map::new();
+        let done = self.answers.iter().flatten().count();
         for split in Split::ALL.map(Some).into_iter().chain([None]) {
             let is_of_it = |n: usize| self.input.data.pairs()[self.numbers[n]].split == split;
             let of_split = |answers: &[Option<Prediction>]| Evaluation::of(self.examples, answers, is_of_it);
@@ -194,8 +195,9 @@ impl Report<'_> {
                 continue;
             }
             let name = split.map_or("no split", Split::name);
+            let shown = if split.is_none() && part.losses.len() == done { "all pairs" } else { name };
             let count = part.losses.len();
-            write!(text, "  {name:10}  {}  {count:>5} pairs", loss(&part))?;
+            write!(text, "  {shown:10}  {}  {count:>5} pairs", loss(&part))?;
             let before = self.before.map(of_split).filter(|before| !before.losses.is_empty());
             match &before {
                 Some(before) if before.losses.len() == count => write!(text, "   before learning {}", loss(before))?,

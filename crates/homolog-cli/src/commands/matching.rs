@@ -5,7 +5,7 @@ use super::{node_name, read_model};
 use crate::given::Given;
 use crate::inputs::{Input, extension};
 use crate::pair_input::PairInput;
-use crate::progress::{Watch, stop_is_wanted};
+use crate::progress::{Watch, say, stop_is_wanted};
 use crate::{Ending, figures, files, settings};
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
@@ -71,13 +71,20 @@ enum Format {
     Json,
 }
 
+/// What to do where there is no model yet.
+const WITHOUT_MODEL: &str = "the first file is the model; without one: homolog match --features linear LEFT RIGHT";
 /// Margins of problems without edges and of no more left nodes than this take no time that anybody would notice.
 const QUICK_MARGINS: usize = 200;
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     let limit = arguments.time_limit.map(super::seconds).transpose()?;
     let (model, graphs) = match (&arguments.features, arguments.names.split_first()) {
-        (None, Some((first, rest))) => (Some(read_model(Path::new(first))?), rest),
+        (None, Some((first, rest))) => {
+            let model = read_model(Path::new(first));
+            let is_json = extension(Path::new(first)) == "json";
+            let model = if is_json { model } else { model.context(WITHOUT_MODEL) };
+            (Some(model?), rest)
+        }
         _ => (None, &arguments.names[..]),
     };
     let inputs = arguments.inputs(graphs)?;
@@ -194,8 +201,10 @@ fn draw(path: &Path, answer: &Answer, model: &Model) -> Result<()> {
     let rows = [(caption.as_str(), &answer.solution.matching)];
     let svg = figures::match_picture(&title, &answer.input, &model.features, &rows, true)?;
     match extension(path).as_str() {
-        "svg" => files::write(path, svg.as_bytes()),
-        "png" => files::write(path, &svg_to_png(&svg, 1.5)?),
+        "svg" => files::write(path, svg.as_bytes())?,
+        "png" => files::write(path, &svg_to_png(&svg, 1.5)?)?,
         other => bail!("--picture {}: a picture ends in .svg or .png, not in {other:?}", path.display()),
     }
+    say(&format!("Wrote {}.", path.display()));
+    Ok(())
 }

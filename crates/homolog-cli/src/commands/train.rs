@@ -28,7 +28,8 @@ use std::time::Duration;
 Without --features the sets that fit the data are tried, and the simplest of the best is taken.
 Pairs of the split \"train\" (or of none) are learned from. Learner and λ are chosen by the pairs of the split \"validation\"; without any,
 by cross-validation over specimens. The weights before learning are a candidate like the others: what is written is not worse than they are,
-as far as the data can tell. A data set without pairs is taken as all pairs of graphs whose nodes have the same names.
+as far as the data can tell. A data set without pairs is taken as all pairs of graphs whose nodes have the same names. One file is learned
+from; `homolog convert a.csv b.csv -o data.json` joins several.
 
 Examples:
   homolog train faces.json -o faces.model.json
