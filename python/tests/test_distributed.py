@@ -126,7 +126,7 @@ def test_files_that_are_not_what_they_should_be_are_named(folder, client, tmp_pa
     with pytest.raises(hm.MatchError, match="part-00003.jsonl: cannot read"):
         matcher(*KINDS[0]).fit(place)
     # A worker that cannot read the file says which, and who it is.
-    with pytest.raises(hm.MatchError, match="part-00003.jsonl: cannot read .* on the worker tcp"):
+    with pytest.raises(hm.MatchError, match="part-00003.jsonl: cannot read .*on the worker tcp"):
         matcher(*KINDS[0]).fit(place, client=client)
     part.write_text(whole)
     manifest = place / "manifest.json"

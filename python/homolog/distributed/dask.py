@@ -91,15 +91,16 @@ class Carrier:
         return homes
 
     def _wait(self, futures: list[Any]) -> None:
-        from distributed import TimeoutError as TookLong
-        from distributed import wait
+        import distributed
 
+        # Its types are written for some functions only.
+        wait: Any = distributed.wait
         alone_since: float | None = None
         while True:
             try:
                 wait(futures, timeout=2.0)
                 return
-            except TookLong:
+            except distributed.TimeoutError:
                 pass
             if any(future.status == "error" for future in futures):
                 return
