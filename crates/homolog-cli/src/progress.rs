@@ -83,10 +83,18 @@ pub(crate) struct Watch {
     bar: ProgressBar,
     start: Instant,
     limit: Option<Duration>,
-    /// What was said last, and when.
-    last: Arc<Mutex<(Instant, String)>>,
+    /// What was said last.
+    last: Arc<Mutex<Last>>,
     /// Where in the whole run this part begins, and how much of it it is.
     part: (f64, f64),
+}
+
+/// What was said last.
+struct Last {
+    when: Instant,
+    stage: String,
+    /// How much was done then: it never falls.
+    share: f64,
 }
 
 impl Watch {
@@ -98,7 +106,8 @@ impl Watch {
             bar.set_style(style);
         }
         let start = Instant::now();
-        Self { bar, start, limit, last: Arc::new(Mutex::new((start, String::new()))), part: (0.0, 1.0) }
+        let last = Last { when: start, stage: String::new(), share: 0.0 };
+        Self { bar, start, limit, last: Arc::new(Mutex::new(last)), part: (0.0, 1.0) }
     }
 
     /// The same for part `at` of `of` parts of the run.
@@ -145,19 +154,21 @@ impl Watch {
 
     fn show(&self, about: &str, stage: &str, words: &str, share: Option<f64>) {
         let elapsed = self.start.elapsed();
-        let share = share.map(|share| self.part.0 + self.part.1 * share.clamp(0.0, 1.0));
-        let line = || line(&format!("{about}{words}"), elapsed, share, self.limit);
         let Ok(mut last) = self.last.lock() else { return };
-        let is_new = last.1 != format!("{about}{stage}");
+        let share = share.map_or(0.0, |share| self.part.0 + self.part.1 * share.clamp(0.0, 1.0));
+        last.share = last.share.max(share);
+        let share = last.share;
+        let line = || line(&format!("{about}{words}"), elapsed, share, self.limit);
+        let is_new = last.stage != format!("{about}{stage}");
         if is_new {
-            last.1 = format!("{about}{stage}");
+            last.stage = format!("{about}{stage}");
         }
         if is_new && is_at_least(VERBOSE) {
             self.bar.suspend(|| detail(&line()));
-            last.0 = Instant::now();
+            last.when = Instant::now();
         } else if self.bar.is_hidden() {
-            if last.0.elapsed() >= BETWEEN_LINES {
-                last.0 = Instant::now();
+            if last.when.elapsed() >= BETWEEN_LINES {
+                last.when = Instant::now();
                 say(&line());
             }
         } else {
@@ -168,15 +179,15 @@ impl Watch {
 }
 
 /// What is being done, how long it has taken, how much of it is done and about how long the rest will take, in one line.
-fn line(words: &str, elapsed: Duration, share: Option<f64>, limit: Option<Duration>) -> String {
-    let share = share.filter(|share| (LEAST_SHARE..1.0).contains(share) && elapsed >= LEAST_TIME);
+fn line(words: &str, elapsed: Duration, share: f64, limit: Option<Duration>) -> String {
+    let share = Some(share).filter(|share| (LEAST_SHARE..1.0).contains(share) && elapsed >= LEAST_TIME);
     let left = share.map(|share| elapsed.mul_f64((1.0 - share) / share));
     let until = limit.map(|limit| limit.saturating_sub(elapsed));
     let left = match (left, until) {
         (Some(left), Some(until)) => Some(left.min(until)),
         (left, until) => left.or(until),
     };
-    let done = share.map_or(String::new(), |share| format!("{:.0} % done, ", 100.0 * share));
+    let done = share.map_or(String::new(), |share| format!("{:.0} %, ", 100.0 * share));
     let left = left.map_or(String::new(), |left| format!(" ({done}about {} left)", duration(left)));
     let start = format!("{:>6}  ", duration(elapsed));
     // The spinner and the space after it take two columns.
@@ -218,18 +229,15 @@ mod tests {
     fn a_line_says_how_much_is_done_and_how_long_the_rest_takes_within_80_columns() {
         let seconds = Duration::from_secs;
         assert_eq!(
-            line("matching pairs: 25 of 100", seconds(10), Some(0.25), None),
-            "  10 s  matching pairs: 25 of 100 (25 % done, about 30 s left)"
+            line("matching pairs: 25 of 100", seconds(10), 0.25, None),
+            "  10 s  matching pairs: 25 of 100 (25 %, about 30 s left)"
         );
         // A time limit is the end whatever is left to do.
-        assert_eq!(
-            line("learning", seconds(50), Some(0.1), Some(seconds(60))),
-            "  50 s  learning (10 % done, about 10 s left)"
-        );
-        assert_eq!(line("learning", seconds(200), None, None), " 3 min  learning");
-        let long = line(&"x".repeat(300), seconds(10_000), Some(0.5), None);
+        assert_eq!(line("learning", seconds(50), 0.1, Some(seconds(60))), "  50 s  learning (10 %, about 10 s left)");
+        assert_eq!(line("learning", seconds(200), 0.0, None), " 3 min  learning");
+        let long = line(&"x".repeat(300), seconds(10_000), 0.5, None);
         assert_eq!(long.chars().count() + 2, COLUMNS, "{long}");
-        assert!(long.ends_with("… (50 % done, about 3 h left)"), "{long}");
+        assert!(long.ends_with("… (50 %, about 3 h left)"), "{long}");
     }
 
     #[test]

@@ -231,8 +231,8 @@ pub(crate) fn run_method(
     let Splits { train, validation, test } = Splits::new(sequence, baseline, options)?;
     let method = approach.method();
     let matcher = method.matcher();
-    let about = format!("{baseline} frames apart, {}: ", approach.name());
-    watch.say(about.clone());
+    let about = format!("{baseline} apart, {}: ", approach.name());
+    watch.say(format!("{about}features"));
     let start = Instant::now();
     let (weights, fit, validation_loss) = if approach.is_learned() {
         let mut trainer = trainer(approach, options.quick);

@@ -1,6 +1,5 @@
 //! Every reader on its seeds and on mutations of them: an answer or an error, never a panic. `homolog-bench fuzz` runs the same for as long as
 //! there is time, `fuzz/` with cargo-fuzz.
-#![expect(clippy::unwrap_used, reason = "a panic is a test's report")]
 
 #[path = "../../../fuzz/mutations.rs"]
 mod mutations;
