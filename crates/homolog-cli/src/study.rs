@@ -21,6 +21,9 @@ const LINEAR_LAMBDAS: [f64; 6] = [10.0, 1.0, 0.1, 1e-2, 1e-3, 1e-4];
 /// With edges; smaller ones were never chosen.
 const EDGE_LAMBDAS: [f64; 3] = [1.0, 0.1, 0.01];
 
+/// So many validation pairs tell enough where it has to be quick.
+const QUICK_VALIDATION: usize = 7;
+
 /// A way to match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Approach {
@@ -187,7 +190,10 @@ impl Splits {
         let loss = Hamming::default();
         let mut train = sequence.examples(baseline, Split::Train, &loss)?;
         train.truncate(options.train_pairs.unwrap_or(usize::MAX));
-        let validation = sequence.examples(baseline, Split::Validation, &loss)?;
+        let mut validation = sequence.examples(baseline, Split::Validation, &loss)?;
+        if options.quick {
+            validation.truncate(QUICK_VALIDATION);
+        }
         let test = sequence.examples(baseline, Split::Test, &loss)?;
         if train.is_empty() || validation.is_empty() || test.is_empty() {
             bail!(

@@ -13,10 +13,9 @@ fn an_evaluation_that_is_stopped_reports_the_pairs_it_has_done() {
         command.current_dir(folder.path());
         command
     };
-    for line in [
-        "convert turntable --pairs 60 -o d.json -q",
-        "train d.json -o m.json --features quadratic --unlearned -q",
-    ] {
+    for line in
+        ["convert turntable --pairs 60 -o d.json -q", "train d.json -o m.json --features quadratic --unlearned -q"]
+    {
         assert!(homolog().args(line.split(' ')).stdout(Stdio::null()).status().unwrap().success(), "{line}");
     }
     let line = "evaluate m.json d.json --verbose --threads 1";

@@ -1,5 +1,6 @@
 //! Training from shards: the same bytes as on one machine, whoever answers, in whatever order, and whoever dies; and files that are not
 //! what they should be.
+#![expect(clippy::unwrap_used, reason = "a panic is a test's report")]
 
 use homolog::data::dataset::{DataSet, LabelledPair, NamedGraph};
 use homolog::data::shards::{Manifest, read_shard};

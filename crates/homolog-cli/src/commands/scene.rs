@@ -29,7 +29,7 @@ chooses λ, every third is tested on.
 Examples:
   homolog experiment scene faces.json --template anna --out report
   homolog experiment scene faces -o faces-result.json
-  homolog experiment scene --baselines 30,60,90 --landmarks 'roof left,roof right,door'")]
+  homolog experiment scene --baselines 30,60,90 --landmarks 'ridge, left' --landmarks 'ridge, right'")]
 pub(super) struct Arguments {
     /// A data set with pictures, a landmark table with pictures in images/ beside it, or the built-in sequence
     #[arg(default_value = BUILT_IN)]
@@ -40,8 +40,8 @@ pub(super) struct Arguments {
     /// Take the pictures as a sequence: each is the template for the one so many frames later
     #[arg(long, value_delimiter = ',')]
     baselines: Vec<usize>,
-    /// The landmarks to find, by name [default: all]
-    #[arg(long, value_delimiter = ',')]
+    /// The landmarks to find: names, with commas between them or the option repeated [default: all]
+    #[arg(long, value_name = "NAMES")]
     landmarks: Vec<String>,
     /// The most corners in a picture
     #[arg(long, default_value_t = 200)]
@@ -167,11 +167,15 @@ fn photos(input: &Input, arguments: &Arguments) -> Result<Vec<Photo>> {
             (0..points.nrows()).collect()
         } else {
             let names = named.graph.names().unwrap_or_default();
-            let find = |name: &String| {
-                let found = names.iter().position(|other| other == name);
-                found.with_context(|| format!("graph {:?} has no landmark {name:?}", named.id))
-            };
-            arguments.landmarks.iter().map(find).collect::<Result<_>>()?
+            let position = |name: &str| names.iter().position(|other| other == name);
+            // A name may have commas itself.
+            let words = arguments.landmarks.iter().flat_map(|word| match position(word) {
+                Some(_) => vec![word.as_str()],
+                None => word.split(',').map(str::trim).collect(),
+            });
+            let find =
+                |name: &str| position(name).with_context(|| format!("graph {:?} has no landmark {name:?}", named.id));
+            words.map(find).collect::<Result<_>>()?
         };
         let picture = input.picture(number)?.with_context(|| format!("there is no picture of graph {:?}", named.id))?;
         let grey = GreyImage::new(picture.width, picture.height, &picture.pixels)?;
