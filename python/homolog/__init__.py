@@ -9,24 +9,28 @@
 from __future__ import annotations
 
 from . import distributed, plot, pygm
+from ._atlas import Atlas
 from ._core import linear_sum_assignment
 from ._data import DataSet, load
 from ._errors import ConvergenceWarning, MatchError, NotFittedError
 from ._graph import Graph, as_graph
 from ._match import Match
 from ._matcher import Matcher
+from ._naming import Naming
 from ._qap import quadratic_assignment
 from ._solve import linear_sum_assignment_batch, solve
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Atlas",
     "ConvergenceWarning",
     "DataSet",
     "Graph",
     "Match",
     "MatchError",
     "Matcher",
+    "Naming",
     "NotFittedError",
     "as_graph",
     "distributed",

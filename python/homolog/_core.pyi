@@ -15,9 +15,12 @@ __all__ = [
     "Trained",
     "answer_order",
     "cut",
+    "explain_naming",
     "linear_sum_assignment",
     "linear_sum_assignment_batch",
+    "name_points",
     "train",
+    "train_atlas",
 ]
 
 class MatchError(ValueError):
@@ -42,6 +45,14 @@ def train(
     callback: Callable[[dict[str, Any]], Any] | None,
     keep: bool,
 ) -> Trained: ...
+def train_atlas(
+    specimens: Sequence[Graph],
+    settings: str,
+    jobs: int | None,
+    callback: Callable[[dict[str, Any]], Any] | None,
+) -> Model: ...
+def name_points(model: Model, specimens: Sequence[Graph], time_limit: float | None, jobs: int | None) -> list[str]: ...
+def explain_naming(model: Model, specimen: Graph, jobs: int | None) -> str: ...
 
 @final
 class Graph:

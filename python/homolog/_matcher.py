@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import os
 import warnings
@@ -14,8 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _core
-from ._data import DataSet, checked_pairs, data_set, truth_array, write_whole
-from ._errors import MatchError, convergence_warning, not_fitted
+from ._data import DataSet, checked_pairs, data_set, truth_array
+from ._errors import MatchError, convergence_warning
+from ._estimator import Estimator
 from ._graph import GraphLike, as_graph
 from ._match import Match
 from ._progress import Progress
@@ -25,7 +25,7 @@ from ._solve import Method, method_text, threads
 Callback = Callable[[dict[str, Any]], Any]
 
 
-class Matcher:
+class Matcher(Estimator):
     """Learns from a few matched pairs of graphs how to match, then matches new ones.
 
     Parameters
@@ -298,21 +298,7 @@ class Matcher:
         graphs = [(as_graph(left), as_graph(right)) for left, right in checked_pairs(pairs)]
         return [truth_array(own, left, right, at) for at, (own, (left, right)) in enumerate(zip(y, graphs))]
 
-    def _fitted(self) -> _core.Model:
-        model: _core.Model | None = self.__dict__.get("_model")
-        if model is None:
-            raise not_fitted(self)
-        return model
-
     # -- files ------------------------------------------------------------------------------------------------------------------
-
-    def to_json(self) -> str:
-        """The model as a file that the program reads too."""
-        return self._fitted().to_json()
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the model file."""
-        write_whole(path, self.to_json())
 
     @classmethod
     def from_json(cls, text: str) -> Matcher:
@@ -327,61 +313,6 @@ class Matcher:
     def load(cls, path: str | os.PathLike[str]) -> Matcher:
         """Reads a model file, of Python's or the program's making."""
         return cls.from_json(Path(path).read_text(encoding="utf-8-sig"))
-
-    def __getstate__(self) -> dict[str, Any]:
-        state = dict(self.__dict__)
-        model: _core.Model | None = state.pop("_model", None)
-        state["_model_json"] = None if model is None else model.to_json()
-        return state
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        text = state.pop("_model_json", None)
-        self.__dict__.update(state)
-        if text is not None:
-            self._model = _core.Model.from_json(text)
-
-    # -- what scikit-learn asks of an estimator -----------------------------------------------------------------------------------
-
-    @classmethod
-    def _parameters(cls) -> list[str]:
-        return [name for name in inspect.signature(cls.__init__).parameters if name != "self"]
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The settings, by name."""
-        return {name: getattr(self, name) for name in self._parameters()}
-
-    def set_params(self, **params: Any) -> Matcher:
-        """Changes settings."""
-        known = self._parameters()
-        for name, value in params.items():
-            if name not in known:
-                raise ValueError(f"Invalid parameter {name!r} for estimator {self!r}. Valid parameters are: {known!r}.")
-            setattr(self, name, value)
-        return self
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return "_model" in self.__dict__
-
-    def __sklearn_tags__(self) -> Any:
-        from sklearn.utils import InputTags, Tags, TargetTags
-
-        inputs = InputTags(two_d_array=False, one_d_array=False)
-        return Tags(
-            estimator_type=None,
-            target_tags=TargetTags(required=False),
-            input_tags=inputs,
-            requires_fit=True,
-            no_validation=True,
-        )
-
-    def __repr__(self) -> str:
-        defaults = inspect.signature(type(self).__init__).parameters
-        changed = [
-            f"{name}={value!r}"
-            for name, value in self.get_params().items()
-            if not (value is defaults[name].default or repr(value) == repr(defaults[name].default))
-        ]
-        return f"{type(self).__name__}({', '.join(changed)})"
 
 
 def _named(setting: str | Mapping[str, Any]) -> str | dict[str, Any]:

@@ -8,6 +8,7 @@
     reason = "a benchmark's table goes to stdout, its remarks to stderr"
 )]
 
+mod atlas;
 mod certified;
 mod clock;
 mod exact;
@@ -60,6 +61,8 @@ enum Command {
     /// Known points found among the corners of photographs, with and without learning; SUSAN beside imageproc's FAST.
     Scene(scene::Arguments),
     NeverWorse(never_worse::Arguments),
+    /// How long an atlas takes to learn and to name, with and without proof.
+    Atlas(atlas::Arguments),
     /// One row of the last table of `learn`, in a process of its own.
     #[command(hide = true)]
     LearnScale(learn::OneArguments),
@@ -82,6 +85,7 @@ fn main() -> Result<()> {
         Command::Fuzz(arguments) => fuzz::run(&arguments),
         Command::Scene(arguments) => scene::run(&arguments),
         Command::NeverWorse(arguments) => never_worse::run(&arguments),
+        Command::Atlas(arguments) => atlas::run(&arguments),
         Command::LearnScale(arguments) => learn::run_one(&arguments),
         Command::SolveOne(arguments) => linear::run_one(&arguments),
     }

@@ -35,7 +35,7 @@ struct Case {
     outputs: &'static [&'static str],
 }
 
-const CASES: [Case; 14] = [
+const CASES: [Case; 16] = [
     Case { line: "convert a.csv b.csv", inputs: &["a.csv", "b.csv"], outputs: &["-o", "--output"] },
     Case { line: "convert net.edges --nodes nodes.csv", inputs: &["net.edges", "nodes.csv"], outputs: &["-o"] },
     Case { line: "solve costs.csv", inputs: &["costs.csv"], outputs: &["-o", "--save-problem"] },
@@ -56,6 +56,12 @@ const CASES: [Case; 14] = [
     Case { line: "match model.json a.csv b.csv --seed seeds.csv", inputs: &["seeds.csv"], outputs: &["-o"] },
     Case { line: "evaluate model.json d.json", inputs: &["model.json", "d.json"], outputs: &["-o"] },
     Case { line: "explain model.json --data d.json a b", inputs: &["model.json", "d.json"], outputs: &["-o"] },
+    Case {
+        line: "name model.json a.csv b.csv",
+        inputs: &["model.json", "a.csv", "b.csv"],
+        outputs: &["-o", "--picture"],
+    },
+    Case { line: "experiment atlas d.json", inputs: &["d.json"], outputs: &["-o"] },
     Case { line: "experiment sequence d.json", inputs: &["d.json"], outputs: &["-o"] },
     Case { line: "experiment scene d.json", inputs: &["d.json"], outputs: &["-o"] },
 ];

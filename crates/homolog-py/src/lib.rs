@@ -1,6 +1,7 @@
 //! The compiled part of the Python package `homolog`: converts, calls the library, converts back. What a user sees is in `python/homolog`.
 
 mod arrays;
+mod atlas;
 mod data;
 mod errors;
 mod graph;
@@ -14,6 +15,8 @@ mod train;
 /// The module `homolog._core`.
 #[pyo3::pymodule(gil_used = false)]
 mod _core {
+    #[pymodule_export]
+    use crate::atlas::{explain_naming, name_points, train_atlas};
     #[pymodule_export]
     use crate::data::DataSet;
     #[pymodule_export]

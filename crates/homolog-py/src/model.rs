@@ -5,6 +5,7 @@ use crate::errors::{plain, raise};
 use crate::graph::Graph;
 use crate::problem::{Solution, Source, deadline};
 use crate::run;
+use homolog::explain::Explanation;
 use homolog::graph::Pair;
 use homolog::learn::evaluate;
 use homolog::matching::{Restrictions, Sense, Workspace};
@@ -97,23 +98,7 @@ impl Model {
         let pair = Pair::new(Arc::clone(&left.inner), Arc::clone(&right.inner));
         let model = Arc::clone(&self.inner);
         let explanation = run::run(py, jobs, move |control| model.explain(&pair, control))?;
-        let matches: Vec<_> = explanation
-            .matches
-            .iter()
-            .map(|reasons| {
-                let other = reasons.alternative.as_ref();
-                json!({
-                    "left": reasons.left,
-                    "right": reasons.right,
-                    "share": reasons.share,
-                    "margin": other.map(|other| other.margin),
-                    "runner_up": other.and_then(|other| other.right),
-                    "proven": other.is_some_and(|other| other.proven),
-                    "contributions": other.map(|other| &other.contributions),
-                })
-            })
-            .collect();
-        serde_json::to_string(&json!({ "matches": matches })).map_err(|error| plain(py, &error.to_string()))
+        explanation_json(py, &explanation)
     }
 
     /// The loss of every pair of a data set whose truth is known.
@@ -128,4 +113,25 @@ impl Model {
         })?;
         Ok(PyArray1::from_slice(py, &evaluation.losses))
     }
+}
+
+/// What an explanation says, as JSON.
+pub(crate) fn explanation_json(py: Python<'_>, explanation: &Explanation) -> PyResult<String> {
+    let matches: Vec<_> = explanation
+        .matches
+        .iter()
+        .map(|reasons| {
+            let other = reasons.alternative.as_ref();
+            json!({
+                "left": reasons.left,
+                "right": reasons.right,
+                "share": reasons.share,
+                "margin": other.map(|other| other.margin),
+                "runner_up": other.and_then(|other| other.right),
+                "proven": other.is_some_and(|other| other.proven),
+                "contributions": other.map(|other| &other.contributions),
+            })
+        })
+        .collect();
+    serde_json::to_string(&json!({ "matches": matches })).map_err(|error| plain(py, &error.to_string()))
 }

@@ -29,7 +29,7 @@ pub(crate) struct Outcome<T> {
 
 impl<T> Outcome<T> {
     /// The value, if the work was not interrupted.
-    fn whole(self) -> PyResult<T> {
+    pub(crate) fn whole(self) -> PyResult<T> {
         self.interrupted.map_or(Ok(self.value), Err)
     }
 }

@@ -255,8 +255,8 @@ impl Model {
     /// # Errors
     /// A graph without the parts that the features need.
     pub fn solve(&self, pair: &Pair, work: &mut Workspace) -> Result<Solution> {
-        if let Some(atlas) = &self.atlas {
-            return self.join_by_name(atlas, pair, work);
+        if self.atlas.is_some() {
+            return Ok(self.join_by_name(pair, work)?.0);
         }
         let (_, problem) = self.problem(pair)?;
         self.solve_shuffled(&problem, work)

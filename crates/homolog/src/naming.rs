@@ -1,12 +1,13 @@
 //! Models that name: a [`Model`] with an [`Atlas`]. It names the points of a specimen, says why, and matches two specimens by naming
 //! both.
 
-use crate::atlas::{Atlas, Naming, Presence, Search};
+use crate::atlas::{Atlas, AtlasSettings, Call, Naming, Presence, Search};
 use crate::explain::Explanation;
 use crate::graph::{Graph, Pair};
 use crate::matching::{Exact, Method, Solution, Status, Workspace};
 use crate::model::Model;
 use crate::{Control, Error, Result};
+use std::collections::BTreeMap;
 
 impl Model {
     /// A model that names points by an atlas. Every kind of evidence counts as its likelihood says.
@@ -19,6 +20,15 @@ impl Model {
         let mut model = Self::new(atlas.features(), Method::Exact(Exact::default()), &weights, None)?;
         model.atlas = Some(atlas);
         Ok(model)
+    }
+
+    /// Learns an atlas from labelled specimens and calibrates its confidences by leaving out each specimen in turn. An interrupt leaves
+    /// them out.
+    ///
+    /// # Errors
+    /// As [`Atlas::learn`].
+    pub fn fit_atlas(specimens: &[&Graph], settings: &AtlasSettings, control: &Control) -> Result<Self> {
+        Self::of_atlas(Atlas::learn(specimens, settings)?.calibrated(specimens, settings, control)?)
     }
 
     /// The atlas of a model that names.
@@ -55,22 +65,30 @@ impl Model {
         self.atlas.as_ref().ok_or(Error::Missing { what: "atlas", needed_by: "naming" })
     }
 
-    /// Names both specimens and joins the points of the same name. Score and bound are those of both namings together.
-    pub(crate) fn join_by_name(&self, atlas: &Atlas, pair: &Pair, work: &mut Workspace) -> Result<Solution> {
+    /// Names both specimens and joins the points of the same name: the match, whose score is that of both namings together, and the
+    /// part of each left point in it, those of its two names. It proves nothing about the match.
+    ///
+    /// # Errors
+    /// As [`Self::name`]; seeds or forbidden pairs, which naming knows nothing of.
+    pub fn join_by_name(&self, pair: &Pair, work: &mut Workspace) -> Result<(Solution, Vec<f64>)> {
         if !pair.given.is_empty() {
             return Err(Error::Unsupported { solver: "naming by an atlas", what: "seeds or forbidden pairs" });
         }
-        let named = |graph: &Graph, work: &mut Workspace| atlas.name_with(graph, &self.weights(), Search::Proof, work);
-        let (left, right) = (named(&pair.left, work)?, named(&pair.right, work)?);
-        Ok(Solution {
-            matching: left.join(&right)?,
-            score: left.score + right.score,
-            bound: f64::INFINITY,
-            status: Status::Converged,
-            iterations: 2,
-            certificate: None,
-            shortage: None,
-        })
+        let (left, right) = (self.name(&pair.left, work)?, self.name(&pair.right, work)?);
+        let matching = left.join(&right)?;
+        let part = |call: &Call| (call.point, call.share);
+        let mut shares = vec![0.0; matching.left_count()];
+        for (point, share) in left.calls.iter().map(part) {
+            shares[point] += share;
+        }
+        let of_right: BTreeMap<usize, f64> = right.calls.iter().map(part).collect();
+        for (point, partner) in matching.pairs() {
+            shares[point] += of_right.get(&partner).copied().unwrap_or(0.0);
+        }
+        let score = left.score + right.score;
+        let (bound, status) = (f64::INFINITY, Status::Converged);
+        let solution = Solution { matching, score, bound, status, iterations: 2, certificate: None, shortage: None };
+        Ok((solution, shares))
     }
 
     /// Whether the atlas is one, and the features are its own.

@@ -149,6 +149,10 @@ fn a_proof_is_one_and_margins_are_attained() {
             }
             let best = BruteForce::default().solve(&problem, &mut Workspace::new()).unwrap();
             assert_eq!(naming.status, Status::Optimal);
+            if presence == Presence::Complete {
+                let shares: f64 = naming.calls.iter().map(|call| call.share).sum();
+                assert!((shares - naming.score).abs() < 1e-8 * (1.0 + naming.score.abs()));
+            }
             assert!((naming.score - best.score).abs() < 1e-8 * (1.0 + best.score.abs()));
             for call in &naming.calls {
                 let mut without = problem.clone();
@@ -213,55 +217,97 @@ fn confidences_come_from_leaving_specimens_out() {
     assert_eq!(alone.calibration, None);
 }
 
+fn named(points: Array2<f64>, names: &[&str]) -> Graph {
+    Graph::from_points(points).unwrap().with_names(names.iter().map(ToString::to_string).collect()).unwrap()
+}
+
+fn triangle() -> Graph {
+    named(array![[0.0, 0.0], [4.0, 0.0], [1.0, 3.0]], &["a", "b", "c"])
+}
+
+/// Learns with the usual settings; what comes out is an atlas.
+fn learned(graphs: &[Graph]) -> Atlas {
+    let atlas = Atlas::learn(&refs(graphs), &AtlasSettings::default()).unwrap();
+    atlas.check().unwrap();
+    atlas
+}
+
+fn name(atlas: &Atlas, specimen: &Graph) -> Matching {
+    let naming = atlas.name(specimen, &mut Workspace::new()).unwrap();
+    assert!(naming.score.is_finite() && naming.frame.shift.iter().all(|x| x.is_finite()));
+    naming.matching
+}
+
 #[test]
-fn degenerate_input_is_answered() {
-    let named = |points: Array2<f64>, names: &[&str]| {
-        Graph::from_points(points).unwrap().with_names(names.iter().map(ToString::to_string).collect()).unwrap()
-    };
-    let mut work = Workspace::new();
+fn specimens_that_cannot_be_learned_from_are_refused_with_the_reason() {
     let learn = |graphs: &[Graph]| Atlas::learn(&refs(graphs), &AtlasSettings::default());
     assert_eq!(learn(&[]), Err(Error::NoExamples));
     assert!(matches!(learn(&[Graph::new(3)]), Err(Error::Missing { what: "points", .. })));
     assert!(matches!(learn(&[named(array![[0.0, 0.0]], &[""])]), Err(Error::Missing { what: "names", .. })));
-    let triangle = named(array![[0.0, 0.0], [4.0, 0.0], [1.0, 3.0]], &["a", "b", "c"]);
     let space = named(array![[0.0, 0.0, 1.0]], &["a"]);
-    assert!(matches!(learn(&[triangle.clone(), space]), Err(Error::Size { .. })));
-    // One specimen; all equal: they are named.
-    for copies in [1, 4] {
-        let atlas = learn(&vec![triangle.clone(); copies]).unwrap();
-        atlas.check().unwrap();
-        assert_eq!(atlas.name(&triangle, &mut work).unwrap().matching, Matching::identity(3));
-        // No points at all, one point, more names than points, all in one place.
-        for points in [
-            Array2::zeros((0, 2)),
-            array![[1.0, 1.0]],
-            array![[0.0, 0.0], [4.0, 0.0]],
-            array![[2.0, 2.0], [2.0, 2.0], [2.0, 2.0]],
-        ] {
-            let naming = atlas.name(&Graph::from_points(points.clone()).unwrap(), &mut work).unwrap();
-            assert_eq!(naming.matching.right_count(), points.nrows());
-        }
+    assert!(matches!(learn(&[triangle(), space.clone()]), Err(Error::Size { .. })));
+    assert!(matches!(learned(&[triangle()]).name(&space, &mut Workspace::new()), Err(Error::Size { .. })));
+}
+
+#[test]
+fn one_specimen_is_enough() {
+    let atlas = learned(&[triangle()]);
+    assert_eq!(name(&atlas, &triangle()), Matching::identity(3));
+    let larger = named(triangle().points().unwrap().mapv(|x| 3.0 * x + 5.0), &["a", "b", "c"]);
+    assert_eq!(name(&atlas, &larger), Matching::identity(3));
+}
+
+#[test]
+fn specimens_that_are_all_equal_vary_all_the_same() {
+    let atlas = learned(&vec![triangle(); 4]);
+    assert_eq!(name(&atlas, &triangle()), Matching::identity(3));
+    let spread = atlas.landmarks[0].position.covariance();
+    assert!(spread[[0, 0]] > 0.0 && spread[[1, 1]] > 0.0);
+}
+
+#[test]
+fn a_landmark_in_a_single_specimen_is_known() {
+    let more = named(array![[0.1, 0.0], [4.0, 0.1], [1.0, 2.9], [5.0, 4.0]], &["a", "b", "c", "d"]);
+    let atlas = learned(&[triangle(), triangle(), more.clone()]);
+    assert_eq!((atlas.landmarks.len(), atlas.presence), (4, Presence::Partial));
+    assert_eq!(atlas.landmarks[3].position.specimens, 1);
+    assert_eq!(name(&atlas, &more), Matching::identity(4));
+    assert_eq!(name(&atlas, &triangle()).matched_count(), 3);
+}
+
+#[test]
+fn points_on_a_line_or_in_one_place_are_named() {
+    let line = array![[0.0, 0.0], [1.0, 1.0], [3.0, 3.0]];
+    let graphs = [named(line.clone(), &["a", "b", "c"]), named(line * 2.0, &["a", "b", "c"])];
+    assert_eq!(name(&learned(&graphs), &graphs[0]), Matching::identity(3));
+    let place = named(array![[5.0, 5.0], [5.0, 5.0], [5.0, 5.0]], &["a", "b", "c"]);
+    assert_eq!(name(&learned(&[place.clone(), place.clone()]), &place).matched_count(), 3);
+    assert_eq!(name(&learned(&[triangle()]), &place).matched_count(), 3);
+    for pose in [Pose::Rotated, Pose::Any] {
+        let atlas = Atlas::learn(&[&graphs[0], &graphs[1]], &settings(pose, Presence::Partial)).unwrap();
+        name(&atlas, &place);
     }
-    // On a line, and in one place.
-    for points in [array![[0.0, 0.0], [1.0, 1.0], [3.0, 3.0]], array![[5.0, 5.0], [5.0, 5.0], [5.0, 5.0]]] {
-        let graphs = vec![named(points.clone(), &["a", "b", "c"]), named(points * 2.0, &["a", "b", "c"])];
-        let atlas = learn(&graphs).unwrap();
-        atlas.check().unwrap();
-        assert_eq!(atlas.name(&graphs[0], &mut work).unwrap().matching.matched_count(), 3);
+}
+
+#[test]
+fn more_names_than_points_and_no_points_at_all_are_answered() {
+    for atlas in [learned(&[triangle()]), learned(&vec![triangle(); 4])] {
+        let two = name(&atlas, &Graph::from_points(array![[0.0, 0.0], [4.0, 0.0]]).unwrap());
+        assert_eq!((two.left_count(), two.right_count()), (3, 2));
+        assert_eq!(name(&atlas, &Graph::from_points(array![[1.0, 1.0]]).unwrap()).right_count(), 1);
+        assert_eq!(name(&atlas, &Graph::from_points(Array2::zeros((0, 2))).unwrap()).matched_count(), 0);
     }
-    // Names that never occur together, a landmark in a single specimen.
+}
+
+#[test]
+fn names_that_never_occur_together_make_an_atlas() {
     let parts = [
         named(array![[0.0, 0.0], [1.0, 0.0]], &["a", "b"]),
         named(array![[0.0, 1.0], [1.0, 5.0], [2.0, 0.0]], &["c", "d", ""]),
     ];
-    let atlas = learn(&parts).unwrap();
-    atlas.check().unwrap();
+    let atlas = learned(&parts);
     assert_eq!((atlas.landmarks.len(), atlas.presence), (4, Presence::Partial));
-    atlas.name(&parts[1], &mut work).unwrap();
-    assert!(matches!(
-        atlas.name(&Graph::from_points(array![[0.0, 0.0, 0.0]]).unwrap(), &mut work),
-        Err(Error::Size { .. })
-    ));
+    assert_eq!(name(&atlas, &parts[1]).right_count(), 3);
 }
 
 #[test]
@@ -291,6 +337,11 @@ fn how_specimens_lie_and_what_they_lack_is_found_from_them() {
     let alike = maker.specimens(5);
     let atlas = Atlas::learn(&refs(&alike), &AtlasSettings::default()).unwrap();
     assert_eq!((atlas.pose, atlas.presence), (Pose::AsGiven, Presence::Complete));
+    assert!(
+        Atlas::suits(&refs(&alike))
+            && !Atlas::suits(&refs(&alike[..2]))
+            && !Atlas::suits(&[&alike[0], &alike[1], &Graph::new(2)])
+    );
     let turned: Vec<Graph> = (0..5).map(|_| maker.moved(true, false)).collect();
     assert_eq!(Atlas::learn(&refs(&turned), &AtlasSettings::default()).unwrap().pose, Pose::Rotated);
     let truth = [Truth::Name("a".to_string()), Truth::Nobody, Truth::Unknown, Truth::Name("b".to_string())];

@@ -3,8 +3,10 @@
 >>> from distributed import Client                                                      # doctest: +SKIP
 >>> model = hm.Matcher("quadratic", lam=0.1).fit("FOLDER/", client=Client())            # doctest: +SKIP
 
-Every order is a plain task. A shard is answered for by the same worker in every round, which has it in memory; a shard whose worker is lost
-goes to another, which reads the file, repeats what is remembered (at most eight rounds), and comes to the same bytes.
+A shard is answered for by the same worker in every round, which has it in memory; a plain task a round and worker carries the orders of all
+its shards, since a task takes longer to be carried than a small order to be answered. Where a worker is lost its task goes to another, which
+reads the files, repeats what is remembered (at most eight rounds), and comes to the same bytes; the round after, its shards are dealt out
+anew.
 """
 
 from __future__ import annotations
@@ -42,6 +44,7 @@ class Carrier:
         self.folder = os.path.abspath(os.fspath(folder))
         self.memory = memory
         self.patience = patience
+        self.task: Any = answer_all
         self._homes: dict[str, str] = {}
         self._name = f"homolog-{os.getpid()}-{next(_runs)}"
         self._step = itertools.count()
@@ -49,22 +52,25 @@ class Carrier:
     def __call__(self, orders: Orders) -> Sequence[str]:
         homes = self._assign([file for file, _ in orders])
         step = next(self._step)
+        groups: dict[str | None, list[int]] = {}
+        for number, (file, _) in enumerate(orders):
+            groups.setdefault(homes.get(file), []).append(number)
         futures = [
             self.client.submit(
-                _answer,
+                self.task,
                 self.folder,
-                order,
+                [orders[number][1] for number in group],
                 self.memory,
-                key=f"{self._name}-{step}-{file}",
+                key=f"{self._name}-{step}-{group[0]}",
                 pure=False,
-                workers=homes.get(file),
+                workers=home,
                 allow_other_workers=True,
             )
-            for file, order in orders
+            for home, group in groups.items()
         ]
         try:
             self._wait(futures)
-            replies: list[str] = self.client.gather(futures)
+            answered: list[list[str]] = self.client.gather(futures)
         except MatchError:
             raise
         except Exception as error:
@@ -73,6 +79,10 @@ class Carrier:
             raise
         finally:
             self.client.cancel(futures)
+        replies = [""] * len(orders)
+        for group, own in zip(groups.values(), answered):
+            for number, reply in zip(group, own):
+                replies[number] = reply
         return replies
 
     def _assign(self, files: Sequence[str]) -> dict[str, str]:
@@ -112,7 +122,7 @@ class Carrier:
                 raise MatchError(f"there has been no worker for {self.patience:.0f} seconds")
 
 
-def _answer(folder: str, order: str, memory: int | None) -> str:
+def answer_all(folder: str, orders: Sequence[str], memory: int | None) -> list[str]:
     """One task, on a worker."""
     from distributed import get_worker
 
@@ -120,6 +130,6 @@ def _answer(folder: str, order: str, memory: int | None) -> str:
     limit = worker.memory_manager.memory_limit
     most = memory if memory is not None else int(SHARE * limit) if limit else MEMORY
     try:
-        return answer(folder, order, memory=most, n_jobs=worker.state.nthreads)
+        return [answer(folder, order, memory=most, n_jobs=worker.state.nthreads) for order in orders]
     except MatchError as error:
         raise MatchError(f"{error} (on the worker {worker.address})") from None

@@ -23,7 +23,8 @@ use std::time::Instant;
 #[command(after_help = "\
 For each number of specimens the atlas is learned from so many, drawn at random, and names others; beside it stand linear assignment to the
 mean positions and rigid alignment to the mean shape. Specimens are named as they lie and turned at random (the training specimens too), and
-with a share of their points taken away and as many foreign points put anywhere in their bounding box. `found` is the share of all points
+with a share of their points taken away and as many foreign points put anywhere in their bounding box. As they lie, the atlas finds from the
+training specimens whether they lie alike. `found` is the share of all points
 with a name that got it, `error` is the rest; a name given to a point that nobody named in the data counts neither way.
 
 Examples:
@@ -167,7 +168,8 @@ fn trials(graphs: &[&Graph], case: &Case, arguments: &Arguments) -> Result<Vec<T
     Ok(all)
 }
 
-/// The atlas of the training specimens, which are turned where the others are. That is told to it; all else it finds itself.
+/// The atlas of the training specimens, which are turned where the others are. That, and that points will be missing, is told to it; all
+/// else it finds itself.
 fn learn(graphs: &[&Graph], train: &[usize], case: &Case, seed: u64) -> Result<Atlas> {
     let turned = Spoiling { turned: case.pose == PoseName::Rotated, missing: 0.0 };
     let turn = |&at: &usize| -> Result<Graph> {
@@ -176,7 +178,7 @@ fn learn(graphs: &[&Graph], train: &[usize], case: &Case, seed: u64) -> Result<A
     };
     let specimens = train.iter().map(turn).collect::<Result<Vec<_>>>()?;
     let settings = AtlasSettings {
-        pose: Some(if case.pose == PoseName::Rotated { Pose::Rotated } else { Pose::AsGiven }),
+        pose: (case.pose == PoseName::Rotated).then_some(Pose::Rotated),
         presence: (case.missing > 0.0).then_some(Presence::Partial),
         ..AtlasSettings::default()
     };
@@ -270,9 +272,9 @@ pub(super) fn train(data: &Path, output: &Path, watch: &Watch) -> Result<Ending>
     if specimens.is_empty() {
         bail!("{}: no specimen has names to learn from", data.display());
     }
-    let settings = AtlasSettings::default();
-    let atlas = Atlas::learn(&specimens, &settings)?.calibrated(&specimens, &settings, &watch.control(""))?;
+    let model = Model::fit_atlas(&specimens, &AtlasSettings::default(), &watch.control(""))?;
     watch.end();
+    let atlas = model.atlas().context("the model has no atlas")?;
     let mut text = String::new();
     writeln!(
         text,
@@ -302,7 +304,7 @@ pub(super) fn train(data: &Path, output: &Path, watch: &Watch) -> Result<Ending>
         )?,
         None => writeln!(text, "Names come without confidences: there is nothing to calibrate them by.")?,
     }
-    files::write(output, Model::of_atlas(atlas)?.to_json()?.as_bytes())?;
+    files::write(output, model.to_json()?.as_bytes())?;
     files::print(format!("{text}Wrote {}.\n", output.display()).as_bytes())?;
     Ok(if stop_is_wanted() { Ending::Stopped } else { Ending::Done })
 }

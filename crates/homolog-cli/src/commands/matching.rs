@@ -10,7 +10,8 @@ use crate::{Ending, figures, files, settings};
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 use homolog::explain::shares;
-use homolog::matching::{Margin, Workspace, margins};
+use homolog::graph::Pair;
+use homolog::matching::{Margin, Solution, Workspace, margins};
 use homolog::model::Model;
 use homolog_viz::svg_to_png;
 use serde_json::json;
@@ -173,8 +174,13 @@ impl Arguments {
     fn answer(&self, model: &Model, input: PairInput, watch: &Watch) -> Result<Answer> {
         let pair = input.pair();
         let about = || format!("{:?} and {:?}", input.left.id, input.right.id);
-        let (_, problem) = model.problem(&pair).with_context(about)?;
         let control = watch.control("");
+        if model.atlas().is_some() {
+            let joined = model.join_by_name(&pair, &mut Workspace::with_control(&control)).with_context(about)?;
+            let rows = rows(&pair, &joined.0, &joined.1, None);
+            return Ok(Answer { input, solution: joined.0, rows, margins: false, ended_by: watch.ended_by() });
+        }
+        let (_, problem) = model.problem(&pair).with_context(about)?;
         let solution = model.solve(&pair, &mut Workspace::with_control(&control)).with_context(about)?;
         let ended_by = watch.ended_by();
         let quick = problem.edge.is_none() && problem.left_count() <= QUICK_MARGINS;
@@ -184,15 +190,20 @@ impl Arguments {
             None
         };
         let shares = shares(&problem, &solution.matching)?;
-        let row = |(number, (i, k)): (usize, (usize, usize))| Row {
-            left: node_name(&pair.left, i),
-            right: node_name(&pair.right, k),
-            share: shares[i],
-            margin: found.as_ref().map(|found| found[number]),
-        };
-        let rows = solution.matching.pairs().enumerate().map(row).collect();
+        let rows = rows(&pair, &solution, &shares, found.as_deref());
         Ok(Answer { input, solution, rows, margins: found.is_some(), ended_by })
     }
+}
+
+/// A row for each matched pair.
+fn rows(pair: &Pair, solution: &Solution, shares: &[f64], margins: Option<&[Margin]>) -> Vec<Row> {
+    let row = |(number, (i, k)): (usize, (usize, usize))| Row {
+        left: node_name(&pair.left, i),
+        right: node_name(&pair.right, k),
+        share: shares[i],
+        margin: margins.map(|margins| margins[number]),
+    };
+    solution.matching.pairs().enumerate().map(row).collect()
 }
 
 fn draw(path: &Path, answer: &Answer, model: &Model) -> Result<()> {

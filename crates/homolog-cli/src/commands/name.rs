@@ -160,7 +160,11 @@ fn value(atlas: &Atlas, specimen: &NamedGraph, naming: &Naming) -> Value {
         "names": calls.collect::<Vec<_>>(),
         "nobody": naming.matching.unmatched_right().collect::<Vec<_>>(),
         "not_found": naming.matching.unmatched_left().map(name).collect::<Vec<_>>(),
-        "pose": naming.frame,
+        "pose": {
+            "scale": naming.frame.scale,
+            "rotation": naming.frame.rotation.rows().into_iter().map(|row| row.to_vec()).collect::<Vec<_>>(),
+            "shift": naming.frame.shift.to_vec(),
+        },
         "score": naming.score,
         "bound": naming.bound.is_finite().then_some(naming.bound),
         "status": naming.status,

@@ -78,7 +78,7 @@ pub(super) fn evaluate(model: &Model, input: &Input, limit: Option<Duration>, wo
             writeln!(
                 text,
                 "  {from:.1} to {to:.1}  {:>7}  {:>6.4}",
-                bin["names"],
+                bin["names"].as_u64().unwrap_or(0),
                 bin["right"].as_f64().unwrap_or(0.0)
             )?;
         }

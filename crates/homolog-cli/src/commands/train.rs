@@ -8,8 +8,10 @@ use crate::progress::{Watch, note, stop_is_wanted};
 use crate::training::FileKeeper;
 use crate::{Ending, files, selection, settings};
 use anyhow::{Context, Result, bail};
+use homolog::atlas::Atlas;
 use homolog::experiment::Split;
 use homolog::features::FeatureMap;
+use homolog::graph::Graph;
 use homolog::learn::{
     Centre, Checkpoint, Choice, Example, LearnerKind, Oracle, Trained, Trainer, TrainingSet, ValidatedBy,
     default_matcher, evaluate, fingerprint, weight_rules,
@@ -157,6 +159,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     let (training, validation) = (of(&[Some(Split::Train), None])?.0, of(&[Some(Split::Validation)])?.0);
     if training.is_empty() {
         bail!("{}: no pair with matches to learn from", arguments.data.display());
+    }
+    let graphs: Vec<&Graph> = input.data.graphs().iter().map(|named| &*named.graph).collect();
+    if arguments.features == AUTO && Atlas::suits(&graphs) {
+        eprintln!(
+            "note: the specimens share their names; --features atlas learns to name the points of a single one (homolog name)"
+        );
     }
     if arguments.features == AUTO && !arguments.unlearned {
         let named = [

@@ -172,3 +172,39 @@ fn recentre(specimens: &[Named], frames: &mut [Similarity], name_count: usize, d
         frame.scale *= factor;
     }
 }
+
+/// Frames turned against one another, all turned back together so that their mean shape lies as that of the frames `given` does.
+pub(super) fn upright(
+    specimens: &[Named],
+    mut frames: Vec<Similarity>,
+    given: &[Similarity],
+    name_count: usize,
+    dimension: usize,
+) -> Result<Vec<Similarity>> {
+    let shape = |frames: &[Similarity]| {
+        let mean: Vec<Array1<f64>> =
+            mean_shape(specimens, frames, name_count, dimension).into_iter().flatten().collect();
+        let mut shape = Array2::zeros((mean.len(), dimension));
+        shape.rows_mut().into_iter().zip(&mean).for_each(|(mut row, point)| row.assign(point));
+        shape
+    };
+    let (from, to) = (shape(&frames), shape(given));
+    if from.nrows() < 2 {
+        return Ok(frames);
+    }
+    let back = fit(from.view(), to.view(), None, Pose::Rotated, &Similarity::identity(dimension))?;
+    for frame in &mut frames {
+        frame.shift = back.rotation.dot(&frame.shift) * back.scale + &back.shift;
+        frame.rotation = back.rotation.dot(&frame.rotation);
+        frame.scale *= back.scale;
+    }
+    recentre(specimens, &mut frames, name_count, dimension);
+    Ok(frames)
+}
+
+/// The angle of a rotation in the plane or in space.
+pub(super) fn angle(rotation: &Array2<f64>) -> f64 {
+    let trace = rotation.diag().sum();
+    let cosine = if rotation.nrows() == 2 { trace / 2.0 } else { (trace - 1.0) / 2.0 };
+    cosine.clamp(-1.0, 1.0).acos()
+}

@@ -191,8 +191,10 @@ impl Atlas {
         }
         let ends: Vec<[usize; 2]> = (0..m).flat_map(|k| (0..m).filter(move |&l| l != k).map(move |l| [k, l])).collect();
         let mut numbers = Vec::with_capacity(ends.len() * monomial_count(self.dimension));
+        let mut displacement = vec![0.0; self.dimension];
         for &[k, l] in &ends {
-            numbers.extend(monomials((&points.row(l) - &points.row(k)).view()));
+            displacement.iter_mut().enumerate().for_each(|(p, x)| *x = points[[l, p]] - points[[k, p]]);
+            numbers.extend(monomials(&displacement));
         }
         let attributes = Attributes::new(
             columns(DISPLACEMENT, self.dimension),
@@ -222,8 +224,8 @@ impl Atlas {
 
 /// The monomials of each point, a row each.
 pub(super) fn monomial_table(points: ArrayView2<'_, f64>) -> Array2<f64> {
-    let values: Vec<f64> = points.rows().into_iter().flat_map(monomials).collect();
-    shaped(values, points.nrows(), monomial_count(points.ncols()))
+    let values = points.rows().into_iter().flat_map(|point| monomials(&point.to_vec()).collect::<Vec<_>>());
+    shaped(values.collect(), points.nrows(), monomial_count(points.ncols()))
 }
 
 /// Numbers, row by row, as a table.

@@ -1,6 +1,6 @@
 //! [`Atlas::learn`]: from labelled specimens to an atlas. O(n² s) for n landmarks in s specimens.
 
-use super::align::{Named, generalised_procrustes};
+use super::align::{Named, angle, generalised_procrustes, upright};
 use super::gaussian::{Gaussian, Square};
 use super::spread::{Prior, Sample, USUAL_STRENGTH, length, strength};
 use super::{Atlas, AtlasEdge, AtlasSettings, AttributeUnit, Landmark, Pose, Presence, VERSION};
@@ -8,16 +8,36 @@ use crate::geometry::Similarity;
 use crate::graph::Graph;
 use crate::{Error, Result};
 use ndarray::{Array2, Axis};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// Specimens that lie alike differ by less than this angle, in radians (30°).
-const ALIKE: f64 = std::f64::consts::PI / 6.0;
+/// Specimens that lie alike differ by less than this angle, in the plane (30°) and in space (45°, where chance makes it rarer).
+const ALIKE: [f64; 2] = [std::f64::consts::FRAC_PI_6, std::f64::consts::FRAC_PI_4];
+/// One in so many may lie otherwise.
+const ODD_ONE_IN: usize = 10;
+/// Specimens that the others are compared with, to find one that most lie like.
+const COMPARED: usize = 10;
+/// With fewer specimens pairs say as much as an atlas.
+const FEWEST_TO_SUIT: usize = 3;
 /// Edges that each landmark chooses, and where there are few landmarks.
 const EDGES: usize = 8;
 const EDGES_OF_FEW: usize = 4;
 const FEW: usize = 12;
 
 impl Atlas {
+    /// Whether an atlas can be learned from these: three specimens or more, all with points, that share most of their names.
+    #[must_use]
+    pub fn suits(specimens: &[&Graph]) -> bool {
+        let names = |graph: &&Graph| -> Option<BTreeSet<String>> {
+            graph.points()?;
+            Some(graph.names()?.iter().filter(|name| !name.is_empty()).cloned().collect())
+        };
+        let all: Option<Vec<BTreeSet<String>>> = specimens.iter().map(names).collect();
+        let like_first = |all: &[BTreeSet<String>]| {
+            all.iter().all(|names| !names.is_empty() && 2 * names.intersection(&all[0]).count() > all[0].len())
+        };
+        all.is_some_and(|all| all.len() >= FEWEST_TO_SUIT && like_first(&all))
+    }
+
     /// Learns from graphs with points and names. A point whose name is empty counts for the background alone.
     ///
     /// # Errors
@@ -161,12 +181,20 @@ impl<'a> Specimens<'a> {
         let complete = !nobody && place.iter().all(|places| places.len() == names.len());
         let presence = settings.presence.unwrap_or(if complete { Presence::Complete } else { Presence::Partial });
         let turned = |pose: Pose| generalised_procrustes(&named, names.len(), dimension, pose);
-        let (pose, frames) = if let Some(pose) = settings.pose {
+        let (pose, mut frames) = if let Some(pose) = settings.pose {
             (pose, turned(pose)?)
         } else {
             let frames = turned(Pose::Rotated)?;
-            if lie_alike(&frames) { (Pose::AsGiven, turned(Pose::AsGiven)?) } else { (Pose::Rotated, frames) }
+            if lie_alike(&frames, dimension) {
+                (Pose::AsGiven, turned(Pose::AsGiven)?)
+            } else {
+                (Pose::Rotated, frames)
+            }
         };
+        // Where points are missing the turn is fitted too (`pose`), so the spreads are those that are left then.
+        if (pose, presence) == (Pose::AsGiven, Presence::Partial) {
+            frames = upright(&named, turned(Pose::Rotated)?, &frames, names.len(), dimension)?;
+        }
         let all = |(graph, frame): (&&Graph, &Similarity)| graph.points().map(|points| frame.apply(points));
         let points: Vec<Array2<f64>> = graphs.iter().zip(&frames).filter_map(all).collect();
         if let Some(((row, column), &value)) =
@@ -272,15 +300,10 @@ pub(super) fn column(graph: &Graph, name: &str) -> Option<Vec<f64>> {
     Some(attributes.values().column(at).to_vec())
 }
 
-/// Whether no specimen is turned by much against the first.
-fn lie_alike(frames: &[Similarity]) -> bool {
-    let Some(first) = frames.first() else { return true };
-    frames.iter().all(|frame| angle(&frame.rotation.dot(&first.rotation.t())) < ALIKE)
-}
-
-/// The angle of a rotation in the plane or in space.
-fn angle(rotation: &Array2<f64>) -> f64 {
-    let trace = rotation.diag().sum();
-    let cosine = if rotation.nrows() == 2 { trace / 2.0 } else { (trace - 1.0) / 2.0 };
-    cosine.clamp(-1.0, 1.0).acos()
+/// Whether there is a specimen against which hardly any is turned by much.
+fn lie_alike(frames: &[Similarity], dimension: usize) -> bool {
+    let most = ALIKE[usize::from(dimension > 2)];
+    let turned =
+        |one: &Similarity| frames.iter().filter(|other| angle(&other.rotation.dot(&one.rotation.t())) >= most).count();
+    frames.iter().take(COMPARED).any(|one| turned(one) * ODD_ONE_IN <= frames.len())
 }

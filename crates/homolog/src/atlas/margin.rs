@@ -1,27 +1,17 @@
 //! How much a naming's score falls if one name is not allowed.
 //!
-//! Solving the whole problem again for each name would be exact and slow. Instead the score is linearised at the naming: a pair (i, k)
-//! is worth its node score and its edges to everybody else as they are named. With the pair of landmark i forbidden, the best assignment
-//! of these values is another naming, whose true score is compared. The margin is thus an upper bound on the exact one: some
-//! naming without the pair scores score - margin.
+//! Solving the whole problem again for each name would be exact and slow. Instead the score is linearised at the naming (`climb`). With
+//! the pair of landmark i forbidden, the best assignment of these values is another naming, whose true score is compared. The margin is
+//! thus an upper bound on the exact one: some naming without the pair scores score - margin.
 
+use super::climb::{linear, marginal_values};
 use super::naming::Call;
 use crate::Result;
 use crate::matching::{Compatibility, Linear, Solution, Workspace};
 
 /// One for each matched landmark, in order.
 pub(super) fn margins(problem: &Compatibility, solution: &Solution, work: &mut Workspace) -> Result<Vec<Call>> {
-    let mut values = problem.node.clone();
-    if let Some(edge) = &problem.edge {
-        for (i, k) in solution.matching.pairs() {
-            edge.add_pair_gradient(i, k, 1.0, &mut values);
-        }
-    }
-    let mut linear = Compatibility {
-        unmatched: problem.unmatched.clone(),
-        constraint: problem.constraint,
-        ..Compatibility::linear(values)
-    };
+    let mut linear = linear(problem, marginal_values(problem, &solution.matching));
     let most = solution.matching.matched_count();
     let mut calls = Vec::with_capacity(most);
     for (landmark, point) in solution.matching.pairs() {
@@ -30,7 +20,9 @@ pub(super) fn margins(problem: &Compatibility, solution: &Solution, work: &mut W
         linear.node[[landmark, point]] = value;
         let comparable = problem.unmatched.is_some() || other.matched_count() == most;
         let margin = if comparable { solution.score - problem.score(&other)? } else { f64::INFINITY };
-        calls.push(Call { landmark, point, margin, runner_up: other.left_of(point), confidence: None });
+        // The marginal value counts each edge in full, at both of its ends.
+        let share = 0.5 * (problem.node[[landmark, point]] + value);
+        calls.push(Call { landmark, point, share, margin, runner_up: other.left_of(point), confidence: None });
     }
     Ok(calls)
 }

@@ -17,6 +17,7 @@
 mod align;
 mod calibration;
 mod check;
+mod climb;
 mod evidence;
 mod gaussian;
 mod learn;

@@ -1,7 +1,7 @@
 //! [`Atlas::name`]: the names of a specimen's points.
 //!
 //! 1. The poses that positions alone like best (`pose`).
-//! 2. In each the whole problem, edges included, is solved by a search; the best is kept, its pose fitted to what it found, and
+//! 2. In each the whole problem, edges included, is solved by a search (`climb`); the best is kept, its pose fitted to what it found, and
 //!    solved again as long as that raises the score.
 //! 3. On request [`Exact`] proves that no naming of these points in this pose scores more. To be quick it looks at each landmark's
 //!    best candidates only; [`Naming::candidates`] says so.
@@ -9,13 +9,14 @@
 //!
 //! The points are shuffled first, always in the same way: ties must not go to whoever is listed first.
 
+use super::climb::climb;
 use super::margin::margins;
 use super::pose::{Placed, Poser};
 use super::{Atlas, Pose, Presence};
 use crate::features::{FeatureMap, Instance};
 use crate::geometry::Similarity;
 use crate::graph::Graph;
-use crate::matching::{Compatibility, Constraint, Exact, FrankWolfe, Matcher, Matching, Solution, Status, Workspace};
+use crate::matching::{Compatibility, Constraint, Exact, Matcher, Matching, Solution, Status, Workspace};
 use crate::{Error, Result};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -84,6 +85,8 @@ pub struct Call {
     pub landmark: usize,
     /// The point of the specimen.
     pub point: usize,
+    /// Its part of the score: its own likelihood and half of each edge's. The parts add up to the score.
+    pub share: f64,
     /// How much the score falls if the landmark may not have this point; infinite where it has no other.
     pub margin: f64,
     /// The landmark that would have the point then; `None`: it would be nobody.
@@ -179,8 +182,7 @@ impl<'a> Namer<'a> {
 
     fn solve(&self, placed: Placed, work: &mut Workspace) -> Result<Posed> {
         let problem = self.problem(&placed.frame)?;
-        let quick = FrankWolfe { starts: 2, max_steps: 20, kicks: 10, ..FrankWolfe::default() };
-        let solution = quick.solve(&problem, work)?;
+        let solution = climb(&problem, &placed.matching, work)?;
         let placed = Placed { matching: solution.matching.clone(), ..placed };
         Ok(Posed { placed, problem, solution })
     }

@@ -3,9 +3,9 @@
 //!
 //! Starts: the specimen normalised, in 24 rotations (in space: along each of its three main axes, both ways, 12 rolls), mirrored
 //! too where that is allowed; where points may be missing, in 5 sizes and moved to each side. All are looked at cheaply (each landmark's
-//! best point), the best are refined. No pose is ever proven: what is proven of a naming is proven for the pose it has.
+//! best point), the best of each turn, and of these the best, are refined. No pose is ever proven: what is proven of a naming is proven for the pose it has.
 
-use super::align::{fit, normalise};
+use super::align::{angle, fit, normalise};
 use super::evidence::monomial_table;
 use super::{Atlas, Pose, Presence};
 use crate::Result;
@@ -21,6 +21,8 @@ const SIZES: [f64; 5] = [1.0, 0.9, 1.12, 0.8, 1.25];
 const SHIFT: f64 = 0.3;
 /// Deviations added to every Gaussian, round after round.
 const WIDTHS: [f64; 4] = [0.4, 0.2, 0.1, 0.0];
+/// Specimens that lie alike are turned by no more than this (30°).
+const LARGEST_TILT: f64 = std::f64::consts::FRAC_PI_6;
 /// Starts that are refined.
 const REFINED: usize = 24;
 /// Rounds of naming and fitting at each width; it settles in two to five.
@@ -68,19 +70,23 @@ impl<'a> Poser<'a> {
 
     /// The best poses, best first, all different in what they match.
     pub(super) fn poses(&self, points: ArrayView2<'_, f64>, count: usize, work: &mut Workspace) -> Result<Vec<Placed>> {
-        let starts = starts(self.atlas, points, self.complete);
-        if starts.len() == 1 && self.complete {
-            return starts.into_iter().map(|frame| self.place(points, frame, WIDTHS.len() - 1, work)).collect();
+        let turns = starts(self.atlas, points, self.complete);
+        if self.atlas.pose == Pose::AsGiven && self.complete {
+            let starts = turns.into_iter().flatten();
+            return starts.map(|frame| self.place(points, frame, WIDTHS.len() - 1, work)).collect();
         }
-        let mut looks: Vec<(f64, usize)> =
-            starts.iter().enumerate().map(|(at, start)| (self.look(points, start), at)).collect();
-        looks.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        // The best of each turn, so that one turn in many sizes does not crowd out the others.
+        let of_each = REFINED.div_ceil(turns.len().max(1));
+        let mut looks: Vec<(f64, Similarity)> = Vec::new();
+        for turn in turns {
+            looks.extend(best_first(turn.into_iter().map(|start| (self.look(points, &start), start))).take(of_each));
+        }
         let mut found: Vec<Placed> = Vec::new();
-        for &(_, at) in looks.iter().take(REFINED) {
+        for (_, start) in best_first(looks.into_iter()).take(REFINED) {
             if work.interrupted() && !found.is_empty() {
                 break;
             }
-            let placed = self.refine(points, starts[at].clone(), work)?;
+            let placed = self.refine(points, start, work)?;
             if found.iter().all(|other| other.matching != placed.matching) {
                 found.push(placed);
             }
@@ -140,13 +146,26 @@ impl<'a> Poser<'a> {
             return Ok(placed.frame.clone());
         }
         let (from, to) = (points.select(Axis(0), &rows), self.means.select(Axis(0), &landmarks));
-        let frame = fit(from.view(), to.view(), None, self.atlas.pose, &placed.frame)?;
+        // Specimens that lie alike are turned a little all the same, which shows where the size and the place have to be fitted too.
+        let tilted = self.atlas.pose == Pose::AsGiven && !self.complete;
+        let pose = if tilted { Pose::Rotated } else { self.atlas.pose };
+        let mut frame = fit(from.view(), to.view(), None, pose, &placed.frame)?;
+        if tilted && angle(&frame.rotation) > LARGEST_TILT {
+            frame = fit(from.view(), to.view(), None, Pose::AsGiven, &placed.frame)?;
+        }
         Ok(if frame.shift.iter().all(|x| x.is_finite()) { frame } else { placed.frame.clone() })
     }
 }
 
-/// Every pose to start from.
-fn starts(atlas: &Atlas, points: ArrayView2<'_, f64>, complete: bool) -> Vec<Similarity> {
+/// Largest first; among equals, as they come.
+fn best_first<T>(scored: impl Iterator<Item = (f64, T)>) -> impl Iterator<Item = (f64, T)> {
+    let mut all: Vec<(f64, T)> = scored.collect();
+    all.sort_by(|a, b| b.0.total_cmp(&a.0));
+    all.into_iter()
+}
+
+/// Every pose to start from: for each turn, in each size and place.
+fn starts(atlas: &Atlas, points: ArrayView2<'_, f64>, complete: bool) -> Vec<Vec<Similarity>> {
     let pose = atlas.pose;
     let base = normalise(points);
     let d = points.ncols();
@@ -163,15 +182,17 @@ fn starts(atlas: &Atlas, points: ArrayView2<'_, f64>, complete: bool) -> Vec<Sim
     let mut starts = Vec::new();
     for turn in &turns {
         let centred = turn.dot(&base.shift);
+        let mut own = Vec::new();
         for &size in sizes {
             for shift in 0..shifts {
                 let mut place = &centred * size;
                 if shift > 0 {
                     place[(shift - 1) / 2] += if shift % 2 == 1 { SHIFT } else { -SHIFT };
                 }
-                starts.push(Similarity { rotation: turn.clone(), scale: base.scale * size, shift: place });
+                own.push(Similarity { rotation: turn.clone(), scale: base.scale * size, shift: place });
             }
         }
+        starts.push(own);
     }
     starts
 }

@@ -37,6 +37,7 @@ pub use problem::{
     Shortage, Solution, Status, verify,
 };
 pub use search::TabuSearch;
+pub(crate) use search::{Kicks, polish};
 pub use soft::{Bistochastic, FrankWolfe, GraduatedAssignment, Rrwm, Spectral};
 
 use crate::{Control, Result};

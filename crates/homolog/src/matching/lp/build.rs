@@ -27,9 +27,8 @@ pub(crate) fn build(
     let scale = scale_of(problem, edge, shifts, start);
     let mut factors = open_cells(problem, shifts, scale);
     let mut builder = Builder::new(problem, edge, &factors, listing);
-    let edges = edge.left_edges();
     for [i, j] in left_pairs(edge) {
-        builder.collect(edges.find(i, j), edges.find(j, i), scale);
+        builder.collect([i, j], scale);
         builder.add_pair(&mut factors, [i, j]);
     }
     if !factors.many_to_one {
@@ -178,25 +177,30 @@ impl<'a> Builder<'a> {
         Self { edge, right_count: m, listing, place, scores: Vec::new() }
     }
 
-    /// Collects d(ij, kl) + d(ji, lk) over all right edges into `scores`, scaled.
-    fn collect(&mut self, forward: Option<usize>, backward: Option<usize>, scale: f64) {
+    /// Collects d(ij, kl) + d(ji, lk) over all right edges that i and j may go to into `scores`, scaled.
+    fn collect(&mut self, [i, j]: [usize; 2], scale: f64) {
         self.scores.clear();
-        let ends = self.edge.right_edges().ends();
-        for (e, swap) in [(forward, false), (backward, true)] {
+        let (edge, place, scores, m) = (self.edge, &self.place, &mut self.scores, self.right_count);
+        let (left, ends) = (edge.left_edges(), edge.right_edges().ends());
+        for (e, swap) in [(left.find(i, j), false), (left.find(j, i), true)] {
             let Some(e) = e else { continue };
-            let mut add = |f: usize, value: f64| {
-                let [k, l] = ends[f];
-                let (k, l) = if swap { (l, k) } else { (k, l) };
-                self.scores.push((index(k), index(l), value * scale));
+            // Where i and j go, if they may go there.
+            let open = |f: usize| {
+                let [k, l] = if swap { [ends[f][1], ends[f][0]] } else { ends[f] };
+                (place[i * m + k] != NONE && place[j * m + l] != NONE).then_some((k, l))
             };
-            let factors = self.edge.left_factors();
+            let factors = edge.left_factors();
             if factors.ncols() > 0 {
-                for (f, row) in self.edge.right_factors().rows().into_iter().enumerate() {
-                    add(f, factors.row(e).dot(&row));
+                for (f, row) in edge.right_factors().rows().into_iter().enumerate() {
+                    if let Some((k, l)) = open(f) {
+                        scores.push((index(k), index(l), factors.row(e).dot(&row) * scale));
+                    }
                 }
             }
-            for &(f, value) in self.edge.listed_of(e) {
-                add(f, value);
+            for &(f, value) in edge.listed_of(e) {
+                if let Some((k, l)) = open(f) {
+                    scores.push((index(k), index(l), value * scale));
+                }
             }
         }
         self.scores.sort_by_key(|&(k, l, _)| (k, l));
@@ -212,10 +216,6 @@ impl<'a> Builder<'a> {
     fn add_pair(&mut self, factors: &mut Factors, [i, j]: [usize; 2]) {
         let m = self.right_count;
         let many = factors.many_to_one;
-        let place = &self.place;
-        let open =
-            |&(k, l, _): &(u32, u32, f64)| place[i * m + k as usize] != NONE && place[j * m + l as usize] != NONE;
-        self.scores.retain(open);
         let fixed = self.listing == Listing::Edges;
         let rest = fixed || self.scores.iter().all(|&(_, _, score)| score >= 0.0);
         if rest && !fixed {

@@ -32,13 +32,13 @@ const KICK_SIZE: usize = 6;
 
 /// Shakes after the first local optimum, and the seed of their random choices.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Kicks {
-    pub(super) count: usize,
-    pub(super) seed: u64,
+pub(crate) struct Kicks {
+    pub(crate) count: usize,
+    pub(crate) seed: u64,
 }
 
 /// The matching or a better one. The same if it is interrupted at once.
-pub(super) fn polish(
+pub(crate) fn polish(
     problem: &Compatibility,
     edge: &EdgeTerm,
     matching: &Matching,

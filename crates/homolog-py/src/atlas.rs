@@ -1,0 +1,102 @@
+//! Learning an atlas and naming by it.
+
+use crate::errors::plain;
+use crate::graph::Graph;
+use crate::model::{Model, explanation_json};
+use crate::problem::deadline;
+use crate::run;
+use homolog::atlas::{Atlas, AtlasSettings, Naming};
+use homolog::graph::Graph as InnerGraph;
+use homolog::matching::Workspace;
+use homolog::model::Model as Inner;
+use pyo3::prelude::*;
+use rayon::prelude::*;
+use serde_json::json;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Learns an atlas from labelled specimens. Settings are JSON, as the library has them.
+#[pyfunction]
+#[pyo3(signature = (specimens, settings, jobs, callback))]
+pub(crate) fn train_atlas(
+    py: Python<'_>,
+    specimens: Vec<Py<Graph>>,
+    settings: &str,
+    jobs: Option<usize>,
+    callback: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Model> {
+    let settings: AtlasSettings = serde_json::from_str(settings).map_err(|error| plain(py, &error.to_string()))?;
+    let graphs = inner(&specimens);
+    let work = move |control: &homolog::Control| {
+        let graphs: Vec<&InnerGraph> = graphs.iter().map(|graph| &**graph).collect();
+        Inner::fit_atlas(&graphs, &settings, control)
+    };
+    let learned = run::run_observed(py, jobs, callback, false, work)?.whole()?;
+    Ok(Model { inner: Arc::new(learned) })
+}
+
+/// Names the points of specimens, each answer as JSON; `time_limit` is for all of them together.
+#[pyfunction]
+#[pyo3(signature = (model, specimens, time_limit, jobs))]
+pub(crate) fn name_points(
+    py: Python<'_>,
+    model: &Model,
+    specimens: Vec<Py<Graph>>,
+    time_limit: Option<f64>,
+    jobs: Option<usize>,
+) -> PyResult<Vec<String>> {
+    let graphs = inner(&specimens);
+    let model = Arc::clone(&model.inner);
+    let until = deadline(time_limit);
+    let named = run::run(py, jobs, move |control| {
+        let control = control.clone().interrupted_by(move || until.is_some_and(|until| Instant::now() >= until));
+        let name = |work: &mut Workspace, graph: &Arc<InnerGraph>| -> homolog::Result<serde_json::Value> {
+            let naming = model.name(graph, work)?;
+            Ok(model.atlas().map_or_else(|| json!(null), |atlas| fields(atlas, &naming)))
+        };
+        let each = graphs.par_iter().map_init(|| Workspace::with_control(&control), name);
+        each.collect::<homolog::Result<Vec<_>>>()
+    })?;
+    Ok(named.iter().map(ToString::to_string).collect())
+}
+
+/// Why points are named as they are, as JSON: left are the landmarks.
+#[pyfunction]
+#[pyo3(signature = (model, specimen, jobs))]
+pub(crate) fn explain_naming(py: Python<'_>, model: &Model, specimen: &Graph, jobs: Option<usize>) -> PyResult<String> {
+    let (model, graph) = (Arc::clone(&model.inner), Arc::clone(&specimen.inner));
+    let explanation = run::run(py, jobs, move |control| model.explain_naming(&graph, control))?;
+    explanation_json(py, &explanation)
+}
+
+fn inner(specimens: &[Py<Graph>]) -> Vec<Arc<InnerGraph>> {
+    specimens.iter().map(|graph| Arc::clone(&graph.get().inner)).collect()
+}
+
+fn fields(atlas: &Atlas, naming: &Naming) -> serde_json::Value {
+    let name = |landmark: usize| atlas.landmarks[landmark].name.as_str();
+    let calls = naming.calls.iter().map(|call| {
+        json!({
+            "point": call.point,
+            "name": name(call.landmark),
+            // JSON has no infinity.
+            "margin": call.margin.is_finite().then_some(call.margin),
+            "confidence": call.confidence,
+            "runner_up": call.runner_up.map(name),
+        })
+    });
+    json!({
+        "points": naming.matching.right_count(),
+        "calls": calls.collect::<Vec<_>>(),
+        "not_found": naming.matching.unmatched_left().map(name).collect::<Vec<_>>(),
+        "pose": {
+            "scale": naming.frame.scale,
+            "rotation": naming.frame.rotation.rows().into_iter().map(|row| row.to_vec()).collect::<Vec<_>>(),
+            "shift": naming.frame.shift.to_vec(),
+        },
+        "score": naming.score,
+        "bound": naming.bound.is_finite().then_some(naming.bound),
+        "status": naming.status,
+        "candidates": naming.candidates,
+    })
+}

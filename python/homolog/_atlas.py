@@ -1,0 +1,249 @@
+"""Atlas: learns where each named point belongs, then names the points of a new specimen."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _core
+from ._data import DataSet
+from ._errors import MatchError
+from ._estimator import Estimator
+from ._graph import Graph, as_graph
+from ._naming import Naming
+from ._progress import Progress
+from ._report import Explanation
+from ._solve import threads
+
+Names = list["str | None"]
+
+
+class Atlas(Estimator):
+    """Learns from labelled specimens where each named point lies and how much that varies, then names the points of new ones.
+
+    Parameters
+    ----------
+    pose : {"auto", "as-given", "rotated", "any"}
+        How specimens may lie: all alike, turned, or turned and mirrored. "auto" finds from the specimens whether they lie alike.
+        Size and place are always free.
+    presence : {"auto", "complete", "partial"}
+        Whether every landmark is there and nothing else. "auto" finds it from the specimens.
+    edges : int or "auto"
+        Edges that each landmark chooses.
+    prior : float or "auto"
+        How many specimens the prior of the spreads is worth; "auto" finds it by leaving out each specimen in turn.
+    n_jobs : int, optional
+        Threads; all cores by default. The result does not depend on it.
+    verbose : int, default 0
+        Shows progress, by tqdm where it is there.
+    callback : callable, optional
+        Called with a dict now and then during `fit`; if it answers true, `fit` ends with what there is: names without confidences.
+
+    Attributes
+    ----------
+    landmarks_ : list of str
+        The names it knows.
+    mean_shape_ : numpy.ndarray, shape (n, 2) or (n, 3)
+        Where they lie, in the frame of the atlas: root-mean-square radius 1 about the origin.
+    covariances_ : numpy.ndarray, shape (n, d, d)
+        How much each varies there.
+    edges_ : list of (str, str)
+        The pairs whose displacement it knows.
+    pose_, presence_ : str
+        What was found of the specimens.
+    weights_, feature_names_ : the kinds of evidence and how much each counts
+    n_specimens_ : int
+
+    Examples
+    --------
+    >>> import homolog as hm
+    >>> frames = list(hm.load("turntable").graphs.values())
+    >>> atlas = hm.Atlas().fit(frames[0:50:10])
+    >>> atlas
+    Atlas()
+    >>> names = atlas.predict(frames[25].points)
+    >>> names == frames[25].names
+    True
+    >>> atlas.name(frames[25].points).status
+    'optimal'
+    """
+
+    def __init__(
+        self,
+        pose: str = "auto",
+        *,
+        presence: str = "auto",
+        edges: int | str = "auto",
+        prior: float | str = "auto",
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        callback: Callable[[dict[str, Any]], Any] | None = None,
+    ) -> None:
+        self.pose = pose
+        self.presence = presence
+        self.edges = edges
+        self.prior = prior
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.callback = callback
+
+    # -- learning ---------------------------------------------------------------------------------------------------------------
+
+    def fit(self, specimens: Any, y: Any = None) -> Atlas:
+        """Learns from labelled specimens.
+
+        Parameters
+        ----------
+        specimens : sequence of graphs, or DataSet
+            Each a :class:`Graph` with points and names, or anything that is read as one; arrays of points where `y` has the names. A point
+            whose name is empty counts for the background alone.
+        y : sequence of sequence of str or None, optional
+            The names of the points of each specimen, instead of those the graphs have; None for a point without a name.
+
+        Returns
+        -------
+        self
+        """
+        graphs = _labelled(specimens, y)
+        with Progress(self.verbose, self.callback) as progress:
+            model = _core.train_atlas(
+                [graph._graph for graph in graphs], self._settings(), threads(self.n_jobs), progress.callback
+            )
+        self._set(model)
+        return self
+
+    def _settings(self) -> str:
+        """Checked here, not when they are stored."""
+        if self.edges != "auto" and not (isinstance(self.edges, (int, np.integer)) and self.edges >= 0):
+            raise MatchError(f"edges is {self.edges!r}: it must be a whole number or 'auto'")
+        if self.prior != "auto" and not isinstance(self.prior, (int, float, np.number)):
+            raise MatchError(f"prior is {self.prior!r}: it must be a number or 'auto'")
+        fields = {
+            "pose": None if self.pose == "auto" else self.pose,
+            "presence": None if self.presence == "auto" else self.presence,
+            "edges": None if isinstance(self.edges, str) else int(self.edges),
+            "prior": None if isinstance(self.prior, str) else float(self.prior),
+        }
+        return json.dumps(fields)
+
+    def _set(self, model: _core.Model) -> None:
+        fields = json.loads(model.to_json()).get("atlas")
+        if fields is None:
+            raise MatchError("the model has no atlas: it matches, it does not name; use Matcher")
+        self._model = model
+        d: int = fields["dimension"]
+        self.landmarks_: list[str] = [landmark["name"] for landmark in fields["landmarks"]]
+        self.mean_shape_: NDArray[np.float64] = np.array([landmark["position"]["mean"] for landmark in fields["landmarks"]])
+        upper = np.triu_indices(d)
+        precisions = np.zeros((len(self.landmarks_), d, d))
+        for own, landmark in zip(precisions, fields["landmarks"]):
+            own[upper] = landmark["position"]["precision"]
+            own.T[upper] = landmark["position"]["precision"]
+        self.covariances_: NDArray[np.float64] = np.asarray(np.linalg.inv(precisions), dtype=np.float64)
+        ends = [edge["ends"] for edge in fields["edges"]]
+        self.edges_: list[tuple[str, str]] = [(self.landmarks_[i], self.landmarks_[j]) for i, j in ends]
+        self.pose_: str = fields["pose"]
+        self.presence_: str = fields["presence"]
+        self.n_specimens_: int = fields["specimens"]
+        self.weights_: NDArray[np.float64] = model.weights
+        self.feature_names_: list[str] = model.weight_names
+
+    # -- naming -----------------------------------------------------------------------------------------------------------------
+
+    def predict(self, points: Any, *, time_limit: float | None = None) -> Any:
+        """The name of each point, None for nobody: a list for one specimen, a list of such lists for several.
+
+        Parameters
+        ----------
+        points : a graph or array of points, or a sequence of these, or DataSet
+            Names that they have are not looked at.
+        time_limit : float, optional
+            Seconds, for all of them together; then the best so far is taken.
+        """
+        found = self.name(points, time_limit=time_limit)
+        return found.names if isinstance(found, Naming) else [naming.names for naming in found]
+
+    def name(self, points: Any, *, time_limit: float | None = None) -> Any:
+        """Names with confidence, runner-up and proof: a :class:`Naming` for one specimen, a list of them for several.
+
+        Parameters
+        ----------
+        points, time_limit : as for :meth:`predict`
+        """
+        model = self._fitted()
+        one = _is_one(points)
+        graphs = [as_graph(points)] if one else _graphs(points)
+        texts = _core.name_points(model, [graph._graph for graph in graphs], time_limit, threads(self.n_jobs))
+        namings = [Naming(text) for text in texts]
+        return namings[0] if one else namings
+
+    def explain(self, points: Any) -> Explanation:
+        """Why each landmark went to its point, the least certain first."""
+        model = self._fitted()
+        fields = json.loads(_core.explain_naming(model, as_graph(points)._graph, threads(self.n_jobs)))
+        return Explanation(fields, self.feature_names_, (self.landmarks_, None))
+
+    def score(self, specimens: Any, y: Any = None) -> float:
+        """The share of all points with a name that got it. A point that nobody named in the data counts neither way."""
+        graphs = _labelled(specimens, y)
+        right = named = 0
+        for graph, naming in zip(graphs, self.name(graphs)):
+            for true, found in zip(graph.names or [], naming.names):
+                named += true != ""
+                right += true != "" and true == found
+        return right / named if named else 1.0
+
+    # -- files ------------------------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def from_json(cls, text: str) -> Atlas:
+        """An atlas from the text of a model file."""
+        atlas = cls()
+        atlas._set(_core.Model.from_json(text))
+        return atlas
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Atlas:
+        """Reads a model file, of Python's or the program's making."""
+        return cls.from_json(Path(path).read_text(encoding="utf-8-sig"))
+
+
+def _is_one(thing: Any) -> bool:
+    """Whether this is one specimen: a graph, a table of coordinates, or rows of them; not a sequence of specimens."""
+    if isinstance(thing, DataSet):
+        return False
+    if isinstance(thing, (Graph, _core.Graph, Mapping)) or hasattr(thing, "columns") or hasattr(thing, "nodes"):
+        return True
+    if isinstance(thing, np.ndarray) and thing.dtype != object:
+        return thing.ndim <= 2
+    first = next(iter(thing), None)
+    return first is None or (isinstance(first, (Sequence, np.ndarray)) and all(np.ndim(x) == 0 for x in first))
+
+
+def _graphs(specimens: Any) -> list[Graph]:
+    if isinstance(specimens, DataSet):
+        return list(specimens.graphs.values())
+    if isinstance(specimens, (str, bytes)) or not hasattr(specimens, "__len__"):
+        raise MatchError(f"expected a list of specimens, each a graph or an array of points; found {type(specimens).__name__}")
+    return [as_graph(specimen) for specimen in specimens]
+
+
+def _labelled(specimens: Any, y: Any) -> list[Graph]:
+    """Specimens with names; those of `y` where that is given."""
+    graphs = [as_graph(specimens)] if _is_one(specimens) and y is None else _graphs(specimens)
+    if y is None:
+        return graphs
+    if len(y) != len(graphs):
+        raise MatchError(f"y has {len(y)} entries for {len(graphs)} specimens")
+
+    def labelled(graph: Graph, names: Any) -> Graph:
+        given = ["" if name is None else str(name) for name in names]
+        return Graph(graph.points, names=given, attributes=graph.attributes or None, image_size=graph.image_size)
+
+    return [labelled(graph, names) for graph, names in zip(graphs, y)]

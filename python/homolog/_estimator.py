@@ -1,0 +1,88 @@
+"""What scikit-learn asks of an estimator, and files of models: shared by Matcher and Atlas."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from typing import Any
+
+from . import _core
+from ._data import write_whole
+from ._errors import not_fitted
+
+
+class Estimator:
+    """Settings by name, a model of the library once fitted."""
+
+    _model: _core.Model
+
+    def _fitted(self) -> _core.Model:
+        model: _core.Model | None = self.__dict__.get("_model")
+        if model is None:
+            raise not_fitted(self)
+        return model
+
+    # -- files ------------------------------------------------------------------------------------------------------------------
+
+    def to_json(self) -> str:
+        """The model as a file that the program reads too."""
+        return self._fitted().to_json()
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the model file."""
+        write_whole(path, self.to_json())
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(self.__dict__)
+        model: _core.Model | None = state.pop("_model", None)
+        state["_model_json"] = None if model is None else model.to_json()
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        text = state.pop("_model_json", None)
+        self.__dict__.update(state)
+        if text is not None:
+            self._model = _core.Model.from_json(text)
+
+    # -- settings -----------------------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def _parameters(cls) -> list[str]:
+        return [name for name in inspect.signature(cls.__init__).parameters if name != "self"]
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The settings, by name."""
+        return {name: getattr(self, name) for name in self._parameters()}
+
+    def set_params(self, **params: Any) -> Any:
+        """Changes settings."""
+        known = self._parameters()
+        for name, value in params.items():
+            if name not in known:
+                raise ValueError(f"Invalid parameter {name!r} for estimator {self!r}. Valid parameters are: {known!r}.")
+            setattr(self, name, value)
+        return self
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_model" in self.__dict__
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import InputTags, Tags, TargetTags
+
+        inputs = InputTags(two_d_array=False, one_d_array=False)
+        return Tags(
+            estimator_type=None,
+            target_tags=TargetTags(required=False),
+            input_tags=inputs,
+            requires_fit=True,
+            no_validation=True,
+        )
+
+    def __repr__(self) -> str:
+        defaults = inspect.signature(type(self).__init__).parameters
+        changed = [
+            f"{name}={value!r}"
+            for name, value in self.get_params().items()
+            if not (value is defaults[name].default or repr(value) == repr(defaults[name].default))
+        ]
+        return f"{type(self).__name__}({', '.join(changed)})"

@@ -1,0 +1,76 @@
+"""Naming: the names that an atlas gave to the points of a specimen, and how sure they are."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Naming:
+    """The names of the points of one specimen.
+
+    Attributes
+    ----------
+    names : list of str or None
+        The name of each point; None for a point that is nobody.
+    landmarks : dict of str to int
+        The point of each landmark that was found.
+    not_found : list of str
+        Landmarks that have no point.
+    confidence : numpy.ndarray of float
+        For each point, the chance that its name is right; nan where it has none, or where the atlas was learned from one specimen.
+    runner_up : list of str or None
+        For each point, who it would be if not this; None: nobody.
+    margins : numpy.ndarray of float
+        For each point, how much the score falls if it may not have its name: at most that, found by a search; infinite where the
+        landmark has no other point, nan where the point has no name.
+    pose : dict
+        What carries the specimen into the frame of the atlas: x -> scale * rotation @ x + shift.
+    score, bound, status : float, float, str
+        The score of the naming in that pose. "optimal": proven, no naming in that pose scores more; "converged": the end of a search.
+    candidates : int or None
+        How many points of each landmark were looked at where that is not all of them: a proof is one among these.
+    """
+
+    def __init__(self, text: str) -> None:
+        fields: dict[str, Any] = json.loads(text)
+        count: int = fields["points"]
+        self.names: list[str | None] = [None] * count
+        self.runner_up: list[str | None] = [None] * count
+        self.confidence: NDArray[np.float64] = np.full(count, np.nan)
+        self.margins: NDArray[np.float64] = np.full(count, np.nan)
+        for call in fields["calls"]:
+            point = call["point"]
+            self.names[point], self.runner_up[point] = call["name"], call["runner_up"]
+            self.margins[point] = np.inf if call["margin"] is None else call["margin"]
+            if call["confidence"] is not None:
+                self.confidence[point] = call["confidence"]
+        self.landmarks: dict[str, int] = {call["name"]: call["point"] for call in fields["calls"]}
+        self.not_found: list[str] = fields["not_found"]
+        pose = fields["pose"]
+        self.pose: dict[str, Any] = {
+            "scale": pose["scale"],
+            "rotation": np.array(pose["rotation"]),
+            "shift": np.array(pose["shift"]),
+        }
+        self.score: float = fields["score"]
+        self.bound: float = np.inf if fields["bound"] is None else fields["bound"]
+        self.status: str = fields["status"]
+        self.candidates: int | None = fields["candidates"]
+
+    def to_dataframe(self) -> Any:
+        """A pandas DataFrame with a row per point: name, confidence, runner_up, margin."""
+        import pandas as pd
+
+        columns = {"name": self.names, "confidence": self.confidence, "runner_up": self.runner_up, "margin": self.margins}
+        return pd.DataFrame(columns)
+
+    def __len__(self) -> int:
+        return len(self.landmarks)
+
+    def __repr__(self) -> str:
+        proof = "proven in its pose" if self.status == "optimal" else self.status
+        return f"Naming({len(self)} of {len(self.names)} points named, score {self.score:.6g}, {proof})"
