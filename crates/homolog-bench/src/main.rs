@@ -52,7 +52,7 @@ enum Command {
     Exact(exact::Arguments),
     /// Training against the linear relaxation, with proof; how long a relaxation takes.
     Certified(certified::Arguments),
-    /// Training: the house data, a path of λ, random problems beside dlib's figures, and up to 10,000 examples.
+    /// Training: the house data, a path of λ, random problems, and up to 10,000 examples.
     Learn(learn::Arguments),
     /// The laws of matching on millions of small random problems, against brute force.
     Laws(laws::Arguments),

@@ -1,4 +1,4 @@
-//! Training, timed: the paper's house problem, a path of λ, random problems beside dlib's figures, and many examples.
+//! Training, timed: the paper's house problem, a path of λ, random problems, and many examples.
 //!
 //! All training is max-margin learning of linear assignment to a relative gap of 1e-3, and every run must end certified. Runs on one
 //! and two threads take turns and must give the same fit, bit for bit. Figures of other programs were measured elsewhere, on a
@@ -72,7 +72,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let path = wanted(Part::Path).then(|| baseline::path(&frames)).transpose()?;
     let mut random_sizes = if quick { random::SIZES[..2].to_vec() } else { random::SIZES.to_vec() };
     if let Some(only) = arguments.pairs {
-        random_sizes = random::SIZES.into_iter().filter(|&(pairs, _)| pairs == only).collect();
+        random_sizes = random::SIZES.into_iter().filter(|&pairs| pairs == only).collect();
     }
     let rounds = if quick { 3 } else { 9 };
     let random = wanted(Part::Random).then(|| random::run(&random_sizes, arguments.lambda, rounds)).transpose()?;

@@ -32,33 +32,29 @@ pub(crate) struct Row {
     /// On as many new pairs, 100 at least.
     test_loss: f64,
     timings: Vec<Timing>,
-    /// Seconds of one core that dlib's structural assignment trainer was measured to take for as many such pairs.
-    dlib: f64,
-    /// That, divided by our processor time on one thread.
-    dlib_ratio: f64,
     /// Time on one thread divided by time on two, in rounds as little disturbed as there were: on the wall, and processor time of the
     /// busiest thread.
     wall_gain: f64,
     busiest_gain: f64,
 }
 
-/// The pairs and dlib's seconds for them.
-pub(crate) const SIZES: [(usize, f64); 3] = [(20, 0.10), (100, 0.24), (500, 0.96)];
+/// How many pairs.
+pub(crate) const SIZES: [usize; 3] = [20, 100, 500];
 
-pub(crate) fn run(sizes: &[(usize, f64)], lambda: Option<f64>, rounds: usize) -> Result<Vec<Row>> {
+pub(crate) fn run(sizes: &[usize], lambda: Option<f64>, rounds: usize) -> Result<Vec<Row>> {
     println!("### Random problems, {NODES} × {NODES} nodes, {FEATURES} features\n");
     println!(
-        "| pairs | λ | evaluations | loss unlearned / training / test | processor time | dlib | dlib / ours | least wall, 1 thread | 2 threads | gain | least busiest thread of 2 | gain |"
+        "| pairs | λ | evaluations | loss unlearned / training / test | processor time | least wall, 1 thread | 2 threads | gain | least busiest thread of 2 | gain |"
     );
-    println!("|---|---|---|---|---|---|---|---|---|---|---|---|");
+    println!("|---|---|---|---|---|---|---|---|---|---|");
     let mut rows = Vec::new();
-    for &(pairs, dlib) in sizes {
+    for &pairs in sizes {
         let training = examples(pairs, 1)?;
         let grid = MaxMargin::default().lambdas(&training, &Linear::default(), &Control::new())?;
         let lambdas =
             lambda.map_or_else(|| vec![grid[grid.len() / 2], grid[grid.len() / 2 + 1]], |lambda| vec![lambda]);
         for lambda in lambdas {
-            let row = measure(&training, lambda, dlib, rounds)?;
+            let row = measure(&training, lambda, rounds)?;
             println!("{}", row.line());
             rows.push(row);
         }
@@ -71,7 +67,7 @@ impl Row {
     fn line(&self) -> String {
         let [one, two] = [&self.timings[0], &self.timings[1]];
         format!(
-            "| {} | {:.0e} | {} | {:.3} / {:.3} / {:.3} | {} | {} | {:.1} | {} | {} | {:.2} | {} | {:.2} |",
+            "| {} | {:.0e} | {} | {:.3} / {:.3} / {:.3} | {} | {} | {} | {:.2} | {} | {:.2} |",
             self.pairs,
             self.outcome.lambda,
             self.outcome.evaluations,
@@ -79,8 +75,6 @@ impl Row {
             self.training_loss,
             self.test_loss,
             duration(one.seconds.cpu),
-            duration(self.dlib),
-            self.dlib_ratio,
             duration(one.least_wall),
             duration(two.least_wall),
             self.wall_gain,
@@ -90,7 +84,7 @@ impl Row {
     }
 }
 
-fn measure(training: &[Example], lambda: f64, dlib: f64, rounds: usize) -> Result<Row> {
+fn measure(training: &[Example], lambda: f64, rounds: usize) -> Result<Row> {
     let pairs = training.len();
     let test = examples(pairs.max(100), 2)?;
     let matcher = Linear::default();
@@ -104,8 +98,6 @@ fn measure(training: &[Example], lambda: f64, dlib: f64, rounds: usize) -> Resul
         unlearned_loss: loss(training, &[1.0; FEATURES])?,
         training_loss: loss(training, &trained.minimum.weights)?,
         test_loss: loss(&test, &trained.minimum.weights)?,
-        dlib,
-        dlib_ratio: dlib / timings[0].seconds.cpu,
         wall_gain: timings[0].least_wall / timings[1].least_wall,
         busiest_gain: timings[0].busiest / timings[1].busiest,
         timings,

@@ -35,11 +35,14 @@ pub(crate) struct Arguments {
     /// Only this size, such as 1000 or 30x200; may be repeated.
     #[arg(long)]
     size: Vec<Size>,
+    /// Of ours the right nodes alone (`Linear::assign`), without allocation, proof and score, as the peers do.
+    #[arg(long)]
+    assign: bool,
 }
 
 /// Prints the table, line by line as it comes.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    let (mut solvers, versions) = all_solvers();
+    let (mut solvers, versions) = all_solvers(arguments.assign);
     let names: Vec<&str> = solvers.iter().map(|solver| solver.name()).collect();
     println!("{}", report::head(&names));
     let effort = if arguments.quick { Effort { seconds: 0.25, most: 9 } } else { Effort { seconds: 4.0, most: 51 } };
@@ -63,9 +66,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 }
 
 /// Every solver that runs here, ours first, and the versions of the peers.
-fn all_solvers() -> (Vec<Box<dyn Solver>>, BTreeMap<String, String>) {
+fn all_solvers(is_bare: bool) -> (Vec<Box<dyn Solver>>, BTreeMap<String, String>) {
     let mut solvers: Vec<Box<dyn Solver>> =
-        vec![Box::<Ours>::default(), Box::<LapjvCrate>::default(), Box::<LsapCrate>::default()];
+        vec![Box::new(Ours::new(is_bare)), Box::<LapjvCrate>::default(), Box::<LsapCrate>::default()];
     let lock = include_str!("../../../../Cargo.lock");
     let locked = |name: &str| Some((name.to_owned(), locked_version(lock, name)?));
     let mut versions: BTreeMap<String, String> = ["lapjv", "lsap"].into_iter().filter_map(locked).collect();

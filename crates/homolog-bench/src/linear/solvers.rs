@@ -53,6 +53,12 @@ pub(crate) struct Ours {
     pub(crate) is_bare: bool,
 }
 
+impl Ours {
+    pub(crate) fn new(is_bare: bool) -> Self {
+        Self { is_bare, ..Self::default() }
+    }
+}
+
 impl Solver for Ours {
     fn name(&self) -> &'static str {
         "homolog"

@@ -10,7 +10,7 @@ use crate::clock::{Stopwatch, median};
 use crate::files::write_json;
 use anyhow::{Context, Result};
 use homolog::matching::{
-    Bistochastic, FrankWolfe, GraduatedAssignment, Matching, Method, Rrwm, Solution, Spectral, Workspace,
+    Bistochastic, FrankWolfe, GraduatedAssignment, Matching, Method, Rrwm, Solution, Spectral, TabuSearch, Workspace,
 };
 use problems::{Kind, Problem};
 use serde::Serialize;
@@ -28,9 +28,12 @@ pub(crate) struct Arguments {
     /// Only this kind of problem; may be repeated.
     #[arg(long)]
     kind: Vec<Kind>,
-    /// Only this number of nodes; may be repeated.
+    /// Only this number of nodes (30, 100, 200, 1000, 3000); may be repeated.
     #[arg(long)]
     size: Vec<usize>,
+    /// Only this solver; may be repeated.
+    #[arg(long)]
+    solver: Vec<String>,
 }
 
 /// One line of the table.
@@ -47,13 +50,14 @@ struct Row {
     bound_gap: f64,
 }
 
-/// Node counts, and how many problems of each.
-const SIZES: [(usize, usize); 4] = [(30, 20), (100, 5), (200, 3), (1000, 1)];
+/// Node counts, and how many problems of each; the last only where it is asked for.
+const SIZES: [(usize, usize); 5] = [(30, 20), (100, 5), (200, 3), (1000, 1), (3000, 1)];
+const LARGEST_UNASKED: usize = 1000;
 
 /// Listing all pairs of edges takes gigabytes beyond this many nodes.
 const LARGEST_LISTED: usize = 300;
 
-/// Solvers with many linear assignments or restarts take minutes beyond this many nodes.
+/// Tabu search looks at all swaps in every step: too many beyond this many nodes.
 const LARGEST_HEAVY: usize = 300;
 
 /// Prints the table, block by block as it comes.
@@ -66,11 +70,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     );
     for kind in kinds {
         for (size, count) in SIZES {
-            let wanted = arguments.size.is_empty() || arguments.size.contains(&size);
+            let usual = arguments.size.is_empty() && size <= LARGEST_UNASKED;
+            let wanted = usual || arguments.size.contains(&size);
             let feasible = kind != Kind::Length || size <= LARGEST_LISTED;
             if wanted && feasible && !(arguments.quick && size > 100) {
                 let count = if arguments.quick { count.min(3) } else { count };
-                let block = measure(kind, size, count).with_context(|| format!("{} {size}", kind.name()))?;
+                let block =
+                    measure(kind, size, count, &arguments.solver).with_context(|| format!("{} {size}", kind.name()))?;
                 for row in &block {
                     println!("{}", line(row));
                 }
@@ -88,7 +94,7 @@ fn line(row: &Row) -> String {
 }
 
 /// The solvers for a size, with the names of the table.
-fn solvers(size: usize) -> Vec<(String, Method)> {
+fn solvers(size: usize, only: &[String]) -> Vec<(String, Method)> {
     let plain = GraduatedAssignment { polish: false, ..GraduatedAssignment::default() };
     let mut solvers = vec![
         ("graduated-assignment plain".to_owned(), Method::GraduatedAssignment(plain)),
@@ -106,14 +112,16 @@ fn solvers(size: usize) -> Vec<(String, Method)> {
         Method::Rrwm(Rrwm::default()),
     ];
     solvers.extend(defaults.map(|method| (method.name().to_owned(), method)));
+    solvers.push(("frank-wolfe".to_owned(), Method::FrankWolfe(FrankWolfe::default())));
     if size <= LARGEST_HEAVY {
-        solvers.push(("frank-wolfe".to_owned(), Method::FrankWolfe(FrankWolfe::default())));
+        solvers.push(("tabu-search".to_owned(), Method::TabuSearch(TabuSearch::default())));
     }
+    solvers.retain(|(name, _)| only.is_empty() || only.contains(name));
     solvers
 }
 
-fn measure(kind: Kind, size: usize, count: usize) -> Result<Vec<Row>> {
-    let solvers = solvers(size);
+fn measure(kind: Kind, size: usize, count: usize, only: &[String]) -> Result<Vec<Row>> {
+    let solvers = solvers(size, only);
     let mut times = vec![Vec::new(); solvers.len()];
     let mut totals = vec![[0.0; 3]; solvers.len()];
     for number in 0..count as u64 {

@@ -10,7 +10,7 @@ use super::fit::{Fit, RelaxedProof};
 use super::risk::{ExampleRisk, Memory};
 use super::soft::count_tight;
 use super::{Example, LearnerName, Oracle};
-use crate::matching::{BruteForce, LpRelaxation, Matcher};
+use crate::matching::{BruteForce, FrankWolfe, LpRelaxation, Matcher};
 use crate::optimize::{Bundle, Centred, Minimum, Plane, Progress, Risk, State, StopReason, WeightRule};
 use crate::{Control, Error, Report, Result};
 use serde::{Deserialize, Serialize};
@@ -43,6 +43,14 @@ pub(super) type Keep<'a> = &'a mut dyn FnMut(&Training);
 /// A search that proves nothing is believed only after so many tries in vain, also where there are few examples: from a single house
 /// pair at baseline 90, 15 tries end at a test loss of .071 and 40 at .000.
 const LEAST_SEARCHES: usize = 40;
+
+/// How much wider than the run's own the gap is at which the search before the relaxation ends: its planes are not the last.
+const FIRST_GAP: f64 = 3.0;
+
+/// The quick search before the relaxation.
+pub(super) fn first_search() -> FrankWolfe {
+    FrankWolfe { starts: 3, kicks: 10, ..FrankWolfe::default() }
+}
 
 impl MaxMargin {
     /// Learns at the λ of the settings.
@@ -129,6 +137,9 @@ impl MaxMargin {
     ) -> Result<Fit> {
         let Some(first) = examples.first() else { return Err(Error::NoExamples) };
         let centre = self.centre(first.instance().dim());
+        if matches!(self.oracle, Oracle::Relaxation(_)) && training.state.lambda().is_none() {
+            training.state = self.search_first(&training.state, lambda, examples, control)?;
+        }
         let bundle = self.bundle_at(lambda, examples.len());
         loop {
             let mut risk = ExampleRisk::new(&self.oracle, examples, matcher, &mut training.memory, control)?;
@@ -146,6 +157,36 @@ impl MaxMargin {
                     control.report(&Report::new(stage, step.iteration, None).with_value(step.objective, step.bound));
                     keep(training);
                 }
+            }
+        }
+    }
+
+    fn search_first(&self, state: &State, lambda: f64, examples: &[Example], control: &Control) -> Result<State> {
+        let (search, mut memory) = (first_search(), Memory::default());
+        let centre = self.centre(examples.first().map_or(0, |example| example.instance().dim()));
+        self.first_planes(state, lambda, |bundle, state| {
+            let mut risk = ExampleRisk::new(&Oracle::Search, examples, &search, &mut memory, control)?;
+            bundle.step(state, &mut Centred::new(&mut risk, &centre)?)
+        })
+    }
+
+    /// Matchings are points of the relaxation, so the planes of a search are nowhere above the relaxed risk: training goes as far as a quick
+    /// search ([`first_search`]) can take it before the relaxation, which is slow far from good weights, is asked for the first time.
+    /// Nothing of this but the planes is kept; broken off, it is done again. `step` asks the search once.
+    pub(super) fn first_planes(
+        &self,
+        state: &State,
+        lambda: f64,
+        mut step: impl FnMut(&Bundle, &mut State) -> Result<Progress>,
+    ) -> Result<State> {
+        let gap_tolerance = FIRST_GAP * self.bundle.gap_tolerance;
+        let bundle = Bundle { lambda, gap_tolerance, second_looks: 0, ..self.bundle };
+        let mut searched = state.clone();
+        loop {
+            match step(&bundle, &mut searched)? {
+                Progress::Ended(StopReason::Interrupted) => return Ok(state.clone()),
+                Progress::Ended(_) => return Ok(searched.planes_alone()),
+                Progress::Stepped(_) => {}
             }
         }
     }

@@ -51,6 +51,7 @@ pub(super) fn find_slack(
     scratch: &mut Scratch,
 ) -> Result<Found> {
     let weights = question.weights;
+    solver.check()?;
     let mut warm = warm.cloned().unwrap_or_default();
     let aimed = question.closeness.map(|closeness| LpRelaxation {
         gap: ROUNDING,

@@ -100,6 +100,17 @@ impl State {
         self.lambda
     }
 
+    /// What this run knows of every risk that is nowhere below its own: the planes, without the values. Such a run begins at the minimum of
+    /// the model.
+    pub(crate) fn planes_alone(mut self) -> Self {
+        self.start.clone_from(&self.target);
+        self.points.clear();
+        self.lambda = None;
+        self.bound = f64::MIN;
+        self.history.clear();
+        self
+    }
+
     /// Whether the state fits a risk, and its own parts fit together: it may have come from a file.
     pub(super) fn check(&self, risk: &dyn Risk) -> Result<()> {
         let dim = risk.dim();
@@ -173,6 +184,9 @@ impl State {
         if best.is_some() {
             let share = if self.go_to_target { FINE } else { CLOSE };
             risk.aim(share * (self.objective(lambda) - self.bound));
+        } else if self.cuts.iter().any(|cut| !cut.lasting) {
+            // Planes without values: what they say of the objective here is about right.
+            risk.aim(FIRST * Point::new(at.clone(), self.model(&at)).objective(lambda));
         }
         let (value, planes) = self.ask(risk, &at)?;
         let before = best.map(|i| self.points[i].objective(lambda));
@@ -363,6 +377,8 @@ const LONGEST: f64 = 1.0;
 /// fifth of the gap or raises the model at its minimum by a quarter of it. After a step that brought nothing, much closer.
 const CLOSE: f64 = 0.1;
 const FINE: f64 = 0.01;
+/// How far apart they may be at the start of a run that has planes, as a part of the objective.
+const FIRST: f64 = 0.01;
 /// Sums of products may be off by this fraction.
 const ROUNDING: f64 = 1e-12;
 /// Progress of less than this fraction of the gap is none.

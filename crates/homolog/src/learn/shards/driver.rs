@@ -3,12 +3,13 @@
 
 use super::super::candidate::{Candidate, Trained, ValidatedBy};
 use super::super::choice::{Entry, is_hopeless};
-use super::super::max_margin::Known;
+use super::super::max_margin::{Known, first_search};
 use super::super::scale::{centred_lambdas, least_risk, step, typical, zero_lambdas};
 use super::risk::{Rounds, ShardRisk, ask, misplaced};
 use super::{Carry, Facts, Job, Purpose, Reply, Request, Shard, check_shards};
 use crate::features::FeatureMap;
-use crate::learn::{Centre, Choice, Evaluation, Fit, LearnerKind, MaxMargin, Trainer, TrainingSet};
+use crate::learn::{Centre, Choice, Evaluation, Fit, LearnerKind, MaxMargin, Oracle, Trainer, TrainingSet};
+use crate::matching::Method;
 use crate::optimize::{Centred, Progress, State, StopReason, WeightRule};
 use crate::{Control, Error, Report, Result};
 use serde::{Deserialize, Serialize};
@@ -278,7 +279,7 @@ impl Field<'_> {
         loop {
             let mut run = match self.checkpoint.run.take() {
                 Some(run) => run,
-                None => self.start(learner, centre)?,
+                None => self.start(learner, centre, lambda)?,
             };
             let mut risk = self.risk(&mut run.rounds);
             let mut risk = Centred::new(&mut risk, centre)?;
@@ -307,13 +308,31 @@ impl Field<'_> {
         }
     }
 
-    fn start(&mut self, learner: &MaxMargin, centre: &[f64]) -> Result<Run> {
+    fn start(&mut self, learner: &MaxMargin, centre: &[f64], lambda: f64) -> Result<Run> {
         let mut rounds = Rounds::default();
         let mut risk = self.risk(&mut rounds);
         let risk = Centred::new(&mut risk, centre)?;
         let rules = Centred::rules(&learner.rules_for(centre.len())?, centre);
-        let state = State::new(&risk, &rules, None)?;
-        Ok(Run { state, rounds })
+        let mut state = State::new(&risk, &rules, None)?;
+        if matches!(learner.oracle, Oracle::Relaxation(_)) {
+            state = self.search_first(learner, centre, lambda, &state)?;
+        }
+        Ok(Run { state, rounds: Rounds::default() })
+    }
+
+    /// As [`MaxMargin::first_planes`], of the shards.
+    fn search_first(&mut self, learner: &MaxMargin, centre: &[f64], lambda: f64, state: &State) -> Result<State> {
+        let job = Job { oracle: Oracle::Search, search: Method::FrankWolfe(first_search()), ..self.job.clone() };
+        let (dim, shards, parts, control) = (job.features.dim(), self.shards, self.parts, self.control);
+        let mut rounds = Rounds::default();
+        learner.first_planes(state, lambda, |bundle, state| {
+            if control.interrupted() {
+                return Ok(Progress::Ended(StopReason::Interrupted));
+            }
+            let carry = &mut *self.carry;
+            let mut risk = ShardRisk { job: &job, shards, parts, dim, carry, rounds: &mut rounds, closeness: None };
+            bundle.step(state, &mut Centred::new(&mut risk, centre)?)
+        })
     }
 
     fn count_tight(&mut self, weights: &[f64]) -> Result<Option<usize>> {

@@ -27,7 +27,7 @@ impl Given<'_> {
     }
 
     /// Refuses NaN and the infinity that would be taken at any price, with their place.
-    fn check(&self) -> Result<()> {
+    pub(super) fn check(&self) -> Result<()> {
         let unwanted = 0.0 - self.sense.forbidden();
         let bad = |value: f64| value.is_nan() || value == unwanted;
         let what = match self.sense {

@@ -12,7 +12,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// Problems with fewer columns than this are better read row by row as a whole.
-pub(super) const FEWEST_COLUMNS: usize = 1500;
+pub(super) const FEWEST_COLUMNS: usize = 800;
 /// A first list holds the columns that beat this many strides' maxima: at least so many columns, usually a few more.
 const FIRST_TARGET: usize = 10;
 /// The same for a row whose first list did not suffice.

@@ -7,6 +7,7 @@
 //! more left than right nodes, all of which must be matched (solved transposed); forbidden pairs that leave no place for some node
 //! (`crowd` finds the nodes that compete, which splits the problem in two); scores so large or small that
 //! differences would overflow or lose bits (multiplied by a power of two, which is exact). Many-to-one is the best of each row.
+//! Where most pairs are forbidden the others are listed and solved as [`Sparse`] (`few`).
 //! Where scores are so unlike that rounding could have hidden what matters, the problem is solved again with care (`careful`).
 //!
 //! **Ties.** The same input gives the same answer. Right nodes are scanned in increasing order and only a strictly better one
@@ -22,6 +23,7 @@ mod careful;
 mod core;
 mod crowd;
 mod dense;
+mod few;
 mod given;
 mod hungarian;
 mod lazy;
@@ -52,7 +54,7 @@ pub struct Linear {
 }
 
 /// Buffers of the linear solver, and the answer of its last solve. Nothing is allocated for a problem no larger than one before,
-/// unless forbidden pairs leave a node without a place.
+/// unless forbidden pairs leave a node without a place, or most pairs are forbidden.
 #[derive(Debug, Default)]
 pub(crate) struct LinearBuffers {
     cores: Cores,
@@ -232,14 +234,30 @@ impl LinearBuffers {
         if self.unmatched.iter().all(|&price| price == f64::NEG_INFINITY) {
             self.unmatched.clear();
         }
+        if self.assign_few(problem)? {
+            return Ok(());
+        }
         if n > m && self.unmatched.is_empty() { self.assign_tall(problem) } else { self.assign_wide(problem) }
+    }
+
+    /// Where most pairs are forbidden the others are listed and solved as such; `false` where that is not so, or where scores are so unlike
+    /// that the list's answer could not be proven.
+    fn assign_few(&mut self, problem: &Given<'_>) -> Result<bool> {
+        let Some(sparse) = few::list(problem, &self.unmatched)? else { return Ok(false) };
+        let Some(found) = self.sparse.prove(&sparse, &|| problem.goes_on())? else { return Ok(false) };
+        let (matching, certificate) = found;
+        self.right_of.copy_from_slice(matching.left_to_right());
+        self.left = certificate.left;
+        self.right = certificate.right;
+        self.crowd = certificate.crowd.unwrap_or_default();
+        Ok(true)
     }
 
     /// Every left node chooses.
     fn assign_wide(&mut self, problem: &Given<'_>) -> Result<()> {
         let (n, m) = problem.node.dim();
         // Short rows are copied with forbidden columns up to a full set of lanes; long ones are used where they stand.
-        let columns = if m < lazy::FEWEST_COLUMNS { m.next_multiple_of(scan::LANES) } else { m };
+        let columns = if m < PADDED_BELOW { m.next_multiple_of(scan::LANES) } else { m };
         let own = problem.node.as_slice().filter(|_| columns == m);
         if own.is_none() {
             self.copy_scores(problem, 1.0, columns);
@@ -489,6 +507,9 @@ impl Cores {
         gap.is_some()
     }
 }
+
+/// Shorter rows are worth a copy that fills up their lanes: at 500 columns the copy costs a fifth of the whole.
+const PADDED_BELOW: usize = 64;
 
 fn some_if_any(prices: &[f64]) -> Option<&[f64]> {
     (!prices.is_empty()).then_some(prices)

@@ -108,15 +108,26 @@ pub(super) fn best_offer(
     let (best, second) = (top.best[0], top.second[0]);
     let mut column = NONE;
     if best > f64::NEG_INFINITY {
-        // A single best one stands in the block where it was met; among several, any may be free.
-        let start = if best > second { place * BLOCK * LANES } else { 0 };
         let is_hit = |column: usize| sign * scores[column] - right[column] == best;
         let has_hit = |at: usize| {
             let both = chunks[at].iter().zip(&right_chunks[at]);
             both.fold(false, |hit, (score, right)| hit | (sign * score - right == best))
         };
-        let is_wanted = |column: usize| best > second || row_of[column] == NONE;
-        column = first_wanted(start, chunks.len(), scores.len(), has_hit, is_hit, is_wanted);
+        if best > second {
+            // A single best one stands in the block where it was met.
+            column = first_hit(place * BLOCK * LANES, chunks.len(), scores.len(), has_hit, is_hit);
+        } else {
+            let rows = row_of.as_chunks::<LANES>().0;
+            let has_free_hit = |at: usize| {
+                let all = chunks[at].iter().zip(&right_chunks[at]).zip(&rows[at]);
+                all.fold(false, |hit, ((score, right), row)| hit | ((sign * score - right == best) & (*row == NONE)))
+            };
+            let is_free_hit = |column: usize| row_of[column] == NONE && is_hit(column);
+            column = first_hit(0, chunks.len(), scores.len(), has_free_hit, is_free_hit);
+            if column == NONE {
+                column = first_hit(0, chunks.len(), scores.len(), has_hit, is_hit);
+            }
+        }
     }
     Offer { column, best, second }
 }
@@ -216,31 +227,24 @@ pub(super) fn settle_all_at(
     None
 }
 
-/// The first hit from `start` on that is wanted, or else the first hit.
+/// The first hit from `start` on. Whole chunks are asked first whether they have any.
 #[inline(always)]
-fn first_wanted(
+fn first_hit(
     start: usize,
     chunks: usize,
     count: usize,
     has_hit: impl Fn(usize) -> bool,
     is_hit: impl Fn(usize) -> bool,
-    is_wanted: impl Fn(usize) -> bool,
 ) -> usize {
-    let mut first = NONE;
     for at in start / LANES..count.div_ceil(LANES) {
         if at < chunks && !has_hit(at) {
             continue;
         }
-        for column in at * LANES..count.min((at + 1) * LANES) {
-            if is_hit(column) {
-                if is_wanted(column) {
-                    return column;
-                }
-                first = first.min(column);
-            }
+        if let Some(column) = (at * LANES..count.min((at + 1) * LANES)).find(|&column| is_hit(column)) {
+            return column;
         }
     }
-    first
+    NONE
 }
 
 /// Writes score - right for a whole row, the scores being `sign` times the values.

@@ -125,11 +125,7 @@ impl LpRelaxation {
     /// # Errors
     /// As [`Self::solve`].
     pub fn solve_from(&self, problem: &Compatibility, warm: &mut WarmStart, work: &mut Workspace) -> Result<Relaxed> {
-        for (name, value) in [("gap", self.gap), ("tolerance", self.tolerance)] {
-            if value.is_nan() || value < 0.0 {
-                return Err(Error::BadSetting { name, value, reason: "it must be zero or more" });
-            }
-        }
+        self.check()?;
         if let Some(edge) = &problem.edge {
             check_size(problem, edge, Listing::Edges, self.max_entries)?;
         }
@@ -142,6 +138,16 @@ impl LpRelaxation {
             relaxed.matching = relaxed.matching.filter(|matching| folded.keeps_proof(matching));
         }
         Ok(relaxed)
+    }
+
+    /// Refuses settings out of range.
+    pub(crate) fn check(&self) -> Result<()> {
+        for (name, value) in [("gap", self.gap), ("tolerance", self.tolerance)] {
+            if value.is_nan() || value < 0.0 {
+                return Err(Error::BadSetting { name, value, reason: "it must be zero or more" });
+            }
+        }
+        Ok(())
     }
 
     fn solve_folded(&self, problem: &Compatibility, warm: &mut WarmStart, work: &mut Workspace) -> Result<Relaxed> {

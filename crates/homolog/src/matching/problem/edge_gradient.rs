@@ -6,6 +6,10 @@
 //!
 //! Both sparse products run over whole rows: A Y adds rows of Y, and its product with B' adds rows of the transposed result. Cost
 //! T (|E| m + n |E'|) plus the number of listed pairs; memory n·m.
+#![expect(
+    clippy::inline_always,
+    reason = "only what is inlined into a `WithSimd` task is compiled for the wider instructions"
+)]
 
 use super::EdgeTerm;
 use ndarray::{Array2, ArrayView2};
@@ -69,6 +73,11 @@ impl EdgeTerm {
     }
 
     fn accumulate(&self, weight: f64, soft: &[f64], out: &mut [f64], buffers: &mut GradientBuffers) {
+        pulp::Arch::new().dispatch(Accumulate { term: self, weight, soft, out, buffers });
+    }
+
+    #[inline(always)]
+    fn accumulate_here(&self, weight: f64, soft: &[f64], out: &mut [f64], buffers: &mut GradientBuffers) {
         let weight = if self.is_symmetric() { 2.0 * weight } else { weight };
         let factors = self.left_factors().ncols();
         if factors > 0 {
@@ -89,6 +98,7 @@ impl EdgeTerm {
     }
 
     /// Adds the transpose of weight · A_t Y B_t', or of A_t' Y B_t when `turn`.
+    #[inline(always)]
     fn add_factor(&self, t: usize, weight: f64, turn: bool, soft: &[f64], buffers: &mut GradientBuffers) {
         let (n, m) = (self.left_count(), self.right_count());
         let GradientBuffers { rows, turned, result, .. } = buffers;
@@ -130,7 +140,26 @@ impl EdgeTerm {
     }
 }
 
+/// [`EdgeTerm::accumulate`] with the widest vectors this processor has; the same bits with any.
+struct Accumulate<'a> {
+    term: &'a EdgeTerm,
+    weight: f64,
+    soft: &'a [f64],
+    out: &'a mut [f64],
+    buffers: &'a mut GradientBuffers,
+}
+
+impl pulp::WithSimd for Accumulate<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _: S) {
+        self.term.accumulate_here(self.weight, self.soft, self.out, self.buffers);
+    }
+}
+
 /// to += a · from.
+#[inline(always)]
 fn add_scaled(to: &mut [f64], a: f64, from: &[f64]) {
     for (to, &from) in to.iter_mut().zip(from) {
         *to += a * from;

@@ -183,7 +183,7 @@ impl Climb {
 
     fn aim(&mut self, target: &Matching, objective: &mut Objective<'_>) {
         set_matching(&mut self.target, target);
-        objective.edge_gradient(&self.target.pair, &mut self.target_gradient);
+        objective.gradient_at(target, &mut self.target_gradient);
     }
 
     /// The score of the matching aimed at.

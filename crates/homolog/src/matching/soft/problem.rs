@@ -80,6 +80,16 @@ impl<'a> Objective<'a> {
     }
 }
 
+impl Objective<'_> {
+    /// [`Self::edge_gradient`] at a matching: only neighbours of matched nodes have a share, n·deg·deg' in all.
+    pub(in crate::matching) fn gradient_at(&self, matching: &Matching, out: &mut Array2<f64>) {
+        out.fill(0.0);
+        for (i, k) in matching.pairs() {
+            self.edge.add_pair_gradient(i, k, self.weight, out);
+        }
+    }
+}
+
 /// The quadratic problem, scaled, with all that the soft solvers share.
 pub(in crate::matching) struct SoftProblem<'a> {
     pub(in crate::matching) problem: &'a Compatibility,
@@ -90,6 +100,9 @@ pub(in crate::matching) struct SoftProblem<'a> {
     shortage: Option<Shortage>,
     /// A linear problem with the same forbidden pairs, its scores overwritten at each use.
     rounding: Compatibility,
+    /// Dual values of the right nodes at the last use, where all of them are always taken: subtracting any number from all scores of a
+    /// right node then changes no comparison, and from these most rows find their place at once. Empty where right nodes may stay free.
+    prices: Vec<f64>,
 }
 
 impl<'a> SoftProblem<'a> {
@@ -99,7 +112,9 @@ impl<'a> SoftProblem<'a> {
         let slack = find_slack(problem, &crowd);
         let mut rounding = problem.without_edges();
         let gain = make_gain(problem, &crowd, scale, &mut rounding);
+        let is_full = !slack.right.contains(&true) && crowd.left.is_empty() && !slack.many_to_one;
         Self {
+            prices: vec![0.0; if is_full { problem.right_count() } else { 0 }],
             problem,
             objective: Objective::new(gain, Cow::Borrowed(edge), scale),
             slack,
@@ -115,12 +130,20 @@ impl<'a> SoftProblem<'a> {
         for ((cell, &score), &gain) in cells {
             *cell = if gain == f64::NEG_INFINITY { f64::NEG_INFINITY } else { score };
         }
+        if !self.prices.is_empty() {
+            for mut row in self.rounding.node.rows_mut() {
+                row.iter_mut().zip(&self.prices).for_each(|(cell, price)| *cell -= price);
+            }
+        }
         for (price, &rest) in self.rounding.unmatched.iter_mut().flatten().zip(rest) {
             if *price > f64::NEG_INFINITY {
                 *price = rest;
             }
         }
         let answer = Linear::default().solve(&self.rounding, work)?;
+        if let Some(certificate) = &answer.certificate {
+            self.prices.iter_mut().zip(&certificate.right).for_each(|(price, more)| *price += more);
+        }
         // Interrupted, it is not sure to be feasible.
         Ok(if answer.status == Status::Limit { self.linear.clone() } else { answer.matching })
     }

@@ -11,6 +11,10 @@
 //! **No overflow.** g is kept as a logarithm from call to call (a warm start, too). Each row is shifted by its largest exponent before
 //! exp is taken, once a call; the alternation itself then works on plain numbers in [0, 1], one pass over the table for both
 //! normalisations. exp is a polynomial of our own: it vectorises, and gives the same bits on every machine.
+#![expect(
+    clippy::inline_always,
+    reason = "only what is inlined into a `WithSimd` task is compiled for the wider instructions"
+)]
 
 use ndarray::Array2;
 
@@ -79,6 +83,11 @@ impl Sinkhorn {
 
     /// The soft matching for scores of at most ordinary size times `beta`; minus infinity forbids.
     pub(super) fn assign(&mut self, score: &Array2<f64>, beta: f64, slack: &Slack, soft: &mut Soft) {
+        pulp::Arch::new().dispatch(Assign { sinkhorn: self, score, beta, slack, soft });
+    }
+
+    #[inline(always)]
+    fn assign_here(&mut self, score: &Array2<f64>, beta: f64, slack: &Slack, soft: &mut Soft) {
         let m = self.potentials.len();
         if m == 0 {
             soft.rest.fill(1.0);
@@ -105,6 +114,7 @@ impl Sinkhorn {
     }
 
     /// kernel_ik = exp(β s_ik + g_k - h_i) and rest_i = exp(-h_i), with h_i such that the largest of the row is 1.
+    #[inline(always)]
     fn make_kernel(&mut self, score: &Array2<f64>, beta: f64, slack: &Slack, soft: &mut Soft) {
         let m = self.potentials.len();
         // Potentials grow with beta as scores do.
@@ -130,6 +140,7 @@ impl Sinkhorn {
     }
 
     /// Normalises rows, then columns; the answer is by how much the columns were over- or underfull in between, summed.
+    #[inline(always)]
     fn normalise(&mut self, slack: &Slack, soft: &Soft) -> f64 {
         let m = self.potentials.len();
         self.sums.fill(0.0);
@@ -152,9 +163,28 @@ impl Sinkhorn {
     }
 }
 
+/// [`Sinkhorn::assign`] with the widest vectors this processor has; the same bits with any.
+struct Assign<'a> {
+    sinkhorn: &'a mut Sinkhorn,
+    score: &'a Array2<f64>,
+    beta: f64,
+    slack: &'a Slack,
+    soft: &'a mut Soft,
+}
+
+impl pulp::WithSimd for Assign<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _: S) {
+        self.sinkhorn.assign_here(self.score, self.beta, self.slack, self.soft);
+    }
+}
+
 /// Four running results side by side, which the compiler can keep in vector registers.
 const LANES: usize = 4;
 
+#[inline(always)]
 fn dot(a: &[f64], b: &[f64]) -> f64 {
     let mut sums = [0.0; LANES];
     let (chunks_a, chunks_b) = (a.chunks_exact(LANES), b.chunks_exact(LANES));
@@ -167,6 +197,7 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     (sums[0] + sums[2]) + (sums[1] + sums[3]) + rest
 }
 
+#[inline(always)]
 fn largest(values: &[f64]) -> f64 {
     let larger = |a: f64, b: f64| if a > b { a } else { b };
     let mut lanes = [f64::NEG_INFINITY; LANES];
@@ -184,7 +215,7 @@ fn largest(values: &[f64]) -> f64 {
 ///
 /// x = k ln 2 + r with |r| <= ln 2 / 2; exp(r) by its series to the ninth power; 2^k by adding k to the exponent's bits. Adding and
 /// subtracting 1.5·2^52 rounds to a whole number and leaves that number in the low bits.
-#[inline]
+#[inline(always)]
 fn exp(x: f64) -> f64 {
     const ROUND: f64 = 6_755_399_441_055_744.0;
     // ln 2 in two parts: the first has so few bits that its product with k is exact.

@@ -14,7 +14,7 @@ pub use problem::Sparse;
 pub use verify::verify_sparse;
 
 use self::core::{Core, NONE, Rows};
-use self::problem::narrow;
+pub(super) use self::problem::narrow;
 use super::Linear;
 use super::careful::TOLERANCE;
 use super::given::safe_scale;
@@ -101,6 +101,22 @@ fn proven(problem: &Sparse, matching: &Matching, score: f64, certificate: Certif
 }
 
 impl SparseBuffers {
+    /// The best matching and its proof; `None` where there is none within the tolerance, or where `goes_on` says no.
+    pub(super) fn prove(
+        &mut self,
+        problem: &Sparse,
+        goes_on: &dyn Fn() -> bool,
+    ) -> Result<Option<(Matching, Certificate)>> {
+        let answer = self.solve(problem, goes_on);
+        if answer.stopped {
+            return Ok(None);
+        }
+        let matching = Matching::new(answer.right_of, problem.right_count(), Constraint::OneToOne)?;
+        let score = problem.score(&matching)?;
+        let (certificate, gap) = proven(problem, &matching, score, answer.certificate)?;
+        Ok((gap == 0.0).then_some((matching, certificate)))
+    }
+
     fn solve(&mut self, problem: &Sparse, goes_on: &dyn Fn() -> bool) -> Answer {
         let (n, m) = (problem.left_count(), problem.right_count());
         self.scores.clear();

@@ -109,6 +109,17 @@ impl Sparse {
         Self::from_pairs(start.len().saturating_sub(1), right_count, pairs, sense)
     }
 
+    /// From rows that are in order and finite.
+    pub(in crate::matching::linear) fn of_rows(
+        right_count: usize,
+        start: Vec<usize>,
+        columns: Vec<u32>,
+        scores: Vec<f64>,
+        unmatched: Option<Vec<f64>>,
+    ) -> Self {
+        Self { start, columns, scores, right_count, unmatched, right_unmatched: None }
+    }
+
     /// The same with a score for leaving each left node unmatched; minus infinity: it must be matched if it can be.
     ///
     /// # Errors
@@ -230,6 +241,6 @@ fn check_prices(what: &'static str, scores: &[f64], expected: usize, allowed: im
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "checked to be below 2^31")]
-pub(super) fn narrow(index: usize) -> u32 {
+pub(in crate::matching::linear) fn narrow(index: usize) -> u32 {
     index as u32
 }
