@@ -42,7 +42,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         foreign: 0,
         pose: Pose::AsGiven,
         presence: Presence::Complete,
-        noise: 0.03,
+        noise: 0.015,
     };
     let turned = Case { name: "50 points in the plane, turned", pose: Pose::Rotated, ..plane };
     let space = Case {
@@ -52,7 +52,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         foreign: 23,
         pose: Pose::Rotated,
         presence: Presence::Partial,
-        noise: 0.02,
+        noise: 0.015,
     };
     println!("made specimens                           learn 20   name     right   with proof  proven");
     for case in [plane, turned, space] {

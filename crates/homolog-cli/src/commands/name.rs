@@ -13,6 +13,9 @@ use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
+/// Names less sure than this are to be looked at.
+const SURE: f64 = 0.9;
+
 /// Names the points of new specimens
 #[derive(clap::Args)]
 #[command(after_help = "\
@@ -122,7 +125,7 @@ fn summary(atlas: &Atlas, named: &[(&NamedGraph, Naming)], path: &Path) -> Resul
         let unsure: Vec<&str> = naming
             .calls
             .iter()
-            .filter(|call| call.confidence.is_some_and(|confidence| confidence < 0.9))
+            .filter(|call| call.confidence.is_some_and(|confidence| confidence < SURE))
             .map(|call| atlas.landmarks[call.landmark].name.as_str())
             .collect();
         if !unsure.is_empty() {

@@ -2,7 +2,7 @@
 
 use super::align::{Named, angle, generalised_procrustes, upright};
 use super::gaussian::{Gaussian, Square};
-use super::spread::{Prior, Sample, USUAL_STRENGTH, length, strength};
+use super::spread::{Prior, STRENGTHS, Sample, USUAL_STRENGTH, length, most_likely};
 use super::{Atlas, AtlasEdge, AtlasSettings, AttributeUnit, Landmark, Pose, Presence, VERSION};
 use crate::geometry::Similarity;
 use crate::graph::Graph;
@@ -74,9 +74,15 @@ impl Atlas {
         };
         let count = settings.edges.unwrap_or(if n <= FEW { EDGES_OF_FEW } else { EDGES });
         let chosen = choose_edges(n, count, &pairs, cost);
-        let edge_strength =
-            settings.prior.unwrap_or_else(|| strength(chosen.iter().map(|&at| &displacements[at]), d, edge_prior));
-        let position_strength = settings.prior.unwrap_or_else(|| strength(samples.iter(), d, position_prior));
+        let strengths = settings.prior.map_or_else(|| STRENGTHS.to_vec(), |prior| vec![prior]);
+        let likely = |samples: &[&Sample], linear: Prior| {
+            let power = Prior::fit_power(samples.iter().copied(), d);
+            let priors: Vec<Prior> = std::iter::once(linear).chain(power).collect();
+            most_likely(samples.iter().copied(), d, &priors, &strengths).unwrap_or((linear, first_strength))
+        };
+        let chosen_samples: Vec<&Sample> = chosen.iter().map(|&at| &displacements[at]).collect();
+        let (edge_prior, edge_strength) = likely(&chosen_samples, edge_prior);
+        let (position_prior, position_strength) = likely(&samples.iter().collect::<Vec<_>>(), position_prior);
         let mut edges = Vec::with_capacity(chosen.len());
         for at in chosen {
             let displacement = displacements[at].gaussian(d, edge_prior, edge_strength, elsewhere(pairs[at]));

@@ -16,7 +16,7 @@ use super::{Atlas, Pose, Presence};
 use crate::features::{FeatureMap, Instance};
 use crate::geometry::Similarity;
 use crate::graph::Graph;
-use crate::matching::{Compatibility, Constraint, Exact, Matcher, Matching, Solution, Status, Workspace};
+use crate::matching::{Compatibility, Constraint, Exact, Matching, Solution, Status, Workspace};
 use crate::{Error, Result};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -30,6 +30,10 @@ const REFITS: usize = 3;
 const CANDIDATES: usize = 12;
 /// Problems with no more cells than this are proven without leaving any out.
 const FEW_CELLS: usize = 1000;
+/// A proof is given up after so many steps of the relaxation, and after so many pairs of pairs looked at in all: some seconds. What is
+/// proven at all is usually proven in a tenth of that.
+const MOST_STEPS: usize = 20_000;
+const MOST_PAIRS: usize = 2_000_000_000;
 
 /// How hard to look for the best naming.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -227,7 +231,10 @@ fn prove(found: Posed, work: &mut Workspace) -> Result<(Posed, Option<usize>)> {
     if !all {
         keep_candidates(&mut problem, &found.solution.matching, CANDIDATES);
     }
-    let mut solution = Exact::default().solve(&problem, work)?;
+    let candidates = if all { problem.right_count() } else { CANDIDATES };
+    let pairs = problem.edge.as_ref().map_or(1, |edge| edge.left_edges().len()) * candidates * candidates;
+    let steps = (MOST_PAIRS / pairs.max(1)).clamp(1, MOST_STEPS);
+    let mut solution = Exact { max_iterations: steps, ..Exact::default() }.prove(&problem, work)?;
     solution.score = found.problem.score(&solution.matching)?;
     if solution.score < found.solution.score {
         // Interrupted before it was as good; its bound holds all the same.

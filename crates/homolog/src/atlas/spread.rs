@@ -3,19 +3,23 @@
 //! For an edge i–j the displacement D = x_j - x_i over the s specimens that have both; for a landmark its position. With the scatter
 //! W = Σ (D - D̄)(D - D̄)',
 //!
-//!   V = (W + κ v0(L) I) / (s - 1 + κ) · (1 + 1/s),    v0(L) = c0 + c1 L,  c0, c1 >= 0 by least squares of variance on length L
+//!   V = (W + κ v0(L) I) / (s - 1 + κ) · (1 + 1/s)
 //!
-//! The last factor is what not knowing the mean adds. With one specimen V is the prior alone. κ, the number of specimens that the
-//! prior is worth, is the one under which the specimens, each left out in turn, are most likely.
+//! The prior variance v0 grows with length L: c0 + c1 L with c0, c1 >= 0 by least squares of variance on length, or c1 L^b with
+//! 0 <= b <= 2 by least squares of their logarithms, which is better where very short edges stand beside long ones. The last factor is what
+//! not knowing the mean adds. With one specimen V is the prior alone. The form of v0 and κ, the number of specimens that the prior is
+//! worth, are those under which the specimens, each left out in turn, are most likely.
 
 use super::gaussian::{Gaussian, Square, inverse_and_log_det};
 
 /// Variances below this (0.1 % of the radius, squared) are not believed: specimens that are all equal vary all the same.
 const LEAST_VARIANCE: f64 = 1e-6;
 /// What is taken where no two specimens share anything: deviations of 5 % of the radius, growing with length.
-const UNKNOWN: Prior = Prior { constant: 0.0025, slope: 0.01 };
+const UNKNOWN: Prior = Prior { constant: 0.0025, slope: 0.01, exponent: 1.0 };
+/// Lengths below this (0.1 % of the radius) are taken as this in a power of the length.
+const LEAST_LENGTH: f64 = 1e-3;
 /// The strengths of the prior to choose from, and the one without a choice.
-const STRENGTHS: [f64; 6] = [1.0, 2.0, 5.0, 10.0, 20.0, 50.0];
+pub(super) const STRENGTHS: [f64; 6] = [1.0, 2.0, 5.0, 10.0, 20.0, 50.0];
 pub(super) const USUAL_STRENGTH: f64 = 5.0;
 /// So many specimens at least, or there is nothing to choose κ by.
 const FEWEST_TO_CHOOSE: usize = 3;
@@ -26,11 +30,12 @@ pub(super) struct Sample {
     pub(super) values: Vec<[f64; 3]>,
 }
 
-/// v0(L) = constant + slope · L.
+/// v0(L) = constant + slope · L^exponent.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Prior {
-    pub(super) constant: f64,
-    pub(super) slope: f64,
+    constant: f64,
+    slope: f64,
+    exponent: f64,
 }
 
 impl Sample {
@@ -91,10 +96,39 @@ pub(super) fn length(vector: &[f64; 3]) -> f64 {
 
 impl Prior {
     pub(super) fn at(self, length: f64) -> f64 {
-        self.constant + self.slope * length
+        if self.exponent == 1.0 {
+            self.constant + self.slope * length
+        } else {
+            self.constant + self.slope * length.max(LEAST_LENGTH).powf(self.exponent)
+        }
     }
 
-    /// Least squares of variance on length with both parts non-negative, each sample counted by its degrees of freedom.
+    /// A power of the length, by least squares of log variance on log length, each sample counted by its degrees of freedom; then scaled so
+    /// that variances are as expected in the mean. `None` where nothing varies.
+    pub(super) fn fit_power<'a>(samples: impl Iterator<Item = &'a Sample> + Clone, d: usize) -> Option<Self> {
+        let points = samples.filter_map(|sample| {
+            let variance = sample.variance(d).filter(|&variance| variance > 0.0)?;
+            Some((sample.count() - 1.0, length(&sample.mean()).max(LEAST_LENGTH), variance))
+        });
+        let (mut w, mut x, mut xx, mut y, mut xy) = (0.0, 0.0, 0.0, 0.0, 0.0);
+        for (weight, length, variance) in points.clone() {
+            let (length, variance) = (length.ln(), variance.ln());
+            w += weight;
+            x += weight * length;
+            xx += weight * length * length;
+            y += weight * variance;
+            xy += weight * length * variance;
+        }
+        let determinant = w * xx - x * x;
+        if determinant <= 1e-12 * w * xx {
+            return None;
+        }
+        let exponent = ((w * xy - x * y) / determinant).clamp(0.0, 2.0);
+        let slope = points.map(|(weight, length, variance)| weight * variance / length.powf(exponent)).sum::<f64>() / w;
+        Some(Self { constant: 0.0, slope, exponent })
+    }
+
+    /// Linear in the length: least squares of variance on length with both parts non-negative, each sample counted by its degrees of freedom.
     pub(super) fn fit<'a>(samples: impl Iterator<Item = &'a Sample>, d: usize) -> Self {
         let (mut w, mut l, mut ll, mut v, mut lv) = (0.0, 0.0, 0.0, 0.0, 0.0);
         for sample in samples {
@@ -114,26 +148,33 @@ impl Prior {
         let slope = if determinant > 1e-12 * w * ll { (w * lv - l * v) / determinant } else { 0.0 };
         let constant = (v - slope * l) / w;
         if slope < 0.0 {
-            Self { constant: v / w, slope: 0.0 }
+            Self { constant: v / w, slope: 0.0, exponent: 1.0 }
         } else if constant < 0.0 {
-            Self { constant: 0.0, slope: if ll > 0.0 { lv / ll } else { 0.0 } }
+            Self { constant: 0.0, slope: if ll > 0.0 { lv / ll } else { 0.0 }, exponent: 1.0 }
         } else {
-            Self { constant, slope }
+            Self { constant, slope, exponent: 1.0 }
         }
     }
 }
 
-/// The κ under which each specimen, left out in turn, is most likely.
-pub(super) fn strength<'a>(samples: impl Iterator<Item = &'a Sample> + Clone, d: usize, prior: Prior) -> f64 {
-    let mut best = (f64::NEG_INFINITY, USUAL_STRENGTH);
-    for strength in STRENGTHS {
-        let likelihood: f64 =
-            samples.clone().filter_map(|sample| left_out_likelihood(sample, d, prior, strength)).sum();
-        if likelihood != 0.0 && likelihood > best.0 {
-            best = (likelihood, strength);
+/// The prior and the κ under which each specimen, left out in turn, is most likely; the first prior where nothing tells.
+pub(super) fn most_likely<'a>(
+    samples: impl Iterator<Item = &'a Sample> + Clone,
+    d: usize,
+    priors: &[Prior],
+    strengths: &[f64],
+) -> Option<(Prior, f64)> {
+    let mut best: Option<(f64, Prior, f64)> = None;
+    for &prior in priors {
+        for &strength in strengths {
+            let likelihood: f64 =
+                samples.clone().filter_map(|sample| left_out_likelihood(sample, d, prior, strength)).sum();
+            if likelihood != 0.0 && best.is_none_or(|(most, ..)| likelihood > most) {
+                best = Some((likelihood, prior, strength));
+            }
         }
     }
-    best.1
+    best.map(|(_, prior, strength)| (prior, strength))
 }
 
 /// Σ over values of the log-density of the value under the Gaussian of the others, without (d/2) log 2π.

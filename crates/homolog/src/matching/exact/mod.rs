@@ -91,7 +91,18 @@ impl Exact {
         }
         problem.check()?;
         let folded = FoldedPrices::of(problem);
-        let solution = self.solve_folded(&folded, work, observe)?;
+        let solution = self.solve_folded(&folded, work, observe, true)?;
+        folded.carry_back(problem, solution)
+    }
+
+    /// For callers who have searched already and want the proof: however dense the graphs are, little is searched here.
+    pub(crate) fn prove(&self, problem: &Compatibility, work: &mut Workspace) -> Result<Solution> {
+        if let Some(edge) = &problem.edge {
+            check_size(problem, edge, Listing::Tight, self.max_entries)?;
+        }
+        problem.check()?;
+        let folded = FoldedPrices::of(problem);
+        let solution = self.solve_folded(&folded, work, &mut |_| ControlFlow::Continue(()), false)?;
         folded.carry_back(problem, solution)
     }
 
@@ -105,6 +116,7 @@ impl Exact {
         folded: &FoldedPrices<'_>,
         work: &mut Workspace,
         observe: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
+        searches: bool,
     ) -> Result<Solution> {
         let problem = &*folded.problem;
         // To its end: whatever comes, the answer is feasible.
@@ -127,7 +139,7 @@ impl Exact {
         let growth = Growth { gain: &gain, edge, weight: scale, constraint: problem.constraint };
         let priced = |i: usize| !shifts.is_crowded_left(i) && problem.unmatched_score(i) > f64::NEG_INFINITY;
         let search = Tabu::new(&growth, (0..problem.left_count()).map(priced).collect(), 0);
-        let root = Root { factors: &factors, search, dense: is_dense(edge) };
+        let root = Root { factors: &factors, search, dense: searches && is_dense(edge) };
         let mut tree = Tree::new(self, root, work, &mut tell, &unshift);
         tree.run(&start.matching)?;
         let (proven, iterations) = (tree.is_proven(), tree.iterations);
