@@ -75,3 +75,28 @@ fn published_sparse_problems_are_rebuilt() {
     }
     assert_eq!(problems, 105);
 }
+
+#[test]
+fn soft_linear_makes_no_mistake_at_any_baseline_without_learning() {
+    use homolog::graph::Pair;
+    use homolog::matching::{Linear, Matcher, Workspace};
+    let Some(directory) = house_data::directory() else { return };
+    let frames: Vec<Arc<Graph>> = house_data::frames(&directory)
+        .into_iter()
+        .map(|points| Arc::new(Graph::from_points(points).unwrap()))
+        .collect();
+    let pair = Pair::new(Arc::clone(&frames[0]), Arc::clone(&frames[50]));
+    let map = FeatureMap::named("linear", [&*frames[0]]).unwrap().with_spread_of(&[pair]).unwrap();
+    let described: Vec<_> = frames.iter().map(|frame| Arc::new(map.describe(frame).unwrap())).collect();
+    for baseline in [10, 50, 70, 90] {
+        for left in 0..frames.len() - baseline {
+            // The right frame in another order, so that ties do not go to the truth.
+            let order: Vec<usize> = (0..30).map(|k| (7 * k + 3) % 30).collect();
+            let right = Arc::new(map.describe(&frames[left + baseline].renumbered(&order).unwrap()).unwrap());
+            let problem = map.instance(&described[left], &right).unwrap();
+            let problem = problem.compatibility(&map.unlearned_weights()).unwrap();
+            let found = Linear::default().solve(&problem, &mut Workspace::new()).unwrap().matching;
+            assert!(found.pairs().all(|(i, k)| order[k] == i), "frames {left} and {}", left + baseline);
+        }
+    }
+}

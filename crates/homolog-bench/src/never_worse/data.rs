@@ -81,7 +81,7 @@ fn bikes(folder: &Path) -> Result<Data> {
 }
 
 impl Data {
-    /// So many random pairs of different specimens, all even-numbered for training or all odd-numbered for tests: no specimen is in both.
+    /// So many random pairs of different specimens, each once and one way round, all even-numbered for training or all odd-numbered for tests: no specimen is in both.
     pub(super) fn pairs(&self, count: usize, for_tests: bool, seed: u64) -> Result<LabelledPairs> {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let own: Vec<usize> = (0..self.specimens.len()).filter(|n| (n % 2 == 1) == for_tests).collect();
@@ -89,7 +89,7 @@ impl Data {
         let (mut pairs, mut seen) = (LabelledPairs::new(), BTreeSet::new());
         for _ in 0..100 * count {
             let (left, right) = (own[rng.random_range(0..own.len())], own[rng.random_range(0..own.len())]);
-            if pairs.len() < count && left != right && seen.insert((left, right)) {
+            if pairs.len() < count && left != right && seen.insert((left.min(right), left.max(right))) {
                 self.add(&mut pairs, left, right, &mut rng)?;
             }
         }
