@@ -11,6 +11,7 @@ mod data_files;
 mod figures;
 mod files;
 mod given;
+mod image_numbers;
 mod inputs;
 mod label;
 #[cfg(feature = "mpi")]

@@ -2,16 +2,24 @@
 
 use crate::progress::{Watch, stop_is_wanted};
 use anyhow::Result;
+use homolog::features::{ImageDescriptor, Pose};
 use homolog::learn::{AutoTrainer, Evaluation, LabelledPairs, Selected, SkipReason, Trained, Trainer, Tried};
 use serde_json::json;
 use std::fmt::Write;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+/// What was said about the sets that are tried.
+pub(crate) struct Freedom {
+    pub(crate) unmatched: Option<bool>,
+    pub(crate) pose: Option<Pose>,
+    pub(crate) images: Vec<ImageDescriptor>,
+}
+
 /// Tries the sets that fit within the time.
 pub(crate) fn select(
     trainer: Trainer,
-    unmatched: Option<bool>,
+    freedom: Freedom,
     limit: Duration,
     training: &LabelledPairs,
     validation: &LabelledPairs,
@@ -19,7 +27,9 @@ pub(crate) fn select(
 ) -> Result<Selected> {
     let start = Instant::now();
     let clock = Arc::new(move || start.elapsed().as_secs_f64());
-    let auto = AutoTrainer { trainer, unmatched, time_limit: Some(limit.as_secs_f64()), clock };
+    let time_limit = Some(limit.as_secs_f64());
+    let Freedom { unmatched, pose, images } = freedom;
+    let auto = AutoTrainer { trainer, unmatched, pose, atlas: true, images, time_limit, clock };
     Ok(auto.train(training, validation, &watch.control(""))?)
 }
 
@@ -45,8 +55,14 @@ pub(crate) fn text(selected: &Selected) -> Result<String> {
         };
         writeln!(text, "  {:26} {reason}", skipped.name)?;
     }
-    writeln!(text, "\n{}\n{}", selected.sentence(), selected.trained.sentence())?;
-    if !selected.trained.complete {
+    writeln!(text, "\n{}\n{}", selected.sentence(), selected.learning())?;
+    if selected.passed_over_an_atlas() {
+        writeln!(
+            text,
+            "All specimens share names: --features atlas makes a model that names the points of a new one."
+        )?;
+    }
+    if !selected.is_complete() {
         let (who, hint) =
             if stop_is_wanted() { ("Ctrl-C", "") } else { ("The time limit", "; --time-limit gives it longer") };
         writeln!(text, "{who} ended its training before everything was tried{hint}.")?;
@@ -68,8 +84,8 @@ pub(crate) fn json(selected: &Selected) -> Result<String> {
         "chosen": selected.tried[selected.chosen].name,
         "tried": selected.tried.iter().map(row).collect::<Vec<_>>(),
         "skipped": selected.skipped,
-        "sentence": selected.trained.sentence(),
-        "complete": selected.trained.complete,
+        "sentence": selected.learning(),
+        "complete": selected.is_complete(),
     });
     Ok(serde_json::to_string_pretty(&value)? + "\n")
 }

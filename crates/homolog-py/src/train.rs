@@ -5,7 +5,9 @@ use crate::errors::plain;
 use crate::run;
 use homolog::experiment::Split;
 use homolog::features::{FeatureMap, FeatureSet};
-use homolog::learn::{Evaluation, LabelledPairs, Oracle, Trained as Outcome, Trainer, TrainingSet, weight_rules};
+use homolog::learn::{
+    AutoTrainer, Evaluation, LabelledPairs, Oracle, Trained as Outcome, Trainer, TrainingSet, weight_rules,
+};
 use homolog::loss::LossKind;
 use homolog::matching::{LpRelaxation, Method};
 use homolog::model::Model;
@@ -14,6 +16,8 @@ use pyo3::prelude::*;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Instant;
 
 /// The settings of a matcher, as Python writes them.
 #[derive(Deserialize)]
@@ -79,6 +83,8 @@ pub(crate) fn train(
 
 /// What is to be learned, and how.
 struct Task {
+    /// The features are to be chosen; these are what fits the data without looking further.
+    auto: bool,
     features: FeatureMap,
     trainer: Trainer,
     training: LabelledPairs,
@@ -116,15 +122,48 @@ impl Task {
         })?;
         let importance = importance.map(|all| positions.iter().map(|&position| all[position]).collect());
         let fixed = fixed.unwrap_or_default().into_iter().collect();
-        Ok(Self { features, trainer, training, validation, importance, start, weights, fixed })
+        let auto = settings.features == "auto";
+        Ok(Self { auto, features, trainer, training, validation, importance, start, weights, fixed })
+    }
+
+    /// Whether the features are to be chosen: what is said about weights is about those of one set.
+    fn is_auto(&self) -> bool {
+        let is_plain = self.importance.is_none() && self.start.is_none() && self.weights.is_none();
+        self.auto && is_plain && self.fixed.is_empty()
+    }
+
+    /// Tries the sets of features that fit the data and takes the simplest of the best.
+    fn select(self, control: &homolog::Control) -> homolog::Result<Trained> {
+        let start = Instant::now();
+        let auto = AutoTrainer {
+            trainer: self.trainer,
+            unmatched: self.features.unmatched.then_some(true),
+            pose: Some(self.features.pose),
+            // Atlases have a class of their own.
+            atlas: false,
+            images: Vec::new(),
+            time_limit: Some(AUTO_SECONDS),
+            clock: Arc::new(move || start.elapsed().as_secs_f64()),
+        };
+        let selected = auto.train(&self.training, &self.validation, control)?;
+        let model = Model::selected(&selected)?;
+        let mut fields = selected.trained().map_or_else(|| json!({}), |trained| report(&model, trained));
+        fields["chosen"] = json!(selected.tried[selected.chosen].name);
+        fields["skipped"] = json!(selected.skipped);
+        fields["choice"] = json!(selected.sentence());
+        Ok(Trained { model: model.to_json()?, report: fields.to_string() })
     }
 
     fn run(mut self, control: &homolog::Control) -> homolog::Result<Trained> {
+        if self.is_auto() {
+            return self.select(control);
+        }
         let mut set = TrainingSet::new(&self.features, &self.trainer.loss, &self.training, &self.validation)?;
         if let Some(importance) = &self.importance {
-            let examples = set.training.into_iter().zip(importance);
-            set.training =
-                examples.map(|(example, &count)| example.with_importance(count)).collect::<Result<_, _>>()?;
+            let all = importance.iter().enumerate();
+            let kept = all.filter(|(number, _)| !set.turned.contains(number)).map(|(_, &count)| count);
+            let examples = set.training.into_iter().zip(kept);
+            set.training = examples.map(|(example, count)| example.with_importance(count)).collect::<Result<_, _>>()?;
         }
         if let Some(weights) = self.weights {
             let matcher = self.trainer.matcher_for(&set);
@@ -146,6 +185,8 @@ impl Task {
     }
 }
 
+/// Seconds for the choice of features, as in the program.
+const AUTO_SECONDS: f64 = 60.0;
 const GIVEN: &str = "The weights are as given; nothing was learned.";
 
 impl Settings {

@@ -103,6 +103,21 @@ impl Graph {
         Ok(Self { node_attributes: Some(attributes), ..self })
     }
 
+    /// Further attributes of the nodes beside those there are.
+    ///
+    /// # Errors
+    /// Another number of rows, or a name that is there already.
+    pub fn with_more_node_attributes(self, more: &Attributes) -> Result<Self> {
+        self.expect_count("rows of node attributes", more.values().nrows())?;
+        let Some(own) = &self.node_attributes else { return self.with_node_attributes(more.clone()) };
+        let names = own.names().iter().chain(more.names()).cloned().collect();
+        let (own, more) = (own.values(), more.values());
+        let mut values = Array2::zeros((self.node_count(), own.ncols() + more.ncols()));
+        let columns = own.columns().into_iter().chain(more.columns());
+        values.columns_mut().into_iter().zip(columns).for_each(|(mut to, from)| to.assign(&from));
+        self.with_node_attributes(Attributes::new(names, values)?)
+    }
+
     /// Names of the nodes, each a different one. An empty name is a node that nobody named: there may be any number of them, and they
     /// are the same as nothing.
     ///

@@ -5,7 +5,8 @@ use crate::atlas::Atlas;
 use crate::features::{Described, FeatureMap, Instance};
 use crate::graph::{Graph, Pair};
 use crate::learn::{
-    Evaluation, LabelledPairs, LearnerName, RelaxedProof, Selected, Trained, Trainer, TrainingSet, Tried, ValidatedBy,
+    Evaluation, LabelledPairs, LearnerName, Outcome, RelaxedProof, Selected, Trained, Trainer, TrainingSet, Tried,
+    ValidatedBy,
 };
 use crate::loss::LossKind;
 use crate::matching::{Compatibility, Method, Restrictions, RightOrder, Solution, Workspace};
@@ -120,6 +121,28 @@ pub struct ValidationRecord {
 }
 
 impl TrainingRecord {
+    /// Of an atlas that was chosen among others: it has no weights that were learned.
+    fn of_choice(specimens: usize, tried: Vec<Tried>) -> Self {
+        Self {
+            learner: LearnerName::Unlearned,
+            loss: LossKind::default(),
+            examples: specimens,
+            validation: None,
+            lambda: None,
+            objective: None,
+            risk: None,
+            bound: None,
+            gap: None,
+            certified: false,
+            stop: None,
+            evaluations: 0,
+            solves: 0,
+            relaxed: None,
+            tried,
+            version: env!("CARGO_PKG_VERSION").to_string(),
+        }
+    }
+
     /// What is worth keeping of a run of training.
     #[must_use]
     pub fn new(trained: &Trained, loss: LossKind) -> Self {
@@ -216,11 +239,20 @@ impl Model {
     /// # Errors
     /// As [`Self::trained`].
     pub fn selected(selected: &Selected) -> Result<Self> {
-        let mut model = Self::trained(&selected.set, &selected.trainer, &selected.trained)?;
-        if let Some(training) = &mut model.training {
-            training.tried = selected.record();
+        match &selected.outcome {
+            Outcome::Weights { set, trainer, trained } => {
+                let mut model = Self::trained(set, trainer, trained)?;
+                if let Some(training) = &mut model.training {
+                    training.tried = selected.record();
+                }
+                Ok(model)
+            }
+            Outcome::Atlas(atlas) => {
+                let mut model = Self::of_atlas((**atlas).clone())?;
+                model.training = Some(TrainingRecord::of_choice(atlas.specimens, selected.record()));
+                Ok(model)
+            }
         }
-        Ok(model)
     }
 
     /// Matching without learning: every weight is 1.

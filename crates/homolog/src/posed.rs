@@ -3,9 +3,8 @@
 use crate::Result;
 use crate::features::{FAR_TURN, Pose, Turns, turn_of};
 use crate::graph::Pair;
-use crate::matching::{FrankWolfe, Linear, Matcher, RightOrder, Solution, Workspace};
+use crate::matching::{Solution, Workspace};
 use crate::model::Model;
-use std::sync::Arc;
 
 impl Model {
     /// The pair as the model matches it: its left graph turned as the model's [`Pose`] allows and as matches it best.
@@ -33,22 +32,6 @@ impl Model {
     }
 
     fn posed_as(&self, pose: Pose, pair: &Pair) -> Result<(Pair, Solution)> {
-        let weights = self.weights();
-        let right = Arc::new(self.features.describe(&pair.right)?);
-        let order = RightOrder::random(pair.right.node_count(), 0);
-        let mut work = Workspace::new();
-        pose.best(pair, |pair| {
-            let left = Arc::new(self.features.describe(&pair.left)?);
-            let problem = self.features.instance(&left, &right)?.restricted(&pair.given)?.compatibility(&weights)?;
-            let mut shuffled = problem.clone();
-            order.shuffle_into(&problem, &mut shuffled)?;
-            // A quick search is enough to tell turns apart; the model's own matcher has the last word.
-            let mut solution = match &shuffled.edge {
-                None => Linear::default().solve(&shuffled, &mut work)?,
-                Some(_) => FrankWolfe::default().solve(&shuffled, &mut work)?,
-            };
-            order.carry_back_solution(&mut solution)?;
-            Ok(solution)
-        })
+        self.features.best_pose(pose, pair, &self.weights(), &mut Workspace::new())
     }
 }

@@ -1,9 +1,9 @@
 //! The best model without choosing: what is tried, what is taken, and that there is always an answer.
 
 use homolog::Control;
-use homolog::features::Turns;
+use homolog::features::{FeatureMap, Turns};
 use homolog::graph::{Attributes, Graph};
-use homolog::learn::{AutoTrainer, LabelledPairs, Selected, SkipReason, Trainer};
+use homolog::learn::{AutoTrainer, LabelledPairs, LearnerKind, Outcome, Selected, SkipReason, Trainer};
 use homolog::matching::{Constraint, Matching};
 use homolog::model::Model;
 use ndarray::Array2;
@@ -43,8 +43,17 @@ fn pairs_of(specimens: &[(Arc<Graph>, Vec<usize>)]) -> LabelledPairs {
 
 fn select(pairs: &LabelledPairs, time_limit: Option<f64>) -> Selected {
     let clock = Arc::new(|| 0.0);
-    let auto = AutoTrainer { trainer: Trainer::default(), unmatched: None, time_limit, clock };
+    // One λ of one learner: what is chosen among sets is the matter here.
+    let trainer = Trainer { learner: LearnerKind::MaxMargin, lambdas: vec![1.0], ..Trainer::default() };
+    let auto = AutoTrainer { trainer, unmatched: None, pose: None, atlas: true, images: Vec::new(), time_limit, clock };
     auto.train(pairs, &LabelledPairs::new(), &Control::new()).expect("made to fit")
+}
+
+fn features(selected: &Selected) -> &FeatureMap {
+    match &selected.outcome {
+        Outcome::Weights { set, .. } => &set.features,
+        _ => panic!("an atlas"),
+    }
 }
 
 #[test]
@@ -56,7 +65,7 @@ fn the_simplest_of_the_best_is_taken_and_recorded() {
     assert_eq!(selected.tried[0].error, Some(0.0));
     // Nothing is left to gain by the others.
     assert!(!selected.skipped.is_empty() && selected.skipped.iter().all(|s| s.reason == SkipReason::NothingToGain));
-    assert!(selected.set.features.pose.is_as_given());
+    assert!(features(&selected).pose.is_as_given());
     let model = Model::selected(&selected).unwrap();
     let text = model.to_json().unwrap();
     assert!(text.contains("\"tried\"") && !text.contains("match_seconds"));
@@ -69,7 +78,7 @@ fn turned_specimens_get_a_pose() {
     let turns = [0.0, 130.0, 80.0, 250.0, 10.0, 170.0, 300.0, 60.0];
     let specimens: Vec<_> = turns.iter().map(|&turn| specimen(9, 0.1, turn, &mut random)).collect();
     let selected = select(&pairs_of(&specimens), None);
-    assert_eq!(selected.set.features.pose.turns, Turns::Any);
+    assert_eq!(features(&selected).pose.turns, Turns::Any);
     let model = Model::selected(&selected).unwrap();
     let (left, right) = (specimen(9, 0.1, 20.0, &mut random), specimen(9, 0.1, 200.0, &mut random));
     let pair = homolog::graph::Pair::new(Arc::clone(&left.0), Arc::clone(&right.0));
@@ -116,7 +125,7 @@ fn attributes_alone_are_enough_and_no_time_still_gives_an_answer() {
     }
     let selected = select(&pairs, Some(0.0));
     assert_eq!((selected.chosen, selected.tried[0].name.as_str()), (0, "attributes"));
-    assert!(!selected.trained.weights().iter().all(|&weight| weight == 0.0));
+    assert!(!selected.trained().unwrap().weights().iter().all(|&weight| weight == 0.0));
 }
 
 #[test]
@@ -124,7 +133,32 @@ fn graphs_that_nothing_fits_are_an_error() {
     let mut pairs = LabelledPairs::new();
     let bare = || Arc::new(Graph::new(3));
     pairs.add(&bare(), &bare(), Matching::identity(3)).unwrap();
-    let auto = AutoTrainer { trainer: Trainer::default(), unmatched: None, time_limit: None, clock: Arc::new(|| 0.0) };
+    let (trainer, clock) = (Trainer::default(), Arc::new(|| 0.0));
+    let auto =
+        AutoTrainer { trainer, unmatched: None, pose: None, atlas: true, images: Vec::new(), time_limit: None, clock };
     assert!(auto.train(&pairs, &LabelledPairs::new(), &Control::new()).is_err());
     assert!(auto.train(&LabelledPairs::new(), &LabelledPairs::new(), &Control::new()).is_err());
+}
+
+#[test]
+fn specimens_that_share_names_bring_an_atlas_into_the_choice() {
+    let mut random = ChaCha8Rng::seed_from_u64(7);
+    // Every third point roams: an atlas learns which, features that all points share cannot.
+    let mut roaming = || {
+        let (graph, order) = specimen(9, 0.1, 0.0, &mut random);
+        let mut points = graph.points().unwrap().to_owned();
+        for (row, name) in order.iter().enumerate() {
+            if name % 3 == 0 {
+                points.row_mut(row).mapv_inplace(|x| x + random.random_range(-9.0..9.0));
+            }
+        }
+        let names = order.iter().map(|name| format!("p{name}")).collect();
+        (Arc::new(Graph::from_points(points).unwrap().with_names(names).unwrap()), order)
+    };
+    let specimens: Vec<(Arc<Graph>, Vec<usize>)> = (0..20).map(|_| roaming()).collect();
+    let selected = select(&pairs_of(&specimens), None);
+    assert_eq!(selected.tried[selected.chosen].name, "atlas", "{:?}", selected.tried);
+    let model = Model::selected(&selected).unwrap();
+    assert!(model.atlas().is_some() && model.to_json().unwrap().contains("\"tried\""));
+    assert_eq!(Model::from_json(&model.to_json().unwrap()).unwrap(), model);
 }

@@ -3,9 +3,12 @@
 
 mod made;
 
-use homolog::features::{FeatureMap, Pose, Turns, turn_of};
+use homolog::Control;
+use homolog::features::{FeatureMap, Pose, Turns, lies_within, turn_of};
 use homolog::graph::{Graph, Pair};
-use homolog::matching::{FrankWolfe, Linear, Matching, Method, Workspace};
+use homolog::learn::{LabelledPairs, Trainer, TrainingSet, evaluate};
+use homolog::loss::LossKind;
+use homolog::matching::{Constraint, FrankWolfe, Linear, Matching, Method, Workspace};
 use homolog::model::Model;
 use made::{numbers, rng};
 use ndarray::{Array2, array};
@@ -113,4 +116,67 @@ fn graphs_without_points_cannot_be_turned() {
     let refused = turns(Turns::Any).known(&pair, &Matching::identity(3)).unwrap_err();
     assert_eq!(refused.to_string(), "pose: the graph has no points");
     assert_eq!(turn_of(&pair, &Matching::identity(3)).unwrap(), None);
+}
+
+fn labelled(pairs: &[Pair]) -> LabelledPairs {
+    let mut all = LabelledPairs::new();
+    for pair in pairs {
+        all.add_partly(pair, Matching::identity(COUNT), &[]).unwrap();
+    }
+    all
+}
+
+#[test]
+fn pairs_lie_alike_or_they_do_not() {
+    let truth = Matching::identity(COUNT);
+    let mirror = array![[-1.0, 0.0], [0.0, 1.0]];
+    for seed in 40..50 {
+        let alike = |turn: &Array2<f64>| lies_within(30.0, &pair(seed, turn), &truth).unwrap();
+        assert!([0.0, 10.0, -20.0].into_iter().all(|degrees| alike(&in_plane(degrees))), "seed {seed}");
+        assert!([45.0, 90.0, 180.0].into_iter().all(|degrees| !alike(&in_plane(degrees))), "seed {seed}");
+        assert!(!alike(&mirror), "seed {seed}");
+    }
+    // A needle that is rolled about itself lies alike, whatever its nearest turn is.
+    let along = Array2::from_shape_fn((COUNT, 3), |(i, axis)| if axis == 0 { i as f64 } else { 0.0 });
+    let points = &along + &numbers(&mut rng(50), COUNT, 3, 0.01, 0.0);
+    let rolled = &points * &array![[1.0, -1.0, -1.0]];
+    let needle =
+        Pair::new(Arc::new(Graph::from_points(points).unwrap()), Arc::new(Graph::from_points(rolled).unwrap()));
+    assert!(lies_within(30.0, &needle, &truth).unwrap());
+    assert!(
+        lies_within(30.0, &needle, &Matching::new(vec![None; COUNT], COUNT, Constraint::OneToOne).unwrap()).unwrap()
+    );
+}
+
+#[test]
+fn features_that_see_turns_do_not_learn_from_turned_pairs_and_say_which() {
+    let pairs: Vec<Pair> = (60..64).map(|seed| pair(seed, &in_plane(if seed == 62 { 180.0 } else { 5.0 }))).collect();
+    let features = FeatureMap::named("linear", [&*pairs[0].left]).unwrap();
+    let set = |map: &FeatureMap, pairs: &[Pair]| {
+        TrainingSet::new(map, &LossKind::default(), &labelled(pairs), &LabelledPairs::new()).unwrap()
+    };
+    let kept = set(&features, &pairs);
+    assert_eq!((kept.turned, kept.training.len()), (vec![2], 3));
+    let posed = FeatureMap { pose: turns(Turns::Any), ..features.clone() };
+    assert_eq!(set(&posed, &pairs).training.len(), 4);
+    // Where all are turned there is nothing to learn from, and the weights are as before.
+    let none = set(&features, &pairs[2..3]);
+    let trained = Trainer::default().train(&none, &Control::new()).unwrap();
+    assert_eq!(trained.weights(), none.unlearned);
+}
+
+#[test]
+fn what_is_predicted_of_turned_pairs_has_to_find_the_turn() {
+    let mirrored: Vec<Pair> = (70..74).map(|seed| pair(seed, &array![[-1.0, 0.0], [0.0, 1.0]])).collect();
+    let turned: Vec<Pair> = (70..74).map(|seed| pair(seed, &in_plane(120.0))).collect();
+    let error = |pairs: &[Pair], pose: Pose| {
+        let features = FeatureMap { pose, ..FeatureMap::named("linear", [&*pairs[0].left]).unwrap() };
+        let set = TrainingSet::new(&features, &LossKind::default(), &labelled(pairs), &LabelledPairs::new()).unwrap();
+        let matcher = Linear::default();
+        evaluate(&set.training, &matcher, &set.unlearned, &Control::new()).unwrap().mean()
+    };
+    assert_eq!(error(&turned, turns(Turns::Any)), 0.0);
+    // The truth would turn them back; the score cannot, since it may not mirror.
+    assert!(error(&mirrored, turns(Turns::Any)) > 0.3);
+    assert_eq!(error(&mirrored, Pose { turns: Turns::Any, mirror: true }), 0.0);
 }

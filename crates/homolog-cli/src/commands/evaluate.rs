@@ -64,7 +64,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
         return Ok(if stop_is_wanted() { Ending::Stopped } else { Ending::Done });
     }
     let matcher = arguments.matcher.as_deref().map_or(Ok(model.matcher.clone()), settings::matcher)?;
-    let input = Input::load(&arguments.data)?.with_pairs()?;
+    let input = Input::load(&arguments.data)?.with_pairs()?.seen_by(&model.features.image_descriptors())?;
     let trained_for = model.training.as_ref().map(|record| record.loss).unwrap_or_default();
     let loss = arguments.loss.as_deref().map_or(Ok(trained_for), settings::loss)?;
     let is_wanted =

@@ -56,6 +56,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     let (pair, [left, right], explanation) = match (&arguments.right, model.atlas()) {
         (Some(right), None) => {
             let input = PairInput::load(arguments.data.as_ref(), &arguments.left, right)?;
+            let input = input.seen_by(&model.features.image_descriptors())?;
             let pair = input.pair();
             let explanation = model.explain(&pair, &control)?;
             (pair, [input.left.id, input.right.id], explanation)

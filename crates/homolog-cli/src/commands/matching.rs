@@ -1,7 +1,7 @@
 //! `homolog match`: a model, or features alone, and two graphs, or all pairs of a data set, give matches.
 
 use super::match_output::{Answer, Row, csv, status, table, value};
-use super::{node_name, read_model};
+use super::{node_name, read_model, turned};
 use crate::given::Given;
 use crate::inputs::{Input, extension};
 use crate::pair_input::PairInput;
@@ -91,6 +91,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     let inputs = arguments.inputs(graphs)?;
     let model = arguments.model(model, &inputs)?;
     let (count, watch) = (inputs.len(), Watch::new(None));
+    let seen = model.features.image_descriptors();
     let mut answers = Vec::new();
     for (number, input) in inputs.into_iter().enumerate() {
         if stop_is_wanted() && number > 0 {
@@ -98,9 +99,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
         }
         let part = watch.part(number, count);
         part.say(format!("matching {} and {}: pair {} of {count}", input.left.id, input.right.id, number + 1));
-        answers.push(arguments.answer(&model, input, &part.limited(limit))?);
+        answers.push(arguments.answer(&model, input.seen_by(&seen)?, &part.limited(limit))?);
     }
     watch.end();
+    if let [only] = &answers[..] {
+        turned::note_for(&model, &only.input.pair())?;
+    }
     if answers.len() < count {
         eprintln!("Stopped by Ctrl-C: {} of {count} pairs were not matched.", count - answers.len());
     }

@@ -19,6 +19,7 @@ mod scene;
 pub(crate) mod solve;
 mod solve_output;
 pub(crate) mod train;
+mod turned;
 
 use anyhow::{Context, Result, bail};
 use clap::CommandFactory;

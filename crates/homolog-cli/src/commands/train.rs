@@ -8,13 +8,11 @@ use crate::progress::{Watch, note, stop_is_wanted};
 use crate::training::FileKeeper;
 use crate::{Ending, files, selection, settings};
 use anyhow::{Context, Result, bail};
-use homolog::atlas::Atlas;
 use homolog::experiment::Split;
-use homolog::features::FeatureMap;
-use homolog::graph::Graph;
+use homolog::features::{FeatureMap, Gradients, ImageDescriptor, Pose, Turns};
 use homolog::learn::{
-    Centre, Checkpoint, Choice, Example, LearnerKind, Oracle, Trained, Trainer, TrainingSet, ValidatedBy,
-    default_matcher, evaluate, fingerprint, weight_rules,
+    Centre, Checkpoint, Choice, Example, LearnerKind, Oracle, TEACHING_TURN, Trained, Trainer, TrainingSet,
+    ValidatedBy, default_matcher, evaluate, fingerprint, weight_rules,
 };
 use homolog::loss::LossKind;
 use homolog::matching::LpRelaxation;
@@ -55,6 +53,16 @@ pub(crate) struct Arguments {
     /// Left nodes may stay unmatched, at a price that is learned
     #[arg(long)]
     unmatched: bool,
+    /// How far graphs may be turned against each other: the best turn is looked for in every match [default: for auto as far as the
+    /// labelled pairs show, else as given]
+    #[arg(long, value_enum)]
+    pose: Option<PoseOption>,
+    /// Mirror images are the same thing
+    #[arg(long)]
+    mirror: bool,
+    /// Compare also what the pictures show around the points
+    #[arg(long)]
+    pictures: bool,
     /// How the model matches: linear, exact, frank-wolfe, ...; or with settings as JSON [default: exact for its features]
     #[arg(long)]
     matcher: Option<String>,
@@ -126,6 +134,16 @@ enum OracleName {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum PoseOption {
+    /// Not at all
+    AsGiven,
+    /// Up to 45° either way
+    Tilted,
+    /// Any way round
+    Any,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum LearnerOption {
     Auto,
     MaxMargin,
@@ -155,18 +173,17 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
         hamming.unmatched_is_label = true;
     }
     let matcher = arguments.matcher.as_deref().map(settings::matcher).transpose()?;
+    let gradients = ImageDescriptor::Gradients(Gradients::default());
+    let images = if arguments.pictures { vec![gradients] } else { Vec::new() };
+    let is_auto = arguments.features == AUTO && !arguments.unlearned;
+    let features = if is_auto { None } else { Some(features(arguments, &input, &images)?) };
+    let input = input.seen_by(&features.as_ref().map_or(images.clone(), FeatureMap::image_descriptors))?;
     let of = |wanted: &[Option<Split>]| input.data.labelled(|pair| wanted.contains(&pair.split));
     let (training, validation) = (of(&[Some(Split::Train), None])?.0, of(&[Some(Split::Validation)])?.0);
     if training.is_empty() {
         bail!("{}: no pair with matches to learn from", arguments.data.display());
     }
-    let graphs: Vec<&Graph> = input.data.graphs().iter().map(|named| &*named.graph).collect();
-    if arguments.features == AUTO && Atlas::suits(&graphs) {
-        eprintln!(
-            "note: the specimens share their names; --features atlas learns to name the points of a single one (homolog name)"
-        );
-    }
-    if arguments.features == AUTO && !arguments.unlearned {
+    let Some(features) = features else {
         let named = [
             ("--checkpoint", checkpoint.is_some()),
             ("--fixed", !arguments.fixed.is_empty()),
@@ -179,7 +196,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
         let limit = limit.unwrap_or(Duration::from_secs_f64(AUTO_SECONDS));
         let unmatched = arguments.unmatched.then_some(true);
         let watch = Watch::new(None);
-        let selected = selection::select(trainer, unmatched, limit, &training, &validation, &watch)?;
+        let freedom = selection::Freedom { unmatched, pose: pose(arguments), images };
+        let selected = selection::select(trainer, freedom, limit, &training, &validation, &watch)?;
         files::write(&arguments.output, Model::selected(&selected)?.to_json()?.as_bytes())?;
         watch.end();
         let text = if arguments.json { selection::json(&selected)? } else { selection::text(&selected)? };
@@ -188,13 +206,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
             files::print(format!("Wrote {}.\n", arguments.output.display()).as_bytes())?;
         }
         return Ok(if stop_is_wanted() { Ending::Stopped } else { Ending::Done });
-    }
-    let graphs = input.data.graphs().iter().map(|named| &*named.graph);
-    let mut features = match arguments.features.as_str() {
-        AUTO => settings::first_that_fits(graphs)?,
-        features => settings::features(features, graphs)?,
     };
-    features.unmatched |= arguments.unmatched;
     let set = TrainingSet::new(&features, &loss, &training, &validation)?;
     if arguments.unlearned {
         let matcher = matcher.unwrap_or_else(|| default_matcher(&set.features));
@@ -223,6 +235,31 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     watch.end();
     files::print(format!("{text}Wrote {}.\n", arguments.output.display()).as_bytes())?;
     Ok(if stop_is_wanted() { Ending::Stopped } else { Ending::Done })
+}
+
+/// The features that were asked for, or the first that fit.
+fn features(arguments: &Arguments, input: &Input, images: &[ImageDescriptor]) -> Result<FeatureMap> {
+    let graphs = input.data.graphs().iter().map(|named| &*named.graph);
+    let mut features = match arguments.features.as_str() {
+        AUTO => settings::first_that_fits(graphs)?,
+        features => settings::features(features, graphs)?,
+    };
+    features.unmatched |= arguments.unmatched;
+    if let Some(pose) = pose(arguments) {
+        features.pose = pose;
+    }
+    Ok(images.iter().fold(features, |features, &of| features.with_image(of)))
+}
+
+/// How graphs may be turned, where that was said.
+fn pose(arguments: &Arguments) -> Option<Pose> {
+    let turns = arguments.pose.map(|pose| match pose {
+        PoseOption::AsGiven => Turns::AsGiven,
+        PoseOption::Tilted => Turns::Tilted,
+        PoseOption::Any => Turns::Any,
+    });
+    let mirror = arguments.mirror;
+    (mirror || turns.is_some()).then(|| Pose { turns: turns.unwrap_or_default(), mirror })
 }
 
 /// How training is to be done.
@@ -272,6 +309,13 @@ fn note_left_out(set: &TrainingSet) {
         note(&format!(
             "{} left nodes without a partner are not learned from; --unmatched lets the model leave nodes out, at a price it learns",
             all - unknown
+        ));
+    }
+    let turned = set.turned.len();
+    if turned > 0 {
+        let all = turned + set.training.len();
+        note(&format!(
+            "{turned} of {all} pairs are turned by more than {TEACHING_TURN}° or mirrored, and are not learned from; --pose any turns them"
         ));
     }
     if unknown > 0 {

@@ -3,7 +3,10 @@
 //!
 //! The weights: coordinates of the node features in order, then the edge features in order, then the price of staying unmatched.
 
-use super::{Adjacency, Comparison, Described, Descriptor, EdgeKind, Instance, Pose, Scale, ShapeContext};
+use super::{
+    Adjacency, Comparison, Described, Descriptor, EdgeKind, ImageDescriptor, ImagePoints, Instance, NegativeSquare,
+    Pose, Scale, ShapeContext,
+};
 use crate::geometry::{Delaunay, EdgeRule};
 use crate::graph::Graph;
 use crate::matching::{Compatibility, Constraint};
@@ -200,6 +203,23 @@ impl FeatureMap {
             *last = self.node.iter().map(of).sum();
         }
         weights
+    }
+
+    /// The same features, and what pictures show around the points.
+    #[must_use]
+    pub fn with_image(mut self, of: ImageDescriptor) -> Self {
+        let comparison = Comparison::NegativeSquare(NegativeSquare { per_node: false });
+        self.node.push(NodeFeature { descriptor: Descriptor::Image(ImagePoints { of }), comparison });
+        self
+    }
+
+    /// Whether turning one graph against the other changes any feature.
+    #[must_use]
+    pub fn sees_turns(&self) -> bool {
+        let node = |feature: &NodeFeature| {
+            matches!(feature.descriptor, Descriptor::ShapeContext(_) | Descriptor::Position(_) | Descriptor::Image(_))
+        };
+        self.node.iter().any(node) || self.edge.iter().any(|kind| matches!(kind, EdgeKind::Directions(_)))
     }
 
     /// Computes the descriptors of a graph, once for all the pairs it will be in.

@@ -168,6 +168,28 @@ pub fn turn_of(pair: &Pair, matching: &Matching) -> Result<Option<f64>> {
     Ok(turn_between(pair, matching, false)?.map(|turn| angle(&turn).to_degrees()))
 }
 
+/// Whether the graphs of a matched pair lie alike up to an angle in degrees: as given, their matched points agree nearly as well as turned
+/// or mirrored in the best way. With means taken off and R the best turn, Σ <a, b> is at least cos(angle) of Σ <R a, b>. A thin object
+/// that is rolled about itself lies alike: so little tells. Also where fewer than three nodes are matched or a graph has no points.
+///
+/// # Errors
+/// Points of different dimensions.
+pub fn lies_within(angle: f64, pair: &Pair, matching: &Matching) -> Result<bool> {
+    if pair.left.points().is_none() || pair.right.points().is_none() {
+        return Ok(true);
+    }
+    let Some(turn) = turn_between(pair, matching, true)? else { return Ok(true) };
+    let (from, to): (Vec<usize>, Vec<usize>) = matching.pairs().unzip();
+    let centred = |graph: &Graph, nodes: &[usize]| -> Result<Array2<f64>> {
+        let points = graph.need_points("pose")?.select(Axis(0), nodes);
+        let middle = points.mean_axis(Axis(0));
+        Ok(middle.map_or_else(|| points.clone(), |middle| &points - &middle))
+    };
+    let (left, right) = (centred(&pair.left, &from)?, centred(&pair.right, &to)?);
+    let [as_given, turned] = [(&left * &right).sum(), (&left.dot(&turn.t()) * &right).sum()];
+    Ok(as_given >= angle.to_radians().cos() * turned)
+}
+
 /// The turn that carries matched left points onto their partners best, with the mean of each taken off.
 fn turn_between(pair: &Pair, matching: &Matching, mirror: bool) -> Result<Option<Array2<f64>>> {
     let (from, to): (Vec<usize>, Vec<usize>) = matching.pairs().unzip();

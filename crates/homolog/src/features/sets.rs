@@ -219,6 +219,23 @@ impl FeatureMap {
         nodes.into_iter().chain(edges).collect()
     }
 
+    /// The same without some columns of node attributes: they are looked at in another way.
+    ///
+    /// # Errors
+    /// Nothing is left.
+    pub(crate) fn without_columns(mut self, columns: &[String], needed_by: &'static str) -> Result<Self> {
+        for feature in &mut self.node {
+            if let Descriptor::Attributes(own) = &mut feature.descriptor {
+                own.columns.retain(|name| !columns.contains(name));
+            }
+        }
+        self.node.retain(|feature| feature.feature_count() > 0);
+        if self.node.is_empty() && self.edge.is_empty() {
+            return Err(Error::Missing { what: "node attributes that all graphs share", needed_by });
+        }
+        Ok(self)
+    }
+
     /// A soft shape context before the other features.
     fn with_shape_context(mut self, dimension: usize) -> Self {
         let descriptor = Descriptor::ShapeContext(ShapeContext { dimension, ..ShapeContext::default() });

@@ -4,16 +4,19 @@
 //! All are measured on the same held-out pairs: the folds depend on the specimens alone. As good as the best means within one standard
 //! error of the paired difference, as in the choice of λ ([`Choice`]). Where left nodes have no partner, every set is tried without
 //! and with a price for staying unmatched, and matching a node that has no partner counts as a mistake.
-//! How far graphs may be turned against each other is read off the true matchings.
+//! How far graphs may be turned against each other is read off the true matchings; held-out pairs have to be turned back by the score alone.
+//! Where all specimens share their names an [`Atlas`] is tried as well: it matches two specimens by naming both.
 //!
 //! The library has no clock: the caller brings one, and with a time limit no set takes more than twice its share of what is left.
 
+use super::auto_atlas;
 use super::choice::Entry;
 use super::{
     Choice, Evaluation, LabelledPairs, LearnerName, Trained, Trainer, TrainingSet, ValidatedBy, default_matcher,
     evaluate,
 };
-use crate::features::{FAR_TURN, FeatureMap, FeatureSet, Pose, Turns, turn_of};
+use crate::atlas::Atlas;
+use crate::features::{FAR_TURN, FeatureMap, FeatureSet, ImageDescriptor, Pose, Turns, lies_within, turn_of};
 use crate::loss::LossKind;
 use crate::{Control, Error, Result};
 use serde::{Deserialize, Serialize};
@@ -29,6 +32,12 @@ pub struct AutoTrainer {
     pub trainer: Trainer,
     /// Whether left nodes may stay unmatched at a learned price; `None`: both are tried where nodes lack partners.
     pub unmatched: Option<bool>,
+    /// How graphs may be turned against each other; `None`: as far as the true matchings show.
+    pub pose: Option<Pose>,
+    /// Whether an atlas may be taken; it looks at no pictures.
+    pub atlas: bool,
+    /// How pictures are looked at, where the graphs have these numbers among their attributes: every set is tried without and with them.
+    pub images: Vec<ImageDescriptor>,
     /// Seconds; `None`: as long as it takes.
     pub time_limit: Option<f64>,
     /// What tells the time.
@@ -63,14 +72,29 @@ pub struct Selected {
     pub tried: Vec<Tried>,
     /// Which was taken.
     pub chosen: usize,
-    /// Its examples and features.
-    pub set: TrainingSet,
-    /// How it was trained.
-    pub trainer: Trainer,
-    /// What came of that.
-    pub trained: Trained,
+    /// What came of it.
+    pub outcome: Outcome,
+    /// What they were compared by.
+    pub by: ValidatedBy,
     /// Sets that were not tried.
     pub skipped: Vec<Skipped>,
+}
+
+/// What a model is made of.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum Outcome {
+    /// Features and weights.
+    Weights {
+        /// The examples and features.
+        set: Box<TrainingSet>,
+        /// How they were trained.
+        trainer: Box<Trainer>,
+        /// What came of that.
+        trained: Box<Trained>,
+    },
+    /// Where each named point belongs.
+    Atlas(Box<Atlas>),
 }
 
 /// A set of features that was not tried.
@@ -95,11 +119,18 @@ pub enum SkipReason {
     NothingToGain,
 }
 
+/// What is to be tried.
+enum Plan {
+    Features(Box<FeatureMap>),
+    Atlas,
+}
+
 /// A set with what it gave.
 struct Attempt {
     tried: Tried,
-    set: TrainingSet,
-    trained: Trained,
+    /// On what was held out.
+    evaluation: Option<Evaluation>,
+    outcome: Outcome,
 }
 
 /// From the simplest to the most expensive.
@@ -107,6 +138,8 @@ const ORDER: [FeatureSet; 5] =
     [FeatureSet::Attributes, FeatureSet::Linear, FeatureSet::Graph, FeatureSet::Quadratic, FeatureSet::Robust];
 /// Graphs that are turned by more degrees than this may be turned any way.
 const TILTED: f64 = 45.0;
+/// What an atlas is called among them.
+const ATLAS: &str = "atlas";
 /// How many training pairs are matched to see how long a match takes.
 const TIMED: usize = 8;
 
@@ -127,7 +160,8 @@ impl AutoTrainer {
         }
         let end = self.time_limit.map(|limit| (self.clock)() + limit);
         let (mut attempts, mut skipped): (Vec<Attempt>, Vec<Skipped>) = (Vec::new(), Vec::new());
-        for (number, (name, features)) in candidates.iter().enumerate() {
+        let mut by = ValidatedBy::Nothing;
+        for (number, (name, plan)) in candidates.iter().enumerate() {
             let is_over = control.interrupted() || end.is_some_and(|end| (self.clock)() >= end);
             let is_perfect = attempts.iter().any(|attempt| attempt.tried.error == Some(0.0));
             let reason = match (is_perfect, is_over) {
@@ -141,21 +175,39 @@ impl AutoTrainer {
                 continue;
             }
             let share = self.share(control, end, candidates.len() - number).part(number, candidates.len());
-            attempts.push(self.attempt(name, features, &trainer, (training, validation), &share)?);
+            match plan {
+                Plan::Features(features) => {
+                    let attempt = self.attempt(name, features, &trainer, (training, validation), &share)?;
+                    if let Outcome::Weights { trained, .. } = &attempt.outcome {
+                        by = trained.by;
+                    }
+                    attempts.push(attempt);
+                }
+                Plan::Atlas => match self.attempt_atlas(name, &trainer, (training, validation), &share)? {
+                    Some(attempt) => attempts.push(attempt),
+                    None => skipped.push(Skipped { name: name.clone(), reason: SkipReason::NoTime }),
+                },
+            }
         }
         let chosen = choose(&attempts);
         let tried = attempts.iter().map(|attempt| attempt.tried.clone()).collect();
-        let Attempt { set, trained, .. } = attempts.swap_remove(chosen);
-        Ok(Selected { tried, chosen, set, trainer, trained, skipped })
+        let Attempt { outcome, .. } = attempts.swap_remove(chosen);
+        Ok(Selected { tried, chosen, outcome, by, skipped })
     }
 
     /// Names and features of all sets that fit.
-    fn candidates(&self, pairs: &LabelledPairs, lacks_partners: bool) -> Result<Vec<(String, FeatureMap)>> {
+    fn candidates(&self, pairs: &LabelledPairs, lacks_partners: bool) -> Result<Vec<(String, Plan)>> {
         let mut candidates = Vec::new();
         let mut reason = None;
-        let pose = pose_of(pairs)?;
+        let pose = self.pose.map_or_else(|| pose_of(pairs), Ok)?;
+        let numbers: Vec<String> = self.images.iter().flat_map(ImageDescriptor::names).collect();
         for set in ORDER {
-            let features = match set.features(pairs.graphs()) {
+            // Named in milliseconds: before what takes a search.
+            if set == FeatureSet::Quadratic && self.atlas && self.images.is_empty() && auto_atlas::suits(pairs) {
+                candidates.push((ATLAS.to_string(), Plan::Atlas));
+            }
+            let features = match set.features(pairs.graphs()).and_then(|map| map.without_columns(&numbers, set.name()))
+            {
                 Ok(features) => features,
                 Err(error) => {
                     reason.get_or_insert(error);
@@ -167,9 +219,12 @@ impl AutoTrainer {
                 None if lacks_partners => &[false, true],
                 _ => &[false],
             };
-            for &unmatched in prices {
-                let name = format!("{}{}", set.name(), if unmatched { " with a price" } else { "" });
-                candidates.push((name, FeatureMap { unmatched, pose, ..features.clone() }));
+            let pictured = |map: &FeatureMap| self.images.iter().fold(map.clone(), |map, &of| map.with_image(of));
+            let maps = [(features.clone(), ""), (pictured(&features), " with pictures")];
+            let maps = &maps[..if self.images.is_empty() { 1 } else { 2 }];
+            for ((map, seen), &unmatched) in maps.iter().flat_map(|map| prices.iter().map(move |price| (map, price))) {
+                let name = format!("{}{seen}{}", set.name(), if unmatched { " with a price" } else { "" });
+                candidates.push((name, Plan::Features(Box::new(FeatureMap { unmatched, pose, ..map.clone() }))));
             }
         }
         match reason {
@@ -211,14 +266,40 @@ impl AutoTrainer {
             match_seconds: (count > 0).then(|| took / count as f64),
             proven: count > 0 && matched.proven == count,
         };
-        Ok(Attempt { tried, set, trained })
+        let evaluation = trained.after().cloned();
+        let outcome =
+            Outcome::Weights { set: Box::new(set), trainer: Box::new(trainer.clone()), trained: Box::new(trained) };
+        Ok(Attempt { tried, evaluation, outcome })
+    }
+
+    /// `None` where time was up, or nothing could be held out.
+    fn attempt_atlas(
+        &self,
+        name: &str,
+        trainer: &Trainer,
+        (training, validation): (&LabelledPairs, &LabelledPairs),
+        control: &Control,
+    ) -> Result<Option<Attempt>> {
+        let before = (self.clock)();
+        let Some(evaluation) = auto_atlas::measure(training, validation, trainer, control)? else { return Ok(None) };
+        let took = (self.clock)() - before;
+        let atlas = auto_atlas::learn(training, control)?;
+        let tried = Tried {
+            name: name.to_string(),
+            error: Some(evaluation.mean()),
+            standard_error: Some(evaluation.standard_error()),
+            unlearned_error: None,
+            match_seconds: Some(took / evaluation.losses.len().max(1) as f64),
+            proven: false,
+        };
+        Ok(Some(Attempt { tried, evaluation: Some(evaluation), outcome: Outcome::Atlas(Box::new(atlas)) }))
     }
 }
 
 /// The simplest that is as good as the best on the same held-out items; the first where nothing was held out.
 fn choose(attempts: &[Attempt]) -> usize {
     let measured: Vec<(usize, &Evaluation)> =
-        attempts.iter().enumerate().filter_map(|(at, attempt)| Some((at, attempt.trained.after()?))).collect();
+        attempts.iter().enumerate().filter_map(|(at, attempt)| Some((at, attempt.evaluation.as_ref()?))).collect();
     let most = measured.iter().map(|(_, evaluation)| evaluation.losses.len()).max().unwrap_or(0);
     let complete: Vec<(usize, &Evaluation)> =
         measured.into_iter().filter(|(_, evaluation)| evaluation.losses.len() == most).collect();
@@ -232,10 +313,12 @@ fn choose(attempts: &[Attempt]) -> usize {
 fn pose_of(pairs: &LabelledPairs) -> Result<Pose> {
     let mut farthest = 0.0_f64;
     for (pair, truth, _) in pairs.iter() {
-        farthest = farthest.max(turn_of(&pair, truth)?.unwrap_or(0.0));
+        if !lies_within(FAR_TURN, &pair, truth)? {
+            farthest = farthest.max(turn_of(&pair, truth)?.unwrap_or(0.0));
+        }
     }
     let turns = match farthest {
-        turn if turn <= FAR_TURN => Turns::AsGiven,
+        0.0 => Turns::AsGiven,
         turn if turn <= TILTED => Turns::Tilted,
         _ => Turns::Any,
     };
@@ -250,11 +333,33 @@ fn has_partnerless(pairs: &LabelledPairs) -> bool {
 }
 
 impl Selected {
+    /// What training came to, where weights were taken.
+    #[must_use]
+    pub fn trained(&self) -> Option<&Trained> {
+        match &self.outcome {
+            Outcome::Weights { trained, .. } => Some(trained),
+            Outcome::Atlas(_) => None,
+        }
+    }
+
+    /// Whether nothing that was begun was broken off.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.trained().is_none_or(|trained| trained.complete)
+    }
+
+    /// Whether an atlas was possible and something else was taken.
+    #[must_use]
+    pub fn passed_over_an_atlas(&self) -> bool {
+        let names = self.tried.iter().map(|tried| &tried.name).chain(self.skipped.iter().map(|skipped| &skipped.name));
+        self.trained().is_some() && names.into_iter().any(|name| name == ATLAS)
+    }
+
     /// What was chosen, in a sentence.
     #[must_use]
     pub fn sentence(&self) -> String {
         let name = &self.tried[self.chosen].name;
-        let by = match self.trained.by {
+        let by = match self.by {
             ValidatedBy::Nothing => return format!("Took {name}: there was nothing to choose by."),
             ValidatedBy::Nodes { .. } => "on nodes held out of the only pair",
             _ => "on pairs held out",
@@ -266,6 +371,19 @@ impl Selected {
                 format!("Took {name}: error {error:.4} {by}; no simpler one is as good, and none is clearly better.")
             }
             (None, _) => format!("Took {name}: it was stopped before anything was measured."),
+        }
+    }
+
+    /// What learning brought to it, in a sentence.
+    #[must_use]
+    pub fn learning(&self) -> String {
+        match &self.outcome {
+            Outcome::Weights { trained, .. } => trained.sentence(),
+            Outcome::Atlas(atlas) => format!(
+                "The atlas knows {} landmarks from {} specimens; two specimens are matched by naming both.",
+                atlas.landmarks.len(),
+                atlas.specimens
+            ),
         }
     }
 

@@ -2,9 +2,10 @@
 //!
 //! Candidates are compared on the same held-out items. With d_i = loss_i(candidate) - loss_i(best), a candidate is as good as the best
 //! if mean d is at most one standard error of it, sqrt(Σ d_i²) / n: the error there would be if nothing differed, which unlike the
-//! usual one is not zero where few items happen to agree. From one item alone nothing follows. The model without learning is the most
-//! regularised of all, then larger λ before smaller. What was learned has to be better than guessing, too, by one standard error: where
-//! labels are noise, some candidate always looks better than another.
+//! usual one is not zero where few items happen to agree. From one item alone nothing follows. Larger λ are more regularised than smaller
+//! ones. The model without learning is the most regularised of all, and more is asked of what takes its place, since some of many candidates
+//! always look better: 1.28 standard errors, which chance alone brings once in ten times. What was learned has to be better than
+//! guessing, too: where labels are noise, some candidate always looks better than another.
 
 use super::{Evaluation, LearnerName};
 use serde::{Deserialize, Serialize};
@@ -28,6 +29,8 @@ pub(super) struct Entry<'a> {
     pub(super) validation: &'a Evaluation,
 }
 
+/// So many standard errors better than without learning has to be what was learned.
+const CLEARLY: f64 = 1.28;
 /// Means of the same losses may differ by rounding: that is a tie.
 const ROUNDING: f64 = 1e-12;
 
@@ -35,15 +38,17 @@ impl Choice {
     /// The position of the one to take; `None` if there is none. `chance`: what guessing loses on each item;
     /// `errors`: how many standard errors make a difference.
     pub(super) fn of(self, entries: &[Entry<'_>], chance: &[f64], errors: f64) -> Option<usize> {
-        let is_better_than_guessing = |entry: &Entry<'_>| {
-            let gains: Vec<f64> =
-                chance.iter().zip(&entry.validation.losses).map(|(chance, loss)| chance - loss).collect();
+        let is_better_than = |losses: &[f64], entry: &Entry<'_>, errors: f64| {
+            let gains: Vec<f64> = losses.iter().zip(&entry.validation.losses).map(|(other, own)| other - own).collect();
             gains.iter().sum::<f64>() / gains.len().max(1) as f64 > errors * null_error(&gains)
         };
+        let unlearned = entries.iter().find(|entry| entry.learner == LearnerName::Unlearned);
         let is_open = |&at: &usize| {
+            let entry = &entries[at];
+            let is_clear = |before: &Entry<'_>| is_better_than(&before.validation.losses, entry, errors.max(CLEARLY));
             self == Self::Least
-                || entries[at].learner == LearnerName::Unlearned
-                || is_better_than_guessing(&entries[at])
+                || entry.learner == LearnerName::Unlearned
+                || is_better_than(chance, entry, errors) && unlearned.is_none_or(is_clear)
         };
         let open: Vec<usize> = (0..entries.len()).filter(is_open).collect();
         let mean = |at: usize| entries[at].validation.mean();
@@ -66,7 +71,7 @@ impl Choice {
 /// Whether not even weights that make no mistake would be taken in place of those that lose this much.
 pub(super) fn is_hopeless(losses: &[f64], errors: f64) -> bool {
     let mean = losses.iter().sum::<f64>() / losses.len().max(1) as f64;
-    mean <= errors * null_error(losses) + ROUNDING
+    mean <= errors.max(CLEARLY) * null_error(losses) + ROUNDING
 }
 
 /// The standard error of the mean of differences whose expectation is zero.

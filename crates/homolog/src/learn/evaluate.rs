@@ -188,7 +188,7 @@ pub fn predict(
         if control.interrupted() {
             return Ok(None);
         }
-        example.whole_instance().compatibility_into(weights, &mut scratch.problem)?;
+        example.predicted_problem(weights, &mut scratch.problem, &mut scratch.work)?;
         let answer = solve_shuffled(&example.order, matcher, scratch)?;
         // A solver that was interrupted answers with what it has: not with what it would find.
         if control.interrupted() {

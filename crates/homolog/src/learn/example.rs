@@ -5,10 +5,10 @@
 //! every matching but have no place in the true one, so their scores would stand on one side only of what learning compares.
 //! Descriptors were computed with all points, and stay as they are.
 
-use crate::features::Instance;
+use crate::features::{FeatureMap, Instance};
 use crate::graph::Pair;
 use crate::loss::{Loss, LossTerms};
-use crate::matching::{Compatibility, Constraint, Matching, RightOrder};
+use crate::matching::{Compatibility, Constraint, Matching, RightOrder, Workspace};
 use crate::{Error, Result};
 use ndarray::Array2;
 use std::sync::Arc;
@@ -26,6 +26,15 @@ pub struct Example {
     specimens: Option<[usize; 2]>,
     /// The problem that is predicted, where it is another.
     whole: Option<Arc<Whole>>,
+    /// The pair before the truth turned it, where a prediction has to find the turn by itself.
+    as_given: Option<Arc<AsGiven>>,
+}
+
+/// A pair as it came.
+#[derive(Debug)]
+struct AsGiven {
+    features: FeatureMap,
+    pair: Pair,
 }
 
 /// A pair with all its nodes.
@@ -83,7 +92,8 @@ impl Example {
         let example = |instance: Instance, truth: Matching, loss, whole| -> Result<Self> {
             let truth_features = instance.joint_features(&truth)?;
             let (importance, specimens) = (1.0, None);
-            Ok(Self { instance, truth, truth_features, loss, importance, order: order.clone(), specimens, whole })
+            let order = order.clone();
+            Ok(Self { instance, truth, truth_features, loss, importance, order, specimens, whole, as_given: None })
         };
         if kept.len() == truth.left_count() {
             let terms = loss.terms(pair, &truth)?;
@@ -109,6 +119,29 @@ impl Example {
         let truth_features = instance.joint_features(&truth)?;
         let loss = self.loss.restricted(nodes, &self.truth);
         Ok(Self { instance, truth, truth_features, loss, whole: None, ..self.clone() })
+    }
+
+    /// The same example, of a pair that the truth has turned and that came like this: what is learned from is the turned pair; a
+    /// prediction has to find the turn.
+    pub(super) fn turned_from(mut self, features: &FeatureMap, pair: Pair) -> Self {
+        self.as_given = Some(Arc::new(AsGiven { features: features.clone(), pair }));
+        self
+    }
+
+    /// Writes the problem that is predicted under these weights.
+    pub(super) fn predicted_problem(
+        &self,
+        weights: &[f64],
+        problem: &mut Compatibility,
+        work: &mut Workspace,
+    ) -> Result<()> {
+        let Some(given) = &self.as_given else {
+            return self.whole_instance().compatibility_into(weights, problem);
+        };
+        let AsGiven { features, pair } = &**given;
+        let (posed, _) = features.best_pose(features.pose, pair, weights, work)?;
+        let [left, right] = [&posed.left, &posed.right].map(|graph| features.describe(graph).map(Arc::new));
+        features.instance(&left?, &right?)?.restricted(&pair.given)?.compatibility_into(weights, problem)
     }
 
     /// The same example with the numbers of the two specimens it is about. In cross-validation no specimen is both learned from and

@@ -14,6 +14,7 @@
 //! proven of it. [`evaluate`] measures weights on examples. [`PartRisk`] is what learning asks of the examples in each round, part by part, for whoever spreads the work.
 
 mod auto;
+mod auto_atlas;
 mod candidate;
 mod checkpoint;
 mod choice;
@@ -38,7 +39,7 @@ mod soft;
 mod trainer;
 mod training_set;
 
-pub use auto::{AutoTrainer, Clock, Selected, SkipReason, Skipped, Tried};
+pub use auto::{AutoTrainer, Clock, Outcome, Selected, SkipReason, Skipped, Tried};
 pub use candidate::{Candidate, Trained, ValidatedBy};
 pub use checkpoint::{Checkpoint, Keeper, fingerprint};
 pub use choice::Choice;
@@ -53,7 +54,7 @@ pub use pairs::LabelledPairs;
 pub use parts::{Answer, PartMemory, PartRisk, Parts, Piece, Question};
 pub use rules::weight_rules;
 pub use trainer::{Centre, Trainer};
-pub use training_set::{TrainingSet, default_matcher};
+pub use training_set::{TEACHING_TURN, TrainingSet, default_matcher};
 
 use serde::{Deserialize, Serialize};
 

@@ -110,9 +110,24 @@ impl LabelledPairs {
         self.graphs.iter().map(|specimen| &*specimen.graph)
     }
 
+    /// The positions of the two graphs of a pair.
+    pub(super) fn ends(&self, number: usize) -> [usize; 2] {
+        [self.pairs[number].left, self.pairs[number].right]
+    }
+
+    pub(super) fn graph(&self, position: usize) -> &Graph {
+        &self.graphs[position].graph
+    }
+
     /// The two graphs of each pair, with its truth and the left nodes of which nothing is known.
     pub fn iter(&self) -> impl Iterator<Item = (Pair, &Matching, &[usize])> {
         self.pairs.iter().map(|labelled| (self.pair(labelled), &labelled.truth, labelled.unknown.as_slice()))
+    }
+
+    /// All pairs but those at these positions.
+    pub(super) fn without(&self, left_out: &[usize]) -> Self {
+        let kept = (0..self.pairs.len()).filter(|number| !left_out.contains(number));
+        Self { graphs: self.graphs.clone(), pairs: kept.map(|number| self.pairs[number].clone()).collect() }
     }
 
     /// The same pairs with their left graphs turned, as `turn` says for each pair and its truth; they are still about the same specimens.

@@ -38,6 +38,7 @@ impl Room<'_> {
         // Where not even weights that make no mistake would be taken, nothing is left to gain.
         let before = candidates.first().and_then(|unlearned| unlearned.validation.as_ref());
         let is_hopeless = before.is_some_and(|before| is_hopeless(&before.losses, self.errors()));
+        let is_hopeless = is_hopeless || self.set.training.is_empty();
         let mut complete = !self.control.interrupted();
         for (at, &name) in self.trainer.learner.names().iter().enumerate() {
             if !complete || is_hopeless || candidates.iter().any(Candidate::is_perfect) {

@@ -3,7 +3,7 @@
 
 use super::candidate::ValidatedBy;
 use super::evaluate::predict;
-use super::folds::by_specimen;
+use super::folds::{Fold, by_specimen};
 use super::{Evaluation, Example, TrainingSet, evaluate};
 use crate::matching::Matcher;
 use crate::{Control, Result};
@@ -38,15 +38,7 @@ pub(super) fn runs(set: &TrainingSet, folds: usize) -> Result<(Vec<Run>, Validat
     if folds < 2 {
         return Ok((runs, ValidatedBy::Nothing));
     }
-    // Examples that were not told their specimens have their own.
-    let unknown = usize::MAX / 2;
-    let pairs: Vec<[usize; 2]> = set
-        .training
-        .iter()
-        .enumerate()
-        .map(|(n, example)| example.specimens().unwrap_or([unknown + 2 * n, unknown + 2 * n + 1]))
-        .collect();
-    let cuts = by_specimen(&pairs, folds);
+    let cuts = cuts(&set.training, folds);
     let count = cuts.len();
     let pick = |numbers: &[usize]| numbers.iter().map(|&n| set.training[n].clone()).collect::<Vec<_>>();
     for (number, fold) in cuts.iter().enumerate() {
@@ -69,6 +61,16 @@ pub(super) fn runs(set: &TrainingSet, folds: usize) -> Result<(Vec<Run>, Validat
         runs.push(run(vec![pair.restricted(&learned)?], HeldOut::Nodes(Box::new(pair.clone()), held_out), name));
     }
     Ok((runs, ValidatedBy::Nodes { folds: count }))
+}
+
+/// How examples are cut for cross-validation.
+pub(super) fn cuts(examples: &[Example], folds: usize) -> Vec<Fold> {
+    // Examples that were not told their specimens have their own.
+    let unknown = usize::MAX / 2;
+    let specimens =
+        |(n, example): (usize, &Example)| example.specimens().unwrap_or([unknown + 2 * n, unknown + 2 * n + 1]);
+    let pairs: Vec<[usize; 2]> = examples.iter().enumerate().map(specimens).collect();
+    by_specimen(&pairs, folds)
 }
 
 impl Run {

@@ -106,7 +106,7 @@ impl Trainer {
         control: &Control,
         keeper: &mut dyn Keeper,
     ) -> Result<Trained> {
-        if set.training.is_empty() {
+        if set.training.is_empty() && (set.turned.is_empty() || self.choice == Choice::Least) {
             return Err(Error::NoExamples);
         }
         let (runs, by) = runs(set, self.folds)?;

@@ -2,9 +2,13 @@
 
 use super::{Example, LabelledPairs};
 use crate::Result;
-use crate::features::FeatureMap;
+use crate::features::{FeatureMap, lies_within};
 use crate::loss::LossKind;
 use crate::matching::{Exact, FrankWolfe, Linear, Method};
+
+/// Graphs that are turned against each other by more degrees than this teach features that see turns nothing that holds for others; by
+/// less, they teach which features bear being turned.
+pub const TEACHING_TURN: f64 = 60.0;
 
 /// Examples under some features, and the weights before learning.
 #[derive(Debug, Clone)]
@@ -17,6 +21,9 @@ pub struct TrainingSet {
     pub training: Vec<Example>,
     /// To choose by; none: by cross-validation.
     pub validation: Vec<Example>,
+    /// Training pairs that are left out because their graphs do not lie alike, by position: features that see turns and take graphs as
+    /// given would learn from them what is wrong for all others.
+    pub turned: Vec<usize>,
 }
 
 impl TrainingSet {
@@ -36,6 +43,17 @@ impl TrainingSet {
             // Said with the name of the graph.
             Err(error) => return Err(training.examples(features, loss.loss()).err().unwrap_or(error)),
         };
+        if features.pose.is_as_given() && features.sees_turns() {
+            let mut turned = Vec::new();
+            for (number, (pair, truth, _)) in training.iter().enumerate() {
+                if !lies_within(TEACHING_TURN, &pair, truth)? {
+                    turned.push(number);
+                }
+            }
+            let alike = examples_of(&features, loss, &training.without(&turned))?;
+            let validation = examples_of(&features, loss, validation)?;
+            return Ok(Self { turned, ..Self::of_examples(features, alike, validation) });
+        }
         let examples = |pairs| examples_of(&features, loss, pairs);
         let (training, validation) = (examples(training)?, examples(validation)?);
         Ok(Self::of_examples(features, training, validation))
@@ -44,7 +62,7 @@ impl TrainingSet {
     /// Of examples that are there already.
     #[must_use]
     pub fn of_examples(features: FeatureMap, training: Vec<Example>, validation: Vec<Example>) -> Self {
-        Self { unlearned: features.unlearned_weights(), features, training, validation }
+        Self { unlearned: features.unlearned_weights(), features, training, validation, turned: Vec::new() }
     }
 
     /// How a model with these features matches unless told otherwise: exactly.
@@ -64,12 +82,16 @@ impl TrainingSet {
     }
 }
 
-/// The examples that pairs are under features that were fitted. Where graphs may be turned, the truth says how.
+/// The examples that pairs are under features that were fitted. Where graphs may be turned, the truth says how in what is learned from;
+/// what is predicted has to find that by itself.
 pub(super) fn examples_of(features: &FeatureMap, loss: &LossKind, pairs: &LabelledPairs) -> Result<Vec<Example>> {
-    match features.pose {
-        pose if pose.is_as_given() => pairs.examples(features, loss.loss()),
-        pose => pairs.turned(|pair, truth| pose.known(pair, truth))?.examples(features, loss.loss()),
+    let pose = features.pose;
+    if pose.is_as_given() {
+        return pairs.examples(features, loss.loss());
     }
+    let examples = pairs.turned(|pair, truth| pose.known(pair, truth))?.examples(features, loss.loss())?;
+    let given = pairs.iter().map(|(pair, ..)| pair);
+    Ok(examples.into_iter().zip(given).map(|(example, pair)| example.turned_from(features, pair)).collect())
 }
 
 /// The exact matcher for some features.
