@@ -42,3 +42,36 @@ fn seen(named: &NamedGraph, picture: &Picture, descriptors: &[ImageDescriptor]) 
     let graph = (*named.graph).clone().with_more_node_attributes(&numbers).with_context(about)?;
     Ok(NamedGraph { graph: Arc::new(graph), ..named.clone() })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use homolog::data::landmarks::LandmarkTable;
+    use homolog::features::Gradients;
+
+    #[test]
+    fn graphs_with_pictures_get_numbers_and_graphs_without_are_named() {
+        let gradients = ImageDescriptor::Gradients(Gradients::default());
+        let plain = Input::turntable().unwrap();
+        let count = plain.data.graphs().len();
+        let seen = plain.seen_by(&[gradients]).unwrap();
+        assert_eq!(seen.data.graphs().len(), count);
+        for named in seen.data.graphs() {
+            let numbers = named.graph.node_attributes().expect("computed");
+            assert_eq!(numbers.names(), gradients.names());
+            assert!(numbers.values().iter().any(|&number| number != 0.0));
+        }
+        let table = "specimen,landmark,x,y\na,nose,1,2\na,chin,2,3\n";
+        let graphs = LandmarkTable { graph: Some("specimen".to_string()), ..LandmarkTable::default() };
+        let bare = DataSet::new(graphs.read(table, "t").unwrap(), vec![]).unwrap();
+        let refused = seen_named(&bare.graphs()[0], gradients).unwrap_err();
+        assert_eq!(
+            refused.to_string(),
+            "\"a\" has no picture, and the features look at one (images/a.png beside the table)"
+        );
+    }
+
+    fn seen_named(named: &NamedGraph, of: ImageDescriptor) -> Result<NamedGraph> {
+        seen(named, &Picture::None, &[of])
+    }
+}

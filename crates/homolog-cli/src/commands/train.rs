@@ -53,8 +53,8 @@ pub(crate) struct Arguments {
     /// Left nodes may stay unmatched, at a price that is learned
     #[arg(long)]
     unmatched: bool,
-    /// How far graphs may be turned against each other: the best turn is looked for in every match [default: for auto as far as the
-    /// labelled pairs show, else as given]
+    /// How far graphs may be turned against each other (tilted: up to 45°): the best turn is looked for in every match [default: for auto as
+    /// far as the labelled pairs show, else as given]
     #[arg(long, value_enum)]
     pose: Option<PoseOption>,
     /// Mirror images are the same thing
@@ -135,11 +135,8 @@ enum OracleName {
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum PoseOption {
-    /// Not at all
     AsGiven,
-    /// Up to 45° either way
     Tilted,
-    /// Any way round
     Any,
 }
 

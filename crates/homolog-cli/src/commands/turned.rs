@@ -17,7 +17,9 @@ pub(super) fn note_for(model: &Model, pair: &Pair) -> Result<()> {
         return Ok(());
     }
     if let Some(turn) = model.better_turn(pair)? {
-        note(&format!("the left graph matches better turned by {turn:.0}°; a model trained with --pose any turns graphs"));
+        note(&format!(
+            "the left graph matches better turned by {turn:.0}°; a model trained with --pose any turns graphs"
+        ));
     }
     Ok(())
 }

@@ -22,8 +22,6 @@ const FEWEST_TO_SUIT: usize = 3;
 const EDGES: usize = 8;
 const EDGES_OF_FEW: usize = 4;
 const FEW: usize = 12;
-/// With fewer specimens there is nothing to hold out.
-const FEWEST_TO_SUIT: usize = 3;
 
 impl Atlas {
     /// Whether an atlas can be learned from these: three specimens or more, all with points, that share most of their names.
