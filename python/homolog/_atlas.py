@@ -222,6 +222,8 @@ def _is_one(thing: Any) -> bool:
         return True
     if isinstance(thing, np.ndarray) and thing.dtype != object:
         return thing.ndim <= 2
+    if isinstance(thing, (str, bytes)) or not hasattr(thing, "__iter__"):
+        return False
     first = next(iter(thing), None)
     return first is None or (isinstance(first, (Sequence, np.ndarray)) and all(np.ndim(x) == 0 for x in first))
 
