@@ -6,8 +6,10 @@ use crate::progress::Watch;
 use anyhow::{Result, bail};
 use clap::ValueEnum;
 use homolog::Control;
+use homolog::data::dataset::NamedGraph;
 use homolog::experiment::{Sequence, Split};
 use homolog::features::FeatureMap;
+use homolog::graph::{Graph, Pair};
 use homolog::learn::{Evaluation, Example, Fit, Oracle, Trainer, TrainingSet, evaluate, predict};
 use homolog::loss::Hamming;
 use homolog::matching::{Bistochastic, Exact, GraduatedAssignment, Linear, LpRelaxation, Matcher, Method};
@@ -39,6 +41,12 @@ pub(crate) enum Approach {
     QuadraticCertified,
     /// Bistochastic normalisation and graduated assignment, all weights one
     Bistochastic,
+    /// With edges, all weights one, matched by the exact solver: quadratic-learned without learning
+    QuadraticExact,
+    /// Linear assignment with soft bins, before learning (not the paper's)
+    Soft,
+    /// Linear assignment with soft bins, learned where that helps
+    SoftLearned,
 }
 
 impl Approach {
@@ -50,6 +58,9 @@ impl Approach {
             Self::QuadraticLearned => "quadratic-learned",
             Self::QuadraticCertified => "quadratic-certified",
             Self::Bistochastic => "bistochastic",
+            Self::QuadraticExact => "quadratic-exact",
+            Self::Soft => "soft",
+            Self::SoftLearned => "soft-learned",
         }
     }
 
@@ -62,30 +73,42 @@ impl Approach {
             Self::QuadraticLearned => "the same with edges, how much each feature counts is learned",
             Self::QuadraticCertified => "the same with edges, learned with a proof of how good the weights are",
             Self::Bistochastic => "with edges, scores normalised before matching, nothing learned",
+            Self::QuadraticExact => "with edges, every feature counts the same, the best match is proven",
+            Self::Soft => "what lies around each point, seen less sharply, every feature counts the same",
+            Self::SoftLearned => "the same, how much each feature counts is learned where that helps",
         }
     }
 
     pub(crate) fn is_learned(self) -> bool {
-        matches!(self, Self::LinearLearned | Self::QuadraticLearned | Self::QuadraticCertified)
+        matches!(self, Self::LinearLearned | Self::QuadraticLearned | Self::QuadraticCertified | Self::SoftLearned)
     }
 
     fn has_edges(self) -> bool {
-        !matches!(self, Self::Linear | Self::LinearLearned)
+        !matches!(self, Self::Linear | Self::LinearLearned) && !self.is_soft()
+    }
+
+    fn is_soft(self) -> bool {
+        matches!(self, Self::Soft | Self::SoftLearned)
     }
 
     /// How it predicts.
     pub(crate) fn method(self) -> Method {
         match self {
-            Self::Linear | Self::LinearLearned => Method::Linear(Linear::default()),
+            Self::Linear | Self::LinearLearned | Self::Soft | Self::SoftLearned => Method::Linear(Linear::default()),
             Self::Quadratic => Method::GraduatedAssignment(GraduatedAssignment::default()),
             Self::Bistochastic => Method::Bistochastic(Bistochastic::default()),
-            Self::QuadraticLearned | Self::QuadraticCertified => Method::Exact(Exact::default()),
+            Self::QuadraticLearned | Self::QuadraticCertified | Self::QuadraticExact => Method::Exact(Exact::default()),
         }
     }
 
-    /// The same without learning.
+    /// The same without learning: the same features, matched in the same way.
     pub(crate) fn unlearned(self) -> Self {
-        if self.has_edges() { Self::Quadratic } else { Self::Linear }
+        match self {
+            Self::LinearLearned => Self::Linear,
+            Self::SoftLearned => Self::Soft,
+            Self::QuadraticLearned | Self::QuadraticCertified => Self::QuadraticExact,
+            unlearned => unlearned,
+        }
     }
 }
 
@@ -93,31 +116,52 @@ impl Approach {
 pub(crate) struct Frames {
     pub(crate) linear: Sequence,
     pub(crate) edges: Sequence,
+    soft: Sequence,
 }
 
 impl Frames {
-    /// All graphs of an input, which must have the same landmarks.
+    /// All graphs of an input, which must have the same landmarks, in any order.
     pub(crate) fn new(input: &Input) -> Result<Self> {
-        let graphs = input.data.graphs();
-        let Some(first) = graphs.first() else { bail!("there are no frames") };
-        for named in graphs {
-            if named.graph.names() != first.graph.names() || named.graph.node_count() != first.graph.node_count() {
-                bail!(
-                    "frame {:?} does not have the same landmarks in the same order as frame {:?}, so they are not a sequence",
-                    named.id,
-                    first.id
-                );
-            }
-        }
-        let graphs: Vec<_> = graphs.iter().map(|named| Arc::clone(&named.graph)).collect();
+        let frames = input.data.graphs();
+        let Some(first) = frames.first() else { bail!("there are no frames") };
+        let graphs = frames.iter().map(|named| ordered(named, first)).collect::<Result<Vec<_>>>()?;
+        // Units of the soft features: what is usual between neighbouring frames that are learned from.
+        let starts = (0..graphs.len().saturating_sub(1)).filter(|&frame| Split::of_frame(frame) == Split::Train);
+        let pair = |frame: usize| Pair::new(Arc::clone(&graphs[frame]), Arc::clone(&graphs[frame + 1]));
+        let pairs: Vec<Pair> = starts.map(pair).collect();
+        let soft = FeatureMap::named("linear", graphs.iter().map(|graph| &**graph))?.with_spread_of(&pairs)?;
         Ok(Self {
             linear: Sequence::new(FeatureMap::paper_linear(), graphs.clone())?,
-            edges: Sequence::new(FeatureMap::paper_quadratic(), graphs)?,
+            edges: Sequence::new(FeatureMap::paper_quadratic(), graphs.clone())?,
+            soft: Sequence::new(soft, graphs)?,
         })
     }
 
     pub(crate) fn sequence(&self, approach: Approach) -> &Sequence {
-        if approach.has_edges() { &self.edges } else { &self.linear }
+        match approach {
+            approach if approach.is_soft() => &self.soft,
+            approach if approach.has_edges() => &self.edges,
+            _ => &self.linear,
+        }
+    }
+}
+
+/// A frame with its landmarks in the order of another.
+fn ordered(frame: &NamedGraph, like: &NamedGraph) -> Result<Arc<Graph>> {
+    let (graph, first) = (&frame.graph, &like.graph);
+    if graph.names() == first.names() && graph.node_count() == first.node_count() {
+        return Ok(Arc::clone(graph));
+    }
+    let places = |names: &[String]| names.iter().map(|name| graph.find_node(name)).collect::<Option<Vec<usize>>>();
+    match first.names().and_then(places) {
+        Some(order) if graph.names().is_some() && order.len() == graph.node_count() => {
+            Ok(Arc::new(graph.renumbered(&order)?))
+        }
+        _ => bail!(
+            "frame {:?} does not have the same landmarks as frame {:?}, so they are not a sequence",
+            frame.id,
+            like.id
+        ),
     }
 }
 
@@ -283,6 +327,7 @@ pub(crate) fn run_method(
 fn trainer(approach: Approach, quick: bool) -> Trainer {
     let paper = Trainer { matcher: Some(approach.method()), ..Trainer::paper() };
     match approach {
+        Approach::SoftLearned => Trainer { matcher: Some(approach.method()), ..Trainer::default() },
         // The looser default gap leaves the weights a node or two apart.
         Approach::LinearLearned => Trainer {
             bundle: Bundle { gap_tolerance: 1e-4, ..Bundle::default() },
@@ -322,4 +367,26 @@ fn timed_evaluation(
         seconds.losses.push(start.elapsed().as_secs_f64());
     }
     Ok((Evaluation::of(examples, &answers, |_| true), seconds))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn landmarks_may_come_in_any_order_but_must_be_the_same() {
+        let graph = |names: [&str; 2], points: [[f64; 2]; 2]| {
+            let graph = Graph::from_points(ndarray::arr2(&points)).unwrap();
+            let graph = graph.with_names(names.map(String::from).to_vec()).unwrap();
+            NamedGraph { id: names[0].to_string(), graph: Arc::new(graph), image: None }
+        };
+        let first = graph(["a", "b"], [[0.0, 1.0], [2.0, 3.0]]);
+        let swapped = ordered(&graph(["b", "a"], [[5.0, 6.0], [7.0, 8.0]]), &first).unwrap();
+        assert_eq!(swapped.names(), first.graph.names());
+        assert_eq!(swapped.points().unwrap(), ndarray::arr2(&[[7.0, 8.0], [5.0, 6.0]]));
+        assert!(ordered(&graph(["b", "c"], [[5.0, 6.0], [7.0, 8.0]]), &first).is_err());
+        for learned in [Approach::LinearLearned, Approach::QuadraticLearned, Approach::SoftLearned] {
+            assert_eq!(learned.method().name(), learned.unlearned().method().name());
+        }
+    }
 }

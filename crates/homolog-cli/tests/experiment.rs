@@ -27,7 +27,7 @@ fn assert_figures(folder: &Path, names: &[&str]) {
 #[test]
 fn the_experiment_writes_its_results_as_json_and_as_a_report() {
     let folder = tempfile::tempdir().unwrap();
-    let methods = "linear,linear-learned,quadratic,bistochastic";
+    let methods = "linear,linear-learned,quadratic,bistochastic,soft";
     let output = homolog(
         folder.path(),
         &[

@@ -43,7 +43,7 @@ struct SequenceArguments {
         long,
         value_enum,
         value_delimiter = ',',
-        default_value = "linear,linear-learned,quadratic,quadratic-learned,bistochastic"
+        default_value = "linear,linear-learned,quadratic,quadratic-exact,quadratic-learned,bistochastic,soft,soft-learned"
     )]
     methods: Vec<Approach>,
     /// Learn from the first N training pairs only

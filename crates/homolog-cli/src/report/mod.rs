@@ -47,6 +47,13 @@ impl Results<'_> {
         self.baselines.last()?.method(approach)
     }
 
+    /// The same without learning; where that was not run, the paper's way with edges.
+    fn before(&self, approach: Approach) -> Option<&MethodResult> {
+        let paper = matches!(approach, Approach::QuadraticLearned | Approach::QuadraticCertified);
+        let paper = paper.then_some(Approach::Quadratic);
+        self.last(approach.unlearned()).or_else(|| self.last(paper?))
+    }
+
     /// The learned methods, the best on the validation pairs first: the test pairs choose nothing.
     fn learned(&self) -> Vec<(Approach, &MethodResult)> {
         let method =

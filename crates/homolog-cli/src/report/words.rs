@@ -14,7 +14,7 @@ pub(crate) fn share(method: &MethodResult) -> String {
 
 pub(super) fn title(results: &Results<'_>) -> String {
     match results.learned().first() {
-        Some((approach, after)) => match results.last(approach.unlearned()) {
+        Some((approach, after)) => match results.before(*approach) {
             Some(before) if after.test_loss < before.test_loss => "Learning to match: fewer mistakes".to_string(),
             _ => "Learning to match: no gain here".to_string(),
         },
@@ -31,7 +31,7 @@ pub(super) fn news(results: &Results<'_>) -> String {
     let sentence = if let Some(&(approach, after)) = learned.first() {
         let seen = format!("on {} pairs it had not seen", last.test);
         let from = format!("learning from {} labelled pairs", last.train);
-        match results.last(approach.unlearned()) {
+        match results.before(approach) {
             Some(before) if after.wrong < before.wrong => format!(
                 "{from} lowered the number of wrongly matched points from {} to {} ({apart}, {seen}).",
                 wrong(before),
