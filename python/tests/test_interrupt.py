@@ -23,6 +23,8 @@ SCRIPT = """
 import signal, threading, time, os, sys, warnings
 import numpy as np
 import homolog as hm
+# Where the tests run in the background a shell has them ignore Ctrl-C.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 rng = np.random.default_rng(1)
 points = rng.random((2, 3500, 1))
 distances = (points[0][:, None, 0] - points[1][None, :, 0]) ** 2
