@@ -10,6 +10,7 @@ use crate::{Ending, figures, files, settings};
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 use homolog::explain::shares;
+use homolog::features::FeatureMap;
 use homolog::graph::Pair;
 use homolog::matching::{Margin, Solution, Workspace, margins};
 use homolog::model::Model;
@@ -214,7 +215,10 @@ fn draw(path: &Path, answer: &Answer, model: &Model) -> Result<()> {
     let title = format!("{} matched to {}", answer.input.left.id, answer.input.right.id);
     let caption = status(&answer.solution, answer.ended_by);
     let rows = [(caption.as_str(), &answer.solution.matching)];
-    let svg = figures::match_picture(&title, &answer.input, &model.features, &rows, true)?;
+    // The edges of an atlas are between its landmarks, not in the specimens.
+    let plain = FeatureMap::paper_linear();
+    let features = if model.atlas().is_some() { &plain } else { &model.features };
+    let svg = figures::match_picture(&title, &answer.input, features, &rows, true)?;
     match extension(path).as_str() {
         "svg" => files::write(path, svg.as_bytes())?,
         "png" => files::write(path, &svg_to_png(&svg, 1.5)?)?,
