@@ -11,7 +11,7 @@ export const PROGRAM = resolve(import.meta.dirname, process.env['HOMOLOG_PROGRAM
 export const PAGE = resolve(import.meta.dirname, '../../crates/homolog-cli/src/label/page.html');
 const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
 
-export const possible = existsSync(PROGRAM) && existsSync(CHROMIUM);
+export const possible = existsSync(CHROMIUM);
 
 export class Server {
   private constructor(
