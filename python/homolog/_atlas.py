@@ -38,6 +38,9 @@ class Atlas(Estimator):
         Edges that each landmark chooses.
     prior : float or "auto"
         How many specimens the prior of the spreads is worth; "auto" finds it by leaving out each specimen in turn.
+    learn_weights : bool, default True
+        Whether to learn how much each kind of evidence (positions, edges, attributes) counts; what is learned is taken only where it
+        names left-out specimens clearly better.
     n_jobs : int, optional
         Threads; all cores by default. The result does not depend on it.
     verbose : int, default 0
@@ -81,6 +84,7 @@ class Atlas(Estimator):
         presence: str = "auto",
         edges: int | str = "auto",
         prior: float | str = "auto",
+        learn_weights: bool = True,
         n_jobs: int | None = None,
         verbose: int = 0,
         callback: Callable[[dict[str, Any]], Any] | None = None,
@@ -89,6 +93,7 @@ class Atlas(Estimator):
         self.presence = presence
         self.edges = edges
         self.prior = prior
+        self.learn_weights = learn_weights
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.callback = callback
@@ -129,6 +134,7 @@ class Atlas(Estimator):
             "presence": None if self.presence == "auto" else self.presence,
             "edges": None if isinstance(self.edges, str) else int(self.edges),
             "prior": None if isinstance(self.prior, str) else float(self.prior),
+            "plain": not self.learn_weights,
         }
         return json.dumps(fields)
 

@@ -4,7 +4,8 @@
 use crate::clock::Stopwatch;
 use anyhow::{Context, Result};
 use homolog::Control;
-use homolog::experiment::{Sequence, Split};
+use homolog::data::Split;
+use homolog::experiment::Sequence;
 use homolog::features::FeatureMap;
 use homolog::graph::{Graph, Pair};
 use homolog::learn::{Example, Trainer, TrainingSet, evaluate};

@@ -44,7 +44,7 @@ impl Picture {
     pub(crate) fn read(&self) -> Result<Option<GreyPicture>> {
         match self {
             Self::None => Ok(None),
-            Self::File(path) => crate::pictures::read(path).map(|picture| Some(picture.into_viz())),
+            Self::File(path) => crate::pictures::read(path).map(Some),
             Self::Frame(turntable, frame) => {
                 let picture = turntable.render(*frame)?;
                 Ok(Some(GreyPicture { width: picture.width, height: picture.height, pixels: picture.pixels }))

@@ -12,37 +12,15 @@ const LONGEST_SIDE: u32 = 16_384;
 /// Decoding takes no more memory than this, in bytes.
 const MOST_MEMORY: u64 = 1 << 30;
 
-/// A grey picture, row by row.
-pub(crate) struct Grey {
-    pub(crate) width: usize,
-    pub(crate) height: usize,
-    pub(crate) pixels: Vec<u8>,
-}
-
-impl Grey {
-    pub(crate) fn into_viz(self) -> GreyPicture {
-        GreyPicture { width: self.width, height: self.height, pixels: self.pixels }
-    }
-}
-
 /// Reads a PNG or JPEG file of any depth and colour; what shines through is seen on black.
-pub(crate) fn read(path: &Path) -> Result<Grey> {
+pub(crate) fn read(path: &Path) -> Result<GreyPicture> {
     let bytes = files::read(path)?;
     // A decoder that meets what it did not expect may panic.
     panics::contained("the decoder gave up", || decode(&bytes))
         .with_context(|| format!("cannot read the picture {}", path.display()))
 }
 
-/// A grey picture as a PNG file.
-pub(crate) fn to_png(picture: &GreyPicture) -> Result<Vec<u8>> {
-    let size = u32::try_from(picture.width).ok().zip(u32::try_from(picture.height).ok());
-    let grey = size.and_then(|(width, height)| image::GrayImage::from_raw(width, height, picture.pixels.clone()));
-    let mut bytes = Cursor::new(Vec::new());
-    grey.context("a picture of that size cannot be")?.write_to(&mut bytes, image::ImageFormat::Png)?;
-    Ok(bytes.into_inner())
-}
-
-fn decode(bytes: &[u8]) -> Result<Grey> {
+fn decode(bytes: &[u8]) -> Result<GreyPicture> {
     let mut reader = ImageReader::new(Cursor::new(bytes)).with_guessed_format()?;
     let mut limits = Limits::default();
     limits.max_image_width = Some(LONGEST_SIDE);
@@ -50,7 +28,7 @@ fn decode(bytes: &[u8]) -> Result<Grey> {
     limits.max_alloc = Some(MOST_MEMORY);
     reader.limits(limits);
     let grey = reader.decode()?.into_luma8();
-    Ok(Grey { width: grey.width() as usize, height: grey.height() as usize, pixels: grey.into_raw() })
+    Ok(GreyPicture { width: grey.width() as usize, height: grey.height() as usize, pixels: grey.into_raw() })
 }
 
 #[cfg(test)]

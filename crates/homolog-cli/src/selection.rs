@@ -39,10 +39,7 @@ pub(crate) fn text(selected: &Selected) -> Result<String> {
     writeln!(text, "  features                    error on held-out pairs   before learning   a match takes   proven")?;
     for (number, tried) in selected.tried.iter().enumerate() {
         let mark = if number == selected.chosen { '*' } else { ' ' };
-        let error = match (tried.error, tried.standard_error) {
-            (Some(error), Some(deviation)) => format!("{error:.4} ± {deviation:.4}"),
-            _ => "not measured".to_string(),
-        };
+        let error = tried.summary().unwrap_or_else(|| "not measured".to_string());
         let before = tried.unlearned_error.map_or("-".to_string(), |error| format!("{error:.4}"));
         let time = tried.match_seconds.map_or("-".to_string(), time);
         let proven = if tried.proven { "yes" } else { "no" };
@@ -110,6 +107,7 @@ fn row(tried: &Tried) -> serde_json::Value {
         "name": tried.name,
         "error": tried.error,
         "standard_error": tried.standard_error,
+        "interval": tried.interval,
         "unlearned_error": tried.unlearned_error,
         "match_seconds": tried.match_seconds,
         "proven": tried.proven,

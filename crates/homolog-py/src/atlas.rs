@@ -29,7 +29,7 @@ pub(crate) fn train_atlas(
     let graphs = inner(&specimens);
     let work = move |control: &homolog::Control| {
         let graphs: Vec<&InnerGraph> = graphs.iter().map(|graph| &**graph).collect();
-        Inner::fit_atlas(&graphs, &settings, control)
+        Ok(Inner::fit_atlas(&graphs, &settings, control)?.0)
     };
     let learned = run::run_observed(py, jobs, callback, false, work)?.whole()?;
     Ok(Model { inner: Arc::new(learned) })

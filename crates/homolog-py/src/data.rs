@@ -3,12 +3,12 @@
 use crate::arrays::with_minus_one;
 use crate::errors::{plain, raise};
 use crate::graph::Graph;
+use homolog::data::Split;
 use homolog::data::dataset::{DataSet as Inner, LabelledPair, NamedGraph, Pairing, SplitBy, match_by_name};
 use homolog::data::edge_table::EdgeTable;
 use homolog::data::landmarks::LandmarkTable;
 use homolog::data::turntable::Turntable;
 use homolog::data::{coco, deeplabcut, edge_table, graphml, tps};
-use homolog::experiment::Split;
 use homolog::graph::Graph as InnerGraph;
 use homolog::matching::{Constraint, Matching};
 use numpy::PyArray1;

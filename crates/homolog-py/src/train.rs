@@ -3,7 +3,7 @@
 use crate::data::DataSet;
 use crate::errors::plain;
 use crate::run;
-use homolog::experiment::Split;
+use homolog::data::Split;
 use homolog::features::{FeatureMap, FeatureSet};
 use homolog::learn::{
     AutoTrainer, Evaluation, LabelledPairs, Oracle, Trained as Outcome, Trainer, TrainingSet, weight_rules,

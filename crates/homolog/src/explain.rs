@@ -53,6 +53,8 @@ pub struct Alternative {
     pub proven: bool,
     /// What each feature contributes to the margin, in the order of the weights.
     pub contributions: Vec<f64>,
+    /// What each left node contributes to it ([`decided_by`]).
+    pub nodes: Vec<f64>,
 }
 
 impl Model {
@@ -63,17 +65,23 @@ impl Model {
     /// As [`Self::solve`].
     pub fn explain(&self, pair: &Pair, control: &Control) -> Result<Explanation> {
         let (instance, problem) = self.problem(pair)?;
-        self.explain_problem(&instance, &problem, control)
+        let solution = self.solve_shuffled(&problem, &mut Workspace::with_control(control))?;
+        let without = |(left, right): (usize, usize), work: &mut Workspace| {
+            let mut without = problem.clone();
+            without.node[[left, right]] = f64::NEG_INFINITY;
+            self.solve_shuffled(&without, work)
+        };
+        self.explain_solution((&instance, &problem), solution, without, control)
     }
 
-    /// [`Self::explain`] for a problem that is at hand.
-    pub(crate) fn explain_problem(
+    /// Why a solution is as it is, where it is known how to find the best one without a pair.
+    pub(crate) fn explain_solution(
         &self,
-        instance: &Instance,
-        problem: &Compatibility,
+        (instance, problem): (&Instance, &Compatibility),
+        solution: Solution,
+        without: impl Fn((usize, usize), &mut Workspace) -> Result<Solution> + Sync,
         control: &Control,
     ) -> Result<Explanation> {
-        let solution = self.solve_shuffled(problem, &mut Workspace::with_control(control))?;
         let features = instance.joint_features(&solution.matching)?;
         let shares = shares(problem, &solution.matching)?;
         let weights = self.weights();
@@ -84,9 +92,7 @@ impl Model {
             if control.interrupted() {
                 return Ok(None);
             }
-            let mut without = problem.clone();
-            without.node[[left, right]] = f64::NEG_INFINITY;
-            let other = self.solve_shuffled(&without, work)?;
+            let other = without((left, right), work)?;
             let comparable =
                 other.matching.matched_count() == solution.matching.matched_count() || problem.unmatched.is_some();
             let alternative = if comparable {
@@ -97,6 +103,7 @@ impl Model {
                     margin: solution.score - other.score,
                     proven: solution.status == Status::Optimal && other.status == Status::Optimal,
                     contributions: difference.map(|(weight, (with, without))| weight * (with - without)).collect(),
+                    nodes: decided_by(problem, &solution.matching, &other.matching),
                 })
             } else {
                 None
@@ -114,6 +121,36 @@ impl Model {
         let missing = found.iter().filter(|reasons| reasons.is_none()).count();
         Ok(Explanation { solution, matches: found.into_iter().flatten().collect(), missing })
     }
+}
+
+/// Which left nodes decide that one matching scores more than another; the parts add up to the difference. A node that goes elsewhere
+/// has the difference of its own scores. An edge between it and a node that stays belongs to the one that stays: its
+/// place speaks for or against the move. An edge between two that both go elsewhere belongs half to either.
+fn decided_by(problem: &Compatibility, matching: &Matching, other: &Matching) -> Vec<f64> {
+    let moves = |i: usize| matching.right_of(i) != other.right_of(i);
+    let own = |matching: &Matching, i: usize| match matching.right_of(i) {
+        Some(k) => problem.node[[i, k]],
+        None => problem.unmatched.as_ref().map_or(0.0, |scores| scores[i]),
+    };
+    let difference = |i: usize| if moves(i) { own(matching, i) - own(other, i) } else { 0.0 };
+    let mut parts: Vec<f64> = (0..matching.left_count()).map(difference).collect();
+    let Some(edges) = &problem.edge else { return parts };
+    for (number, &[i, j]) in edges.left_edges().ends().iter().enumerate() {
+        let value = |matching: &Matching| {
+            let ends = matching.right_of(i).zip(matching.right_of(j));
+            ends.and_then(|(k, l)| edges.right_edges().find(k, l)).map_or(0.0, |at| edges.value(number, at))
+        };
+        let shares = match (moves(i), moves(j)) {
+            (false, false) => continue,
+            (true, true) => [0.5, 0.5],
+            (true, false) => [0.0, 1.0],
+            (false, true) => [1.0, 0.0],
+        };
+        let difference = value(matching) - value(other);
+        parts[i] += shares[0] * difference;
+        parts[j] += shares[1] * difference;
+    }
+    parts
 }
 
 /// The part of each left node in the score of a matching; they add up to it. An edge score belongs half to either end.

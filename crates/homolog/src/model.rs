@@ -247,8 +247,8 @@ impl Model {
                 }
                 Ok(model)
             }
-            Outcome::Atlas(atlas) => {
-                let mut model = Self::of_atlas((**atlas).clone())?;
+            Outcome::Atlas { atlas, weights } => {
+                let mut model = Self::of_atlas((**atlas).clone(), weights)?;
                 model.training = Some(TrainingRecord::of_choice(atlas.specimens, selected.record()));
                 Ok(model)
             }

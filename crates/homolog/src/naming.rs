@@ -1,34 +1,38 @@
 //! Models that name: a [`Model`] with an [`Atlas`]. It names the points of a specimen, says why, and matches two specimens by naming
 //! both.
 
-use crate::atlas::{Atlas, AtlasSettings, Call, Naming, Presence, Search};
+use crate::atlas::{Atlas, AtlasSettings, Call, Naming, Presence, Search, naming_without};
 use crate::explain::Explanation;
+use crate::features::ImageDescriptor;
 use crate::graph::{Graph, Pair};
+use crate::learn::Evidence;
 use crate::matching::{Exact, Method, Solution, Status, Workspace};
 use crate::model::Model;
 use crate::{Control, Error, Result};
 use std::collections::BTreeMap;
 
 impl Model {
-    /// A model that names points by an atlas. Every kind of evidence counts as its likelihood says.
+    /// A model that names points by an atlas, with these weights for the kinds of evidence.
     ///
     /// # Errors
-    /// An atlas that is not one.
-    pub fn of_atlas(atlas: Atlas) -> Result<Self> {
+    /// An atlas that is not one; weights too many or too few.
+    pub fn of_atlas(atlas: Atlas, weights: &[f64]) -> Result<Self> {
         atlas.check()?;
-        let weights = atlas.start_weights();
-        let mut model = Self::new(atlas.features(), Method::Exact(Exact::default()), &weights, None)?;
+        let mut model = Self::new(atlas.features(), Method::Exact(Exact::default()), weights, None)?;
         model.atlas = Some(atlas);
         Ok(model)
     }
 
-    /// Learns an atlas from labelled specimens and calibrates its confidences by leaving out each specimen in turn. An interrupt leaves
-    /// them out.
+    /// Learns an atlas from labelled specimens, how much each kind of evidence counts, and its confidences, both by leaving out each
+    /// specimen in turn. An interrupt leaves out what is not done by then. With it comes how the weights were learned.
     ///
     /// # Errors
     /// As [`Atlas::learn`].
-    pub fn fit_atlas(specimens: &[&Graph], settings: &AtlasSettings, control: &Control) -> Result<Self> {
-        Self::of_atlas(Atlas::learn(specimens, settings)?.calibrated(specimens, settings, control)?)
+    pub fn fit_atlas(specimens: &[&Graph], settings: &AtlasSettings, control: &Control) -> Result<(Self, Evidence)> {
+        let atlas = Atlas::learn(specimens, settings)?;
+        let evidence = Evidence::learn(&atlas, specimens, settings, &control.part(0, 2))?;
+        let atlas = atlas.calibrated(specimens, settings, &evidence.weights, &control.part(1, 2))?;
+        Ok((Self::of_atlas(atlas, &evidence.weights)?, evidence))
     }
 
     /// The atlas of a model that names.
@@ -47,6 +51,7 @@ impl Model {
     }
 
     /// Names the points of a specimen and says why: left are the landmarks of the atlas, right the points, in the pose that was found.
+    /// The alternatives are those that the margins of [`Naming::calls`] are of: not proven to be the best.
     ///
     /// # Errors
     /// As [`Self::name`].
@@ -58,7 +63,16 @@ impl Model {
         if atlas.presence_in(specimen) == Presence::Complete {
             problem.unmatched = None;
         }
-        self.explain_problem(&instance, &problem, control)
+        let solution = naming.solution(&problem)?;
+        let matching = solution.matching.clone();
+        let without = |pair: (usize, usize), work: &mut Workspace| naming_without(&problem, &matching, pair, work);
+        self.explain_solution((&instance, &problem), solution, without, control)
+    }
+
+    /// How the model looks at pictures: these numbers have to be among the attributes of its graphs.
+    #[must_use]
+    pub fn image_descriptors(&self) -> Vec<ImageDescriptor> {
+        self.atlas.as_ref().map_or_else(|| self.features.image_descriptors(), |atlas| atlas.images.clone())
     }
 
     fn needed_atlas(&self) -> Result<&Atlas> {

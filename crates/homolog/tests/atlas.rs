@@ -207,13 +207,15 @@ fn confidences_come_from_leaving_specimens_out() {
     let mut maker = Maker::new(23, 2, 8);
     let specimens = maker.noisy_specimens(10, 0.35);
     let atlas = Atlas::learn(&refs(&specimens), &AtlasSettings::default()).unwrap();
-    let atlas = atlas.calibrated(&refs(&specimens), &AtlasSettings::default(), &homolog::Control::new()).unwrap();
+    let weights = atlas.start_weights();
+    let (settings, control) = (AtlasSettings::default(), homolog::Control::new());
+    let atlas = atlas.calibrated(&refs(&specimens), &settings, &weights, &control).unwrap();
     let calibration = atlas.calibration.unwrap();
     assert!(calibration.names == 80 && calibration.right > 20 && calibration.slope >= 0.0, "{calibration:?}");
     let naming = atlas.name(&maker.specimen(), &mut Workspace::new()).unwrap();
     assert!(naming.calls.iter().all(|call| call.confidence.is_some_and(|c| (0.0..=1.0).contains(&c))));
     let alone = Atlas::learn(&[&specimens[0]], &AtlasSettings::default()).unwrap();
-    let alone = alone.calibrated(&[&specimens[0]], &AtlasSettings::default(), &homolog::Control::new()).unwrap();
+    let alone = alone.calibrated(&[&specimens[0]], &settings, &weights, &control).unwrap();
     assert_eq!(alone.calibration, None);
 }
 

@@ -4,7 +4,7 @@ mod common;
 
 use common::house::house;
 use homolog::Control;
-use homolog::experiment::Split;
+use homolog::data::Split;
 use homolog::features::FeatureMap;
 use homolog::learn::{MaxMargin, Oracle, evaluate};
 use homolog::loss::Hamming;

@@ -5,8 +5,8 @@ mod data_sets;
 
 use common::rng;
 use data_sets::random_data_set;
+use homolog::data::Split;
 use homolog::data::dataset::{DataSet, LabelledPair, NamedGraph};
-use homolog::experiment::Split;
 use homolog::graph::Graph;
 use homolog::matching::{Constraint, Matching};
 use proptest::prelude::*;

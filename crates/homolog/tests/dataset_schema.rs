@@ -7,8 +7,8 @@ mod json_schema;
 
 use common::rng;
 use data_sets::random_data_set;
+use homolog::data::Split;
 use homolog::data::dataset::DataSet;
-use homolog::experiment::Split;
 use json_schema::Schema;
 use serde_json::Value;
 use std::path::Path;

@@ -1,8 +1,8 @@
 //! Files of version 1, kept as they were written: every later version reads them, and a model of then matches as it did then.
 #![expect(clippy::unwrap_used, reason = "a panic is a test's report")]
 
+use homolog::data::Split;
 use homolog::data::dataset::DataSet;
-use homolog::experiment::Split;
 use homolog::matching::{Constraint, Workspace};
 use homolog::model::Model;
 use serde::Deserialize;

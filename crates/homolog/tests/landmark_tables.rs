@@ -6,10 +6,10 @@ mod data_sets;
 
 use common::{data_folder, rng};
 use data_sets::random_data_set;
+use homolog::data::Split;
 use homolog::data::dataset::{DataSet, LabelledPair, NamedGraph, match_by_name};
 use homolog::data::landmarks::{LandmarkTable, write};
 use homolog::data::{house, matches};
-use homolog::experiment::Split;
 use homolog::geometry::delaunay;
 use homolog::graph::{Attributes, Graph};
 use homolog::matching::{Constraint, Matching};

@@ -1,8 +1,8 @@
 //! Which pairs are made of specimens, and what they are for.
 #![expect(clippy::unwrap_used, reason = "a panic is a test's report")]
 
+use homolog::data::Split;
 use homolog::data::dataset::{DataSet, NamedGraph, Pairing, SplitBy};
-use homolog::experiment::Split;
 use homolog::graph::Graph;
 use std::collections::BTreeSet;
 use std::sync::Arc;

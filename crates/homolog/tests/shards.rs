@@ -2,9 +2,9 @@
 //! what they should be.
 #![expect(clippy::unwrap_used, reason = "a panic is a test's report")]
 
+use homolog::data::Split;
 use homolog::data::dataset::{DataSet, LabelledPair, NamedGraph};
 use homolog::data::shards::{Manifest, read_shard};
-use homolog::experiment::Split;
 use homolog::features::{Common, FeatureMap, FeatureSet};
 use homolog::graph::Graph;
 use homolog::learn::shards::{Order, Purpose, Reply, Shard, ShardCheckpoint, ShardTrainer, Worker};

@@ -2,10 +2,11 @@
 #![expect(clippy::unwrap_used, reason = "a panic is a test's report")]
 
 use homolog::Control;
+use homolog::data::Split;
 use homolog::data::landmarks::{self, LandmarkTable};
 use homolog::data::turntable::Turntable;
 use homolog::data::{house, qaplib};
-use homolog::experiment::{Sequence, Split};
+use homolog::experiment::Sequence;
 use homolog::features::FeatureMap;
 use homolog::geometry::{GreyImage, Susan, delaunay};
 use homolog::graph::Graph;

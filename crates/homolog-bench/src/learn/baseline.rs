@@ -5,7 +5,7 @@ use super::measure::{Outcome, Timing, fit, pool, time};
 use crate::linear::duration;
 use anyhow::Result;
 use homolog::Control;
-use homolog::experiment::Split;
+use homolog::data::Split;
 use homolog::learn::{Example, MaxMargin, evaluate};
 use homolog::loss::Hamming;
 use homolog::matching::Linear;

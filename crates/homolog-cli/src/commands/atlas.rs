@@ -1,21 +1,21 @@
-//! `homolog experiment atlas`: how well points are named from so many labelled specimens; and `train --features atlas`.
+//! `homolog experiment atlas`: how well points are named from so many labelled specimens.
 
 use super::name::{atlas_picture, write_picture};
 use crate::inputs::Input;
 use crate::progress::{Watch, stop_is_wanted};
 use crate::{Ending, files};
 use anyhow::{Context, Result, bail};
+use homolog::Control;
 use homolog::atlas::{Atlas, AtlasSettings, Pose, Presence, Search};
 use homolog::experiment::{NamingMethod, Spoiling, Tally, names_of, split};
 use homolog::graph::Graph;
-use homolog::learn::Evaluation;
+use homolog::learn::{Evaluation, Evidence};
 use homolog::matching::{Status, Workspace};
-use homolog::model::Model;
 use homolog_viz::{LossChart, Measurement, Series};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 
 /// Names the points of specimens by an atlas of others
@@ -31,6 +31,7 @@ Examples:
   homolog experiment atlas wings.csv --out report
   homolog experiment atlas hummingbirds.csv --specimens 5,10 --missing 0,0.2,0.3
   homolog experiment atlas worms.csv --leave-one-out -o worms.json")]
+#[expect(clippy::struct_excessive_bools, reason = "switches of a command")]
 pub(super) struct Arguments {
     /// A landmark table (.csv), a folder with landmarks.csv, or a data set; every specimen with names
     data: PathBuf,
@@ -52,6 +53,9 @@ pub(super) struct Arguments {
     /// Learn from all specimens but one and name that one, in turn
     #[arg(long, conflicts_with_all = ["specimens", "splits"])]
     leave_one_out: bool,
+    /// Count every kind of evidence as its likelihood says, without learning how much each is to count
+    #[arg(long)]
+    plain: bool,
     /// Search only, without proof
     #[arg(long)]
     quick: bool,
@@ -151,14 +155,14 @@ fn trials(graphs: &[&Graph], case: &Case, arguments: &Arguments) -> Result<Vec<T
     };
     let mut all = Vec::new();
     for (seed, train, test) in splits {
-        let atlas = case.method.reduced(&learn(graphs, &train, case, seed)?);
+        let (atlas, weights) = learn(graphs, &train, case, (seed, arguments.plain))?;
         let spoiling = Spoiling { turned: case.pose == PoseName::Rotated, missing: case.missing };
         let search = if arguments.quick { Search::Quick } else { Search::Proof };
-        let weights = atlas.start_weights();
+        let weights = &weights;
         let one = |&at: &usize| -> Result<Trial> {
             let unnamed = spoiling.spoil(graphs[at], seed * 10_000 + at as u64)?;
             let start = Instant::now();
-            let naming = atlas.name_with(&unnamed.graph, &weights, search, &mut Workspace::new())?;
+            let naming = atlas.name_with(&unnamed.graph, weights, search, &mut Workspace::new())?;
             let seconds = start.elapsed().as_secs_f64();
             let tally = Tally::of(&names_of(&atlas, &naming), &unnamed.truth);
             Ok(Trial { tally, proven: naming.status == Status::Optimal, seconds })
@@ -169,8 +173,8 @@ fn trials(graphs: &[&Graph], case: &Case, arguments: &Arguments) -> Result<Vec<T
 }
 
 /// The atlas of the training specimens, which are turned where the others are. That, and that points will be missing, is told to it; all
-/// else it finds itself.
-fn learn(graphs: &[&Graph], train: &[usize], case: &Case, seed: u64) -> Result<Atlas> {
+/// else it finds itself. The atlas of another method is reduced, and counts everything as its likelihood says.
+fn learn(graphs: &[&Graph], train: &[usize], case: &Case, (seed, plain): (u64, bool)) -> Result<(Atlas, Vec<f64>)> {
     let turned = Spoiling { turned: case.pose == PoseName::Rotated, missing: 0.0 };
     let turn = |&at: &usize| -> Result<Graph> {
         let names = graphs[at].names().context("a specimen has no names")?.to_vec();
@@ -180,9 +184,13 @@ fn learn(graphs: &[&Graph], train: &[usize], case: &Case, seed: u64) -> Result<A
     let settings = AtlasSettings {
         pose: (case.pose == PoseName::Rotated).then_some(Pose::Rotated),
         presence: (case.missing > 0.0).then_some(Presence::Partial),
+        plain: plain || case.method != NamingMethod::Atlas,
         ..AtlasSettings::default()
     };
-    Ok(Atlas::learn(&specimens.iter().collect::<Vec<_>>(), &settings)?)
+    let specimens: Vec<&Graph> = specimens.iter().collect();
+    let atlas = case.method.reduced(&Atlas::learn(&specimens, &settings)?);
+    let evidence = Evidence::learn(&atlas, &specimens, &settings, &Control::new())?;
+    Ok((atlas, evidence.weights))
 }
 
 fn row(case: &Case, trials: &[Trial]) -> Value {
@@ -262,49 +270,4 @@ fn chart(rows: &[Value]) -> String {
         ..LossChart::default()
     }
     .to_svg()
-}
-
-/// `homolog train --features atlas`: learns from every specimen that has names, and calibrates.
-pub(super) fn train(data: &Path, output: &Path, watch: &Watch) -> Result<Ending> {
-    let input = Input::load(data)?;
-    let named = |graph: &&Graph| graph.names().is_some_and(|names| names.iter().any(|name| !name.is_empty()));
-    let specimens: Vec<&Graph> = input.data.graphs().iter().map(|graph| &*graph.graph).filter(named).collect();
-    if specimens.is_empty() {
-        bail!("{}: no specimen has names to learn from", data.display());
-    }
-    let model = Model::fit_atlas(&specimens, &AtlasSettings::default(), &watch.control(""))?;
-    watch.end();
-    let atlas = model.atlas().context("the model has no atlas")?;
-    let mut text = String::new();
-    writeln!(
-        text,
-        "Learned an atlas of {} landmarks and {} edges from {} specimens.",
-        atlas.landmarks.len(),
-        atlas.edges.len(),
-        atlas.specimens
-    )?;
-    let lie = if atlas.pose == Pose::AsGiven {
-        "They lie alike; new ones are expected to"
-    } else {
-        "They are turned; new ones may be"
-    };
-    let all = if atlas.presence == Presence::Complete {
-        "every landmark is there"
-    } else {
-        "landmarks may be missing and points may be nobody"
-    };
-    writeln!(text, "{lie}; {all}.")?;
-    match &atlas.calibration {
-        Some(calibration) => writeln!(
-            text,
-            "Each left out in turn and named by the others: {} of {} names right ({:.2} %).",
-            calibration.right,
-            calibration.names,
-            100.0 * calibration.right as f64 / calibration.names.max(1) as f64
-        )?,
-        None => writeln!(text, "Names come without confidences: there is nothing to calibrate them by.")?,
-    }
-    files::write(output, model.to_json()?.as_bytes())?;
-    files::print(format!("{text}Wrote {}.\n", output.display()).as_bytes())?;
-    Ok(if stop_is_wanted() { Ending::Stopped } else { Ending::Done })
 }

@@ -5,7 +5,7 @@ use crate::progress::say;
 use crate::{Ending, files, pictures};
 use anyhow::{Context, Result, bail};
 use homolog::geometry::{Corners, GreyImage, Susan};
-use homolog_viz::{PointPicture, View, svg_to_png};
+use homolog_viz::{GreyPicture, PointPicture, View, svg_to_png};
 use std::path::{Path, PathBuf};
 
 /// Finds corners in pictures
@@ -61,12 +61,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     Ok(Ending::Done)
 }
 
-fn draw(path: &Path, name: &str, corners: &Corners, grey: pictures::Grey) -> Result<()> {
+fn draw(path: &Path, name: &str, corners: &Corners, grey: GreyPicture) -> Result<()> {
     let points = corners.points.rows().into_iter().map(|point| [point[0], point[1]]).collect();
     let view = View {
         caption: format!("{name}: {} corners", corners.count()),
         points,
-        picture: Some(grey.into_viz()),
+        picture: Some(grey),
         ..View::default()
     };
     let svg = PointPicture { title: format!("Corners of {name}"), view }.to_svg();

@@ -4,8 +4,9 @@ use crate::inputs::Input;
 use crate::progress::{Watch, stop_is_wanted};
 use crate::{Ending, settings};
 use anyhow::{Result, bail};
-use homolog::experiment::Split;
+use homolog::data::Split;
 use homolog::learn::{Confusions, Evaluation, Example, Prediction, predict};
+use homolog::loss::LossKind;
 use homolog::model::Model;
 use serde_json::json;
 use std::fmt::Write;
@@ -21,7 +22,8 @@ instead: 0 of 210 wrong does not mean that none ever will be. Ctrl-C and --time-
 Examples:
   homolog evaluate model.json faces.json
   homolog evaluate model.json faces.json --split test --matcher frank-wolfe
-  homolog evaluate model.json faces.json --worst 20 -o result.json")]
+  homolog evaluate model.json faces.json --worst 20 -o result.json
+  homolog evaluate atlas.json others.csv --picture reliability.png")]
 pub(crate) struct Arguments {
     /// The model file
     model: PathBuf,
@@ -39,6 +41,9 @@ pub(crate) struct Arguments {
     /// End after this many seconds with the pairs that are done by then
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     time_limit: Option<f64>,
+    /// Draw how far the confidences of a model that names can be believed, as .svg or .png
+    #[arg(long, value_name = "FILE")]
+    picture: Option<PathBuf>,
     /// How many of the worst pairs, the worst landmarks and the most frequent confusions to list
     #[arg(long, default_value_t = 10)]
     worst: usize,
@@ -58,13 +63,22 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     let limit = arguments.time_limit.map(super::seconds).transpose()?;
     let model = super::read_model(&arguments.model)?;
     if model.atlas().is_some() {
-        let (text, value) =
-            super::naming_report::evaluate(&model, &Input::load(&arguments.data)?, limit, arguments.worst)?;
+        let input = Input::load(&arguments.data)?.with_pairs()?.seen_by(&model.image_descriptors())?;
+        let loss = arguments.loss.as_deref().map_or(Ok(LossKind::default()), settings::loss)?;
+        let (text, value) = super::naming_report::evaluate(
+            &model,
+            &input,
+            loss,
+            (limit, arguments.worst, arguments.picture.as_deref()),
+        )?;
         super::give(&text, &value, arguments.json, arguments.output.as_deref())?;
         return Ok(if stop_is_wanted() { Ending::Stopped } else { Ending::Done });
     }
+    if arguments.picture.is_some() {
+        bail!("--picture draws the confidences of names, and this model matches pairs");
+    }
     let matcher = arguments.matcher.as_deref().map_or(Ok(model.matcher.clone()), settings::matcher)?;
-    let input = Input::load(&arguments.data)?.with_pairs()?.seen_by(&model.features.image_descriptors())?;
+    let input = Input::load(&arguments.data)?.with_pairs()?.seen_by(&model.image_descriptors())?;
     let trained_for = model.training.as_ref().map(|record| record.loss).unwrap_or_default();
     let loss = arguments.loss.as_deref().map_or(Ok(trained_for), settings::loss)?;
     let is_wanted =
@@ -197,12 +211,14 @@ impl Report<'_> {
             let name = split.map_or("no split", Split::name);
             let shown = if split.is_none() && part.losses.len() == done { "all pairs" } else { name };
             let count = part.losses.len();
-            write!(text, "  {shown:10}  {}  {count:>5} pairs", loss(&part))?;
+            write!(text, "  {shown:10}  {}  {count:>5} pairs", part.summary())?;
             let before = self.before.map(of_split).filter(|before| !before.losses.is_empty());
             match &before {
-                Some(before) if before.losses.len() == count => write!(text, "   before learning {}", loss(before))?,
+                Some(before) if before.losses.len() == count => {
+                    write!(text, "   before learning {}", before.summary())?;
+                }
                 Some(before) => {
-                    write!(text, "   before learning {} on {} of them", loss(before), before.losses.len())?;
+                    write!(text, "   before learning {} on {} of them", before.summary(), before.losses.len())?;
                 }
                 None if self.before.is_some() => write!(text, "   before learning: no time to measure it")?,
                 None => {}
@@ -236,13 +252,5 @@ impl Report<'_> {
     fn pair(&self, all: &Evaluation, at: usize) -> serde_json::Value {
         let pair = self.pair_of(all, at);
         json!({"left": self.id(pair.left), "right": self.id(pair.right), "split": pair.split, "loss": all.losses[at]})
-    }
-}
-
-/// A mean loss with how certain it is.
-fn loss(part: &Evaluation) -> String {
-    match part.interval() {
-        Some([low, high]) => format!("{:.4} ({low:.4} to {high:.4})", part.mean()),
-        None => format!("{:.4} ± {:.4}", part.mean(), part.standard_error()),
     }
 }

@@ -56,13 +56,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     let (pair, [left, right], explanation) = match (&arguments.right, model.atlas()) {
         (Some(right), None) => {
             let input = PairInput::load(arguments.data.as_ref(), &arguments.left, right)?;
-            let input = input.seen_by(&model.features.image_descriptors())?;
+            let input = input.seen_by(&model.image_descriptors())?;
             let pair = input.pair();
             let explanation = model.explain(&pair, &control)?;
             (pair, [input.left.id, input.right.id], explanation)
         }
         (None, Some(atlas)) => {
-            let input = PairInput::load(arguments.data.as_ref(), &arguments.left, &arguments.left)?;
+            let input =
+                PairInput::load(arguments.data.as_ref(), &arguments.left, &arguments.left)?.seen_by(&atlas.images)?;
             let specimen = input.pair().right;
             let explanation = model.explain_naming(&specimen, &control)?;
             let pair = Pair::new(Arc::new(atlas.graph(atlas.presence_in(&specimen))?), specimen);
@@ -98,12 +99,21 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
         for (feature, part) in strongest(&other.contributions, arguments.features) {
             writeln!(text, "  {part:>+12.6}  {}", names[feature])?;
         }
+        if !model.features.edge.is_empty() {
+            let decided = strongest(&other.nodes, arguments.features);
+            let decided = decided.iter().map(|&(node, part)| format!("{} {part:+.3}", node_name(&pair.left, node)));
+            writeln!(text, "  decided by where they lie: {}", decided.collect::<Vec<_>>().join(", "))?;
+        }
     }
     let one = |reasons: &Reasons| {
         let other = reasons.alternative.as_ref();
         let features: Option<serde_json::Map<_, _>> = other.map(|other| {
             let parts = names.iter().zip(&other.contributions);
             parts.map(|(name, &part)| ((*name).to_string(), json!(part))).collect()
+        });
+        let nodes: Option<serde_json::Map<_, _>> = other.map(|other| {
+            let parts = strongest(&other.nodes, other.nodes.len());
+            parts.into_iter().map(|(node, part)| (node_name(&pair.left, node), json!(part))).collect()
         });
         json!({
             "left": node_name(&pair.left, reasons.left),
@@ -113,6 +123,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
             "proven": other.map(|other| other.proven),
             "runner_up": other.and_then(|other| other.right).map(|right| node_name(&pair.right, right)),
             "features": features,
+            "nodes": nodes,
         })
     };
     let reasons: Vec<_> = matches.iter().map(one).collect();

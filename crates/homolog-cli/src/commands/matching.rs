@@ -92,7 +92,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     let inputs = arguments.inputs(graphs)?;
     let model = arguments.model(model, &inputs)?;
     let (count, watch) = (inputs.len(), Watch::new(None));
-    let seen = model.features.image_descriptors();
+    let seen = model.image_descriptors();
     let mut answers = Vec::new();
     for (number, input) in inputs.into_iter().enumerate() {
         if stop_is_wanted() && number > 0 {

@@ -57,7 +57,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     let atlas = model.atlas().with_context(|| {
         format!("{} has no atlas: it matches, it does not name; use train --features atlas", arguments.model.display())
     })?;
-    let loaded = arguments.specimens.iter().map(|path| Input::load(path)).collect::<Result<Vec<_>>>()?;
+    let load = |path: &PathBuf| Input::load(path)?.seen_by(&model.image_descriptors());
+    let loaded = arguments.specimens.iter().map(load).collect::<Result<Vec<_>>>()?;
     let specimens: Vec<&NamedGraph> = loaded.iter().flat_map(|input| input.data.graphs()).collect();
     if arguments.picture.is_some() && specimens.len() != 1 {
         bail!("--picture draws one specimen, and here are {}", specimens.len());

@@ -1,15 +1,22 @@
 //! `evaluate` on a model that names: names compared with those in the data, and how far confidences can be believed.
 
+use super::name::write_picture;
 use crate::inputs::Input;
 use crate::progress::Watch;
 use anyhow::{Context, Result, bail};
+use homolog::atlas::Naming;
 use homolog::experiment::{Tally, Truth, names_of};
+use homolog::features::FeatureMap;
 use homolog::graph::Graph;
+use homolog::learn::{Evaluation, wilson};
+use homolog::loss::LossKind;
 use homolog::matching::{Status, Workspace};
 use homolog::model::Model;
+use homolog_viz::{LossChart, Measurement, Series};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 use std::fmt::Write;
+use std::path::Path;
 use std::time::Duration;
 
 /// Bins of the reliability diagram.
@@ -22,10 +29,16 @@ struct Named {
     proven: bool,
     /// Confidence, and whether the name was right.
     calls: Vec<(f64, bool)>,
+    naming: Naming,
 }
 
 /// Names every specimen that has names and compares: a text and the same as JSON.
-pub(super) fn evaluate(model: &Model, input: &Input, limit: Option<Duration>, worst: usize) -> Result<(String, Value)> {
+pub(super) fn evaluate(
+    model: &Model,
+    input: &Input,
+    loss: LossKind,
+    (limit, worst, picture): (Option<Duration>, usize, Option<&Path>),
+) -> Result<(String, Value)> {
     let atlas = model.atlas().context("the model has no atlas")?;
     let watch = Watch::new(limit);
     let control = watch.control("");
@@ -39,11 +52,13 @@ pub(super) fn evaluate(model: &Model, input: &Input, limit: Option<Duration>, wo
         let right = |call: &homolog::atlas::Call| names[call.point] == atlas.landmarks[call.landmark].name;
         let calls = calls.filter_map(|call| Some((call.confidence?, right(call)))).collect();
         let tally = Tally::of(&names_of(atlas, &naming), &truth);
-        Ok(Some(Named { id: named.id.clone(), tally, proven: naming.status == Status::Optimal, calls }))
+        let proven = naming.status == Status::Optimal;
+        Ok(Some(Named { id: named.id.clone(), tally, proven, calls, naming }))
     };
     let named = input.data.graphs().par_iter().map(name).collect::<Result<Vec<_>>>()?;
     let ended_by = watch.ended_by();
     watch.end();
+    let pairs = matched(&named, input, loss)?;
     let mut named: Vec<Named> = named.into_iter().flatten().collect();
     let with_names = input.data.graphs().iter().filter(|one| one.graph.names().is_some()).count();
     if let (Some(ended_by), true) = (ended_by, named.is_empty() && with_names > 0) {
@@ -70,17 +85,20 @@ pub(super) fn evaluate(model: &Model, input: &Input, limit: Option<Duration>, wo
         tally.found(),
         tally.f1()
     )?;
+    if !pairs.losses.is_empty() {
+        writeln!(text, "Joined by name: {} loss {} on {} pairs", loss.name(), pairs.summary(), pairs.losses.len())?;
+    }
     let bins = reliability(&named);
+    if let Some(path) = picture {
+        if bins.is_empty() {
+            bail!("--picture: the model gives no confidences (it was learned from one specimen alone)");
+        }
+        write_picture(path, &reliability_picture(&bins))?;
+    }
     if !bins.is_empty() {
         writeln!(text, "Confidence      names   right")?;
         for bin in &bins {
-            let (from, to) = (bin["from"].as_f64().unwrap_or(0.0), bin["to"].as_f64().unwrap_or(1.0));
-            writeln!(
-                text,
-                "  {from:.1} to {to:.1}  {:>7}  {:>6.4}",
-                bin["names"].as_u64().unwrap_or(0),
-                bin["right"].as_f64().unwrap_or(0.0)
-            )?;
+            writeln!(text, "  {:.1} to {:.1}  {:>7}  {:>6.4}", bin.from, bin.to, bin.names, bin.share())?;
         }
     }
     named.sort_by(|a, b| a.tally.found().total_cmp(&b.tally.found()));
@@ -98,31 +116,85 @@ pub(super) fn evaluate(model: &Model, input: &Input, limit: Option<Duration>, wo
         "recall": tally.found(),
         "f1": tally.f1(),
         "proven": proven,
-        "reliability": bins,
+        "reliability": bins.iter().map(Bin::value).collect::<Vec<_>>(),
+        "loss": loss.name(),
+        "pair_loss": (!pairs.losses.is_empty()).then(|| json!({"loss": pairs.mean(), "stderr": pairs.standard_error(), "pairs": pairs.losses.len()})),
         "specimens": named.iter().map(specimen).collect::<Vec<_>>(),
     });
     Ok((text, value))
 }
 
-/// In each bin of confidences: how many names, their mean confidence, and the share that is right.
-fn reliability(named: &[Named]) -> Vec<Value> {
-    let mut bins = [(0_usize, 0.0, 0_usize); BINS];
+/// The losses of the labelled pairs whose specimens were both named, joined by name.
+fn matched(named: &[Option<Named>], input: &Input, loss: LossKind) -> Result<Evaluation> {
+    let (labelled, numbers) = input.data.labelled(|_| true)?;
+    let examples = labelled.examples(&FeatureMap::nothing(), loss.loss())?;
+    let mut losses = Vec::new();
+    for (example, number) in examples.iter().zip(numbers) {
+        let pair = &input.data.pairs()[number];
+        if let (Some(left), Some(right)) = (&named[pair.left], &named[pair.right]) {
+            losses.push(example.whole_loss(&left.naming.join(&right.naming)?));
+        }
+    }
+    Ok(Evaluation { losses, ..Evaluation::default() })
+}
+
+/// The share of right names against their confidence, beside the line where the two agree.
+fn reliability_picture(bins: &[Bin]) -> String {
+    let point = |bin: &Bin| {
+        let ([low, high], share) = (wilson(bin.right, bin.names), bin.share());
+        Measurement { x: bin.confidence, y: share, error: [share - low, high - share] }
+    };
+    let exact = |x: f64| Measurement { x, y: x, error: [0.0; 2] };
+    let names: usize = bins.iter().map(|bin| bin.names).sum();
+    LossChart {
+        title: "How far confidences can be believed".to_string(),
+        x_label: format!("confidence ({names} names; bars are 95 % intervals)"),
+        y_label: "share of names that are right".to_string(),
+        series: vec![
+            Series { name: "names".to_string(), points: bins.iter().map(point).collect(), dashed: false },
+            Series { name: "as stated".to_string(), points: vec![exact(0.0), exact(1.0)], dashed: true },
+        ],
+        ..LossChart::default()
+    }
+    .to_svg()
+}
+
+/// Names of about the same confidence.
+#[derive(Default)]
+struct Bin {
+    from: f64,
+    to: f64,
+    names: usize,
+    right: usize,
+    /// Their mean.
+    confidence: f64,
+}
+
+impl Bin {
+    /// The share that is right.
+    fn share(&self) -> f64 {
+        self.right as f64 / self.names as f64
+    }
+
+    fn value(&self) -> Value {
+        let Self { from, to, names, confidence, .. } = self;
+        json!({"from": from, "to": to, "names": names, "confidence": confidence, "right": self.share()})
+    }
+}
+
+/// Every bin of confidences that has a name.
+fn reliability(named: &[Named]) -> Vec<Bin> {
+    let edge = |at: usize| at as f64 / BINS as f64;
+    let mut bins: Vec<Bin> = (0..BINS).map(|at| Bin { from: edge(at), to: edge(at + 1), ..Bin::default() }).collect();
     for &(confidence, right) in named.iter().flat_map(|one| &one.calls) {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a small count")]
-        let bin = ((confidence * BINS as f64) as usize).min(BINS - 1);
-        bins[bin] = (bins[bin].0 + 1, bins[bin].1 + confidence, bins[bin].2 + usize::from(right));
+        let bin = &mut bins[((confidence * BINS as f64) as usize).min(BINS - 1)];
+        bin.names += 1;
+        bin.right += usize::from(right);
+        bin.confidence += (confidence - bin.confidence) / bin.names as f64;
     }
-    let filled = bins.iter().enumerate().filter(|(_, bin)| bin.0 > 0);
-    let value = |(at, &(names, sum, right)): (usize, &(usize, f64, usize))| {
-        json!({
-            "from": at as f64 / BINS as f64,
-            "to": (at + 1) as f64 / BINS as f64,
-            "names": names,
-            "confidence": sum / names as f64,
-            "right": right as f64 / names as f64,
-        })
-    };
-    filled.map(value).collect()
+    bins.retain(|bin| bin.names > 0);
+    bins
 }
 
 /// The same points and attributes: who names must not see names.

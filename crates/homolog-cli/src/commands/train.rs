@@ -1,5 +1,6 @@
 //! `homolog train`: from labelled pairs to a model file.
 
+mod atlas;
 mod from_shards;
 
 use super::short;
@@ -8,10 +9,10 @@ use crate::progress::{Watch, note, stop_is_wanted};
 use crate::training::FileKeeper;
 use crate::{Ending, files, selection, settings};
 use anyhow::{Context, Result, bail};
-use homolog::experiment::Split;
+use homolog::data::Split;
 use homolog::features::{FeatureMap, Gradients, ImageDescriptor, Pose, Turns};
 use homolog::learn::{
-    Centre, Checkpoint, Choice, Example, LearnerKind, Oracle, TEACHING_TURN, Trained, Trainer, TrainingSet,
+    Centre, Checkpoint, Choice, Evaluation, Example, LearnerKind, Oracle, TEACHING_TURN, Trained, Trainer, TrainingSet,
     ValidatedBy, default_matcher, evaluate, fingerprint, weight_rules,
 };
 use homolog::loss::LossKind;
@@ -160,8 +161,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     }
     let checkpoint = arguments.checkpoint.as_deref();
     let limit = arguments.time_limit.map(super::seconds).transpose()?;
+    let gradients = ImageDescriptor::Gradients(Gradients::default());
+    let images = if arguments.pictures { vec![gradients] } else { Vec::new() };
     if arguments.features == "atlas" {
-        return super::atlas::train(&arguments.data, &arguments.output, &Watch::new(limit));
+        return atlas::run(arguments, images, &Watch::new(limit));
     }
     let input = Input::load(&arguments.data)?.with_pairs()?;
     let mut loss = settings::loss(&arguments.loss)?;
@@ -170,8 +173,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
         hamming.unmatched_is_label = true;
     }
     let matcher = arguments.matcher.as_deref().map(settings::matcher).transpose()?;
-    let gradients = ImageDescriptor::Gradients(Gradients::default());
-    let images = if arguments.pictures { vec![gradients] } else { Vec::new() };
     let is_auto = arguments.features == AUTO && !arguments.unlearned;
     let features = if is_auto { None } else { Some(features(arguments, &input, &images)?) };
     let input = input.seen_by(&features.as_ref().map_or(images.clone(), FeatureMap::image_descriptors))?;
@@ -325,7 +326,7 @@ fn summary(trainer: &Trainer, set: &TrainingSet, trained: &Trained, watch: &Watc
     let by = match trained.by {
         ValidatedBy::Pairs { pairs } => format!("chosen by {pairs} validation pairs"),
         ValidatedBy::Specimens { folds } => format!("chosen by {folds}-fold cross-validation over specimens"),
-        ValidatedBy::Nodes { folds } => format!("chosen by {folds}-fold cross-validation over the nodes of the pair"),
+        ValidatedBy::OnePair => "from one pair alone".to_string(),
         _ => "with nothing to choose by".to_string(),
     };
     let best = trained.best();
@@ -339,7 +340,7 @@ fn summary(trainer: &Trainer, set: &TrainingSet, trained: &Trained, watch: &Watc
         for (number, candidate) in trained.candidates.iter().enumerate() {
             let mark = if number == trained.chosen { '*' } else { ' ' };
             let validation = candidate.validation.as_ref();
-            let error = validation.map_or("-".to_string(), |v| format!("{:.4} ± {:.4}", v.mean(), v.standard_error()));
+            let error = validation.map_or("-".to_string(), Evaluation::summary);
             let numbers = candidate.fit.as_ref().map_or(format!("{:>8} {:>11} {:>7}", "-", "-", "-"), |fit| {
                 let minimum = &fit.minimum;
                 format!("{:>8} {:>11.5} {:>7.1e}", short(round(minimum.lambda)), minimum.objective, minimum.gap)

@@ -1,8 +1,8 @@
 //! What is labelled: pictures of a folder, or a data set or landmark table with its pictures, or the built-in sequence; and the folder
 //! that the journal and the results go to.
 
+use crate::files;
 use crate::inputs::{BUILT_IN, Input, extension};
-use crate::{files, pictures};
 use anyhow::{Context, Result, bail};
 use homolog::data::dataset::DataSet;
 use serde::Serialize;
@@ -102,7 +102,7 @@ impl Project {
         match (&self.source, &specimen.path) {
             (Source::Drawn(input), _) => {
                 let picture = input.picture(number)?.context("there is no picture")?;
-                Ok(Some(("image/png", pictures::to_png(&picture)?)))
+                Ok(Some(("image/png", picture.to_png()?)))
             }
             (Source::Folder(folder), Some(path)) => {
                 let place = path.canonicalize().with_context(|| format!("cannot read {}", path.display()))?;

@@ -6,7 +6,7 @@ use crate::figures;
 use crate::pair_input::PairInput;
 use crate::study::{Approach, BaselineResult, MethodResult};
 use anyhow::Result;
-use homolog::experiment::Split;
+use homolog::data::Split;
 use homolog::matching::{Matching, Workspace};
 use homolog::model::Model;
 use homolog_viz::{LossChart, Measurement, Series, TimedMethod, TradeOffChart};

@@ -105,12 +105,18 @@ fn logistic(sample: &[(f64, f64)], with_slope: bool) -> (f64, f64) {
 }
 
 impl Atlas {
-    /// The same atlas with its margins calibrated: each specimen is named by an atlas of the others. One specimen alone leaves it as it
+    /// The same atlas with the margins of namings by these weights calibrated: each specimen is named by an atlas of the others. One specimen alone leaves it as it
     /// was, without confidences; so does an interrupt.
     ///
     /// # Errors
     /// As [`Self::learn`] and [`Self::name`].
-    pub fn calibrated(mut self, specimens: &[&Graph], settings: &AtlasSettings, control: &Control) -> Result<Self> {
+    pub fn calibrated(
+        mut self,
+        specimens: &[&Graph],
+        settings: &AtlasSettings,
+        weights: &[f64],
+        control: &Control,
+    ) -> Result<Self> {
         let fixed = AtlasSettings { pose: Some(self.pose), presence: Some(self.presence), ..settings.clone() };
         if specimens.len() < 2 {
             return Ok(self);
@@ -127,12 +133,11 @@ impl Atlas {
                 return Ok(Vec::new());
             }
             let atlas = Self::learn(&others, &fixed)?;
-            let naming = atlas.name_with(
-                specimen,
-                &atlas.start_weights(),
-                Search::Quick,
-                &mut Workspace::with_control(control),
-            )?;
+            // Of other kinds where an attribute is the same in all the others.
+            let own = atlas.start_weights();
+            let weights = if own.len() == weights.len() { weights } else { &own };
+            let work = &mut Workspace::with_control(control);
+            let naming = atlas.name_with(specimen, weights, Search::Quick, work)?;
             let names = specimen.names().unwrap_or_default();
             let told = naming.calls.iter().filter(|call| !names[call.point].is_empty());
             Ok(told.map(|call| (call.margin, names[call.point] == atlas.landmarks[call.landmark].name)).collect())

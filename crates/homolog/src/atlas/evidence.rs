@@ -10,9 +10,10 @@
 
 use super::gaussian::{Gaussian, monomial_count, monomials};
 use super::learn::column;
-use super::{Atlas, Presence};
+use super::{Atlas, AtlasEdge, Presence};
 use crate::features::{
-    Comparison, Descriptor, EdgeKind, EdgeProduct, FeatureMap, InnerProduct, NodeAttributes, NodeFeature, Scale,
+    Comparison, Descriptor, EdgeKind, EdgeProduct, FeatureMap, ImageDescriptor, InnerProduct, NodeAttributes,
+    NodeFeature, Scale,
 };
 use crate::geometry::Similarity;
 use crate::graph::{Attributes, Direction, Graph};
@@ -22,18 +23,40 @@ use ndarray::{Array2, ArrayView2};
 
 /// The kind of evidence that positions are, and that edges are.
 const POSITION: &str = "position";
-const DISPLACEMENT: &str = "displacement";
+pub(super) const DISPLACEMENT: &str = "displacement";
+/// What the picture around a point shows.
+const PICTURE: &str = "picture";
 
 /// The names of the columns of one kind: the kind itself for the constant, then one for each monomial.
-fn columns(kind: &str, dimension: usize) -> Vec<String> {
+pub(super) fn columns(kind: &str, dimension: usize) -> Vec<String> {
     let number = |at: usize| if at == 0 { kind.to_string() } else { format!("{kind} {at}") };
     (0..monomial_count(dimension)).map(number).collect()
 }
 
-/// The kind of evidence of an attribute: its name without a number at the end, so that all numbers of an image descriptor are one.
-fn kind_of(attribute: &str) -> String {
+/// The kind of evidence that an attribute is: what pictures show is one; else its name without a number at the end.
+fn kind_of(attribute: &str, seen: &[String]) -> String {
+    if seen.iter().any(|name| name == attribute) {
+        return PICTURE.to_string();
+    }
     let bare = attribute.trim_end_matches(|c: char| c.is_ascii_digit() || matches!(c, ' ' | '.' | '_' | '-'));
     format!("attribute {}", if bare.is_empty() { attribute } else { bare })
+}
+
+/// Attributes by kind, in the order in which the kinds are met.
+pub(super) fn groups<'a>(
+    names: impl Iterator<Item = &'a str>,
+    images: &[ImageDescriptor],
+) -> Vec<(String, Vec<usize>)> {
+    let seen: Vec<String> = images.iter().flat_map(ImageDescriptor::names).collect();
+    let mut groups: Vec<(String, Vec<usize>)> = Vec::new();
+    for (at, name) in names.enumerate() {
+        let kind = kind_of(name, &seen);
+        match groups.iter_mut().find(|(known, _)| *known == kind) {
+            Some((_, members)) => members.push(at),
+            None => groups.push((kind, vec![at])),
+        }
+    }
+    groups
 }
 
 impl Atlas {
@@ -45,15 +68,7 @@ impl Atlas {
 
     /// The groups of attributes that have a weight each: kind, and positions in [`Self::attributes`].
     fn groups(&self) -> Vec<(String, Vec<usize>)> {
-        let mut groups: Vec<(String, Vec<usize>)> = Vec::new();
-        for (at, unit) in self.attributes.iter().enumerate() {
-            let kind = kind_of(&unit.name);
-            match groups.iter_mut().find(|(known, _)| *known == kind) {
-                Some((_, members)) => members.push(at),
-                None => groups.push((kind, vec![at])),
-            }
-        }
-        groups
+        groups(self.attributes.iter().map(|unit| unit.name.as_str()), &self.images)
     }
 
     /// The columns of the node attributes of one group of attributes.
@@ -89,10 +104,14 @@ impl Atlas {
         }
     }
 
-    /// The weights to start with: every kind of evidence counts as its likelihood says, staying unmatched costs nothing.
+    /// The weights to start with: every kind of evidence counts as its likelihood says, staying unmatched costs nothing. The likelihood
+    /// of many numbers that vary together is that of fewer: so much less the kind counts.
     #[must_use]
     pub fn start_weights(&self) -> Vec<f64> {
         let mut weights = self.features().unlearned_weights();
+        for (weight, (_, members)) in weights[1..].iter_mut().zip(self.groups()) {
+            *weight = members.first().map_or(1.0, |&at| self.attributes[at].share);
+        }
         if let Some(price) = weights.last_mut() {
             *price = 0.0;
         }
@@ -124,11 +143,13 @@ impl Atlas {
         Gaussian { mean: vec![0.0; self.dimension], ..self.background.clone() }.coefficients()
     }
 
-    /// The atlas as a graph: the left one of every naming. Its points are the mean shape.
-    ///
-    /// # Errors
-    /// None in practice: a checked atlas always is one.
-    pub fn graph(&self, presence: Presence) -> Result<Graph> {
+    /// The coefficients of the displacement along an edge.
+    pub(super) fn edge_evidence(&self, edge: &AtlasEdge, presence: Presence) -> Vec<f64> {
+        Self::evidence(&edge.displacement, &self.displacement_background(), presence)
+    }
+
+    /// The atlas as a graph without its edges.
+    pub(super) fn bare_graph(&self, presence: Presence) -> Result<Graph> {
         let n = self.landmarks.len();
         let mut names = columns(POSITION, self.dimension);
         let mut values = self.position_table(0.0, presence);
@@ -147,17 +168,24 @@ impl Atlas {
         }
         let means: Vec<f64> =
             self.landmarks.iter().flat_map(|landmark| landmark.position.mean.iter().copied()).collect();
-        let graph = Graph::from_points(shaped(means, n, self.dimension))?
+        Graph::from_points(shaped(means, n, self.dimension))?
             .with_names(self.landmarks.iter().map(|landmark| landmark.name.clone()).collect())?
-            .with_node_attributes(Attributes::new(names, values)?)?;
+            .with_node_attributes(Attributes::new(names, values)?)
+    }
+
+    /// The atlas as a graph: the left one of every naming. Its points are the mean shape.
+    ///
+    /// # Errors
+    /// None in practice: a checked atlas always is one.
+    pub fn graph(&self, presence: Presence) -> Result<Graph> {
+        let graph = self.bare_graph(presence)?;
         if self.edges.is_empty() {
             return Ok(graph);
         }
-        let background = self.displacement_background();
         let (mut ends, mut numbers) = (Vec::new(), Vec::new());
         for edge in &self.edges {
             let [i, j] = edge.ends;
-            let forth = Self::evidence(&edge.displacement, &background, presence);
+            let forth = self.edge_evidence(edge, presence);
             let back = forth.iter().enumerate().map(|(at, &x)| if (1..=self.dimension).contains(&at) { -x } else { x });
             ends.extend([[i, j], [j, i]]);
             numbers.extend(forth.iter().copied().chain(back));
@@ -167,11 +195,8 @@ impl Atlas {
         graph.with_attributed_edges(ends, &attributes, Direction::Directed)
     }
 
-    /// A specimen as a graph, carried into the frame: the right one of a naming. All its points are joined.
-    ///
-    /// # Errors
-    /// Points of another dimension, or without an attribute that the atlas knows.
-    pub fn specimen_graph(&self, specimen: &Graph, frame: &Similarity) -> Result<Graph> {
+    /// A specimen as a graph without edges, carried into the frame.
+    pub(super) fn bare_specimen(&self, specimen: &Graph, frame: &Similarity) -> Result<Graph> {
         let points = frame.apply(self.points_of(specimen)?);
         let m = points.nrows();
         let mut names = columns(POSITION, self.dimension);
@@ -189,6 +214,16 @@ impl Atlas {
             }
             values = ndarray::concatenate![ndarray::Axis(1), values, table];
         }
+        Graph::from_points(points)?.with_node_attributes(Attributes::new(names, values)?)
+    }
+
+    /// A specimen as a graph, carried into the frame: the right one of a naming. All its points are joined.
+    ///
+    /// # Errors
+    /// Points of another dimension, or without an attribute that the atlas knows.
+    pub fn specimen_graph(&self, specimen: &Graph, frame: &Similarity) -> Result<Graph> {
+        let points = frame.apply(self.points_of(specimen)?);
+        let m = points.nrows();
         let ends: Vec<[usize; 2]> = (0..m).flat_map(|k| (0..m).filter(move |&l| l != k).map(move |l| [k, l])).collect();
         let mut numbers = Vec::with_capacity(ends.len() * monomial_count(self.dimension));
         let mut displacement = vec![0.0; self.dimension];
@@ -200,11 +235,7 @@ impl Atlas {
             columns(DISPLACEMENT, self.dimension),
             shaped(numbers, ends.len(), monomial_count(self.dimension)),
         )?;
-        Graph::from_points(points)?.with_node_attributes(Attributes::new(names, values)?)?.with_attributed_edges(
-            ends,
-            &attributes,
-            Direction::Directed,
-        )
+        self.bare_specimen(specimen, frame)?.with_attributed_edges(ends, &attributes, Direction::Directed)
     }
 
     /// The points of a specimen, of the right dimension.

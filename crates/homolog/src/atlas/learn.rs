@@ -1,8 +1,10 @@
 //! [`Atlas::learn`]: from labelled specimens to an atlas. O(n² s) for n landmarks in s specimens.
 
 use super::align::{Named, angle, generalised_procrustes, upright};
+use super::evidence::groups;
 use super::gaussian::{Gaussian, Square};
 use super::spread::{Prior, STRENGTHS, Sample, USUAL_STRENGTH, length, most_likely};
+use super::together::effective_share;
 use super::{Atlas, AtlasEdge, AtlasSettings, AttributeUnit, Landmark, Pose, Presence, VERSION};
 use crate::geometry::Similarity;
 use crate::graph::Graph;
@@ -88,7 +90,11 @@ impl Atlas {
             let displacement = displacements[at].gaussian(d, edge_prior, edge_strength, elsewhere(pairs[at]));
             edges.push(AtlasEdge { ends: pairs[at], displacement: displacement.ok_or_else(bad)? });
         }
-        let (attributes, mut attribute_spreads) = specimens.attributes(position_strength)?;
+        let (mut attributes, mut attribute_spreads) = specimens.attributes(position_strength)?;
+        for (_, members) in groups(attributes.iter().map(|unit| unit.name.as_str()), &settings.images) {
+            let share = specimens.share(&members.iter().map(|&at| &attributes[at]).collect::<Vec<_>>());
+            members.iter().for_each(|&at| attributes[at].share = share);
+        }
         let mut landmarks = Vec::with_capacity(n);
         for (at, name) in specimens.names.iter().enumerate() {
             let position = samples[at].gaussian(d, position_prior, position_strength, [0.0; 3]).ok_or_else(bad)?;
@@ -110,6 +116,7 @@ impl Atlas {
             edges,
             background: specimens.background(),
             attributes,
+            images: settings.images.clone(),
             calibration: None,
         })
     }
@@ -257,6 +264,19 @@ impl<'a> Specimens<'a> {
         Gaussian::new(mean[..d].to_vec(), &covariance, self.graphs.len()).unwrap_or_else(unit)
     }
 
+    /// How much each of some numbers of one kind counts, by how they vary from specimen to specimen.
+    fn share(&self, units: &[&AttributeUnit]) -> f64 {
+        let mut rows: Vec<Vec<Vec<f64>>> = vec![Vec::new(); self.names.len()];
+        for (graph, places) in self.graphs.iter().zip(&self.place) {
+            let columns: Vec<Vec<f64>> = units.iter().filter_map(|unit| column(graph, &unit.name)).collect();
+            for (&landmark, &row) in places {
+                let values = columns.iter().zip(units).map(|(column, unit)| column[row] / unit.deviation);
+                rows[landmark].push(values.collect());
+            }
+        }
+        effective_share(&rows)
+    }
+
     /// Units of the attributes that every specimen has, and for each the Gaussians of the landmarks.
     #[expect(clippy::type_complexity, reason = "a list of tables")]
     fn attributes(&self, strength: f64) -> Result<(Vec<AttributeUnit>, Vec<BTreeMap<usize, Gaussian>>)> {
@@ -293,7 +313,7 @@ impl<'a> Specimens<'a> {
             spreads.push(
                 spread.filter_map(|(at, sample)| Some((at, sample.gaussian(1, prior, strength, [0.0; 3])?))).collect(),
             );
-            units.push(AttributeUnit { name, mean, deviation });
+            units.push(AttributeUnit { name, mean, deviation, share: 1.0 });
         }
         Ok((units, spreads))
     }

@@ -7,7 +7,21 @@
 use super::climb::{linear, marginal_values};
 use super::naming::Call;
 use crate::Result;
-use crate::matching::{Compatibility, Linear, Solution, Workspace};
+use crate::matching::{Compatibility, Linear, Matching, Solution, Status, Workspace};
+
+/// The naming that the margin of a pair is about.
+pub(crate) fn naming_without(
+    problem: &Compatibility,
+    matching: &Matching,
+    pair: (usize, usize),
+    work: &mut Workspace,
+) -> Result<Solution> {
+    let mut linear = linear(problem, marginal_values(problem, matching));
+    linear.node[[pair.0, pair.1]] = f64::NEG_INFINITY;
+    let other = Linear::default().solve_through(&linear, work)?;
+    let score = problem.score(&other.matching)?;
+    Ok(Solution { score, bound: f64::INFINITY, status: Status::Converged, certificate: None, ..other })
+}
 
 /// One for each matched landmark, in order.
 pub(super) fn margins(problem: &Compatibility, solution: &Solution, work: &mut Workspace) -> Result<Vec<Call>> {

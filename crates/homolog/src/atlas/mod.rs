@@ -23,13 +23,17 @@ mod gaussian;
 mod learn;
 mod margin;
 mod naming;
+mod neighbours;
 mod pose;
 mod spread;
+mod together;
 
 pub use calibration::Calibration;
 pub use gaussian::Gaussian;
+pub(crate) use margin::naming_without;
 pub use naming::{Call, Naming, Search};
 
+use crate::features::ImageDescriptor;
 use serde::{Deserialize, Serialize};
 
 /// The version of the atlas in a model file that this library writes, and the newest it reads.
@@ -69,6 +73,10 @@ pub struct AtlasSettings {
     pub edges: Option<usize>,
     /// How many specimens the prior of positions and of edges is worth; `None`: by leaving out each specimen in turn.
     pub prior: Option<f64>,
+    /// Count every kind of evidence as its likelihood says, without learning how much each is to count.
+    pub plain: bool,
+    /// How pictures are looked at, where the specimens have these numbers among their attributes: one kind of evidence together.
+    pub images: Vec<ImageDescriptor>,
 }
 
 /// What is known of named points.
@@ -97,6 +105,9 @@ pub struct Atlas {
     /// The attributes of nodes that it knows, with their units.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attributes: Vec<AttributeUnit>,
+    /// How pictures are looked at; the numbers are among the attributes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub images: Vec<ImageDescriptor>,
     /// How margins become confidences; `None`: not calibrated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calibration: Option<Calibration>,
@@ -138,4 +149,20 @@ pub struct AttributeUnit {
     pub mean: f64,
     /// The standard deviation over all points.
     pub deviation: f64,
+    /// How much it counts: numbers of one kind that vary together count as fewer ([`Atlas::start_weights`]).
+    #[serde(default = "whole", skip_serializing_if = "is_whole")]
+    pub share: f64,
+}
+
+fn whole() -> f64 {
+    1.0
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    clippy::float_cmp,
+    reason = "serde asks for a reference; 1 is written as 1"
+)]
+fn is_whole(share: &f64) -> bool {
+    *share == 1.0
 }

@@ -66,6 +66,13 @@ pub struct Naming {
 }
 
 impl Naming {
+    /// The naming as a solution of its problem.
+    pub(crate) fn solution(&self, problem: &Compatibility) -> Result<Solution> {
+        let (matching, score) = (self.matching.clone(), problem.score(&self.matching)?);
+        let (bound, status) = (self.bound.max(score), self.status);
+        Ok(Solution { matching, score, bound, status, iterations: 1, certificate: None, shortage: None })
+    }
+
     /// The points of two specimens that have the same name: left to right.
     ///
     /// # Errors

@@ -10,6 +10,7 @@ use super::evidence::monomial_table;
 use super::{Atlas, Pose, Presence};
 use crate::Result;
 use crate::geometry::{Similarity, main_axes};
+use crate::graph::Graph;
 use crate::matching::{Compatibility, Linear, Matching, Workspace};
 use ndarray::{Array1, Array2, ArrayView2, Axis};
 
@@ -154,6 +155,22 @@ impl<'a> Poser<'a> {
             frame = fit(from.view(), to.view(), None, Pose::AsGiven, &placed.frame)?;
         }
         Ok(if frame.shift.iter().all(|x| x.is_finite()) { frame } else { placed.frame.clone() })
+    }
+}
+
+impl Atlas {
+    /// What carries a specimen whose names are known into the frame.
+    ///
+    /// # Errors
+    /// Points of another dimension.
+    pub fn frame_by_names(&self, specimen: &Graph, truth: &Matching) -> Result<Similarity> {
+        let points = self.points_of(specimen)?;
+        let placed = Placed { frame: normalise(points), matching: truth.clone(), score: 0.0 };
+        let complete = self.presence_in(specimen) == Presence::Complete;
+        if complete && self.pose == Pose::AsGiven {
+            return Ok(placed.frame);
+        }
+        Poser::new(self, complete).fit(points, &placed)
     }
 }
 

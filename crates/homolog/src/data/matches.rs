@@ -12,7 +12,7 @@
 use super::dataset::{DataSet, LabelledPair};
 use super::table;
 use crate::Result;
-use crate::experiment::Split;
+use crate::data::Split;
 use crate::graph::Graph;
 
 const FORMAT: &str = "table of matches";

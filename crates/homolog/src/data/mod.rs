@@ -16,9 +16,12 @@ pub mod pair_costs;
 pub mod problem;
 pub mod qaplib;
 pub mod shards;
+mod split;
 mod table;
 pub mod tps;
 pub mod turntable;
+
+pub use split::Split;
 
 use crate::matching::Compatibility;
 use crate::{Error, Result};

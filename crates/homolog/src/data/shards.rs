@@ -6,7 +6,7 @@
 //! 32 of them what is added up is exactly what training on the whole data set adds up.
 
 use super::dataset::{DataSet, LabelledPair, NamedGraph};
-use crate::experiment::Split;
+use crate::data::Split;
 use crate::features::Common;
 use crate::learn::shards::{Purpose, Shard, check_shards};
 use crate::learn::{LabelledPairs, Parts};

@@ -10,4 +10,4 @@ pub use naming::{NamingMethod, Spoiling, Tally, Truth, Unnamed, names_of, split}
 pub use outcome::{Outcome, learn_and_compare};
 pub use scene::{Candidates, Scene, SceneSettings};
 pub use scenes::{Scenes, Splits};
-pub use sequence::{Sequence, Split};
+pub use sequence::Sequence;

@@ -5,7 +5,7 @@
 //! place in the true one, so its score would stand on one side only of what learning compares.
 
 use super::scene::Scene;
-use super::sequence::Split;
+use crate::data::Split;
 use crate::features::{Described, FeatureMap};
 use crate::graph::{Graph, Pair};
 use crate::learn::Example;

@@ -1,47 +1,14 @@
 //! The paper's sequence experiment on any sequence of frames with the same landmarks: for a baseline B all pairs of frames (i, i + B),
 //! of which every third is for training, validation and test.
 
+use crate::data::Split;
 use crate::features::{Described, FeatureMap};
 use crate::graph::{Graph, Pair};
 use crate::learn::Example;
 use crate::loss::Loss;
 use crate::matching::Matching;
 use crate::{Error, Result};
-use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-
-/// What a pair is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Split {
-    /// To learn from.
-    Train,
-    /// To choose λ by.
-    Validation,
-    /// To report.
-    Test,
-}
-
-impl Split {
-    /// All of them, in order.
-    pub const ALL: [Self; 3] = [Self::Train, Self::Validation, Self::Test];
-
-    /// Its name in files.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Train => "train",
-            Self::Validation => "validation",
-            Self::Test => "test",
-        }
-    }
-
-    /// The split of the pair that starts at a frame, counted from 0.
-    #[must_use]
-    pub fn of_frame(frame: usize) -> Self {
-        Self::ALL[frame % 3]
-    }
-}
 
 /// Frames in which node k is the same landmark throughout, described once for all the pairs they are in.
 #[derive(Debug, Clone)]

@@ -101,6 +101,12 @@ impl Default for FeatureMap {
 }
 
 impl FeatureMap {
+    /// No features at all: for the losses of matchings that come from elsewhere.
+    #[must_use]
+    pub fn nothing() -> Self {
+        Self { node: Vec::new(), ..Self::paper_linear() }
+    }
+
     /// The paper's 60 shape context features; no edges.
     #[must_use]
     pub fn paper_linear() -> Self {

@@ -11,11 +11,12 @@
 
 use super::auto_atlas;
 use super::choice::Entry;
+use super::evaluate::summary;
 use super::{
     Choice, Evaluation, LabelledPairs, LearnerName, Trained, Trainer, TrainingSet, ValidatedBy, default_matcher,
     evaluate,
 };
-use crate::atlas::Atlas;
+use crate::atlas::{Atlas, AtlasSettings};
 use crate::features::{FAR_TURN, FeatureMap, FeatureSet, ImageDescriptor, Pose, Turns, lies_within, turn_of};
 use crate::loss::LossKind;
 use crate::{Control, Error, Result};
@@ -34,7 +35,7 @@ pub struct AutoTrainer {
     pub unmatched: Option<bool>,
     /// How graphs may be turned against each other; `None`: as far as the true matchings show.
     pub pose: Option<Pose>,
-    /// Whether an atlas may be taken; it looks at no pictures.
+    /// Whether an atlas may be taken; where there are pictures it looks at them too.
     pub atlas: bool,
     /// How pictures are looked at, where the graphs have these numbers among their attributes: every set is tried without and with them.
     pub images: Vec<ImageDescriptor>,
@@ -55,6 +56,9 @@ pub struct Tried {
     pub error: Option<f64>,
     /// Of that error.
     pub standard_error: Option<f64>,
+    /// The 95 % interval of the error where no two pairs differ, which a standard error takes for certainty.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interval: Option<[f64; 2]>,
     /// The error without learning.
     pub unlearned_error: Option<f64>,
     /// Seconds for a match; `None` in files, which are the same each time.
@@ -62,6 +66,14 @@ pub struct Tried {
     pub match_seconds: Option<f64>,
     /// Every prediction on training pairs that were looked at was proven to be the best under its weights.
     pub proven: bool,
+}
+
+impl Tried {
+    /// The error with how certain it is.
+    #[must_use]
+    pub fn summary(&self) -> Option<String> {
+        Some(summary(self.error?, self.standard_error.unwrap_or(0.0), self.interval))
+    }
 }
 
 /// What came of it.
@@ -94,7 +106,12 @@ pub enum Outcome {
         trained: Box<Trained>,
     },
     /// Where each named point belongs.
-    Atlas(Box<Atlas>),
+    Atlas {
+        /// The atlas.
+        atlas: Box<Atlas>,
+        /// How much each kind of its evidence counts.
+        weights: Vec<f64>,
+    },
 }
 
 /// A set of features that was not tried.
@@ -140,6 +157,8 @@ const ORDER: [FeatureSet; 5] =
 const TILTED: f64 = 45.0;
 /// What an atlas is called among them.
 const ATLAS: &str = "atlas";
+/// What is added to the name of what looks at pictures.
+const WITH_PICTURES: &str = " with pictures";
 /// How many training pairs are matched to see how long a match takes.
 const TIMED: usize = 8;
 
@@ -203,8 +222,9 @@ impl AutoTrainer {
         let numbers: Vec<String> = self.images.iter().flat_map(ImageDescriptor::names).collect();
         for set in ORDER {
             // Named in milliseconds: before what takes a search.
-            if set == FeatureSet::Quadratic && self.atlas && self.images.is_empty() && auto_atlas::suits(pairs) {
-                candidates.push((ATLAS.to_string(), Plan::Atlas));
+            if set == FeatureSet::Quadratic && self.atlas && auto_atlas::suits(pairs, &self.atlas_settings()) {
+                let seen = if self.images.is_empty() { "" } else { WITH_PICTURES };
+                candidates.push((format!("{ATLAS}{seen}"), Plan::Atlas));
             }
             let features = match set.features(pairs.graphs()).and_then(|map| map.without_columns(&numbers, set.name()))
             {
@@ -220,7 +240,7 @@ impl AutoTrainer {
                 _ => &[false],
             };
             let pictured = |map: &FeatureMap| self.images.iter().fold(map.clone(), |map, &of| map.with_image(of));
-            let maps = [(features.clone(), ""), (pictured(&features), " with pictures")];
+            let maps = [(features.clone(), ""), (pictured(&features), WITH_PICTURES)];
             let maps = &maps[..if self.images.is_empty() { 1 } else { 2 }];
             for ((map, seen), &unmatched) in maps.iter().flat_map(|map| prices.iter().map(move |price| (map, price))) {
                 let name = format!("{}{seen}{}", set.name(), if unmatched { " with a price" } else { "" });
@@ -262,6 +282,7 @@ impl AutoTrainer {
             name: name.to_string(),
             error: trained.after().map(Evaluation::mean),
             standard_error: trained.after().map(Evaluation::standard_error),
+            interval: trained.after().and_then(Evaluation::interval),
             unlearned_error: trained.before().map(Evaluation::mean),
             match_seconds: (count > 0).then(|| took / count as f64),
             proven: count > 0 && matched.proven == count,
@@ -270,6 +291,10 @@ impl AutoTrainer {
         let outcome =
             Outcome::Weights { set: Box::new(set), trainer: Box::new(trainer.clone()), trained: Box::new(trained) };
         Ok(Attempt { tried, evaluation, outcome })
+    }
+
+    fn atlas_settings(&self) -> AtlasSettings {
+        AtlasSettings { images: self.images.clone(), ..AtlasSettings::default() }
     }
 
     /// `None` where time was up, or nothing could be held out.
@@ -281,18 +306,22 @@ impl AutoTrainer {
         control: &Control,
     ) -> Result<Option<Attempt>> {
         let before = (self.clock)();
-        let Some(evaluation) = auto_atlas::measure(training, validation, trainer, control)? else { return Ok(None) };
+        let settings = self.atlas_settings();
+        let evaluation = auto_atlas::measure(training, validation, (trainer, &settings), control)?;
+        let Some(evaluation) = evaluation else { return Ok(None) };
         let took = (self.clock)() - before;
-        let atlas = auto_atlas::learn(training, control)?;
+        let (atlas, weights) = auto_atlas::learn(training, &settings, control)?;
         let tried = Tried {
             name: name.to_string(),
             error: Some(evaluation.mean()),
             standard_error: Some(evaluation.standard_error()),
+            interval: evaluation.interval(),
             unlearned_error: None,
             match_seconds: Some(took / evaluation.losses.len().max(1) as f64),
             proven: false,
         };
-        Ok(Some(Attempt { tried, evaluation: Some(evaluation), outcome: Outcome::Atlas(Box::new(atlas)) }))
+        let outcome = Outcome::Atlas { atlas: Box::new(atlas), weights };
+        Ok(Some(Attempt { tried, evaluation: Some(evaluation), outcome }))
     }
 }
 
@@ -306,7 +335,7 @@ fn choose(attempts: &[Attempt]) -> usize {
     // All alike to the rule but for their rank: the simplest comes first.
     let entry = |&(rank, validation): &(usize, _)| Entry { learner: LearnerName::Unlearned, rank, validation };
     let entries: Vec<Entry<'_>> = complete.iter().map(entry).collect();
-    Choice::OneStandardError.of(&entries, &[], 1.0).map_or(0, |at| complete[at].0)
+    Choice::OneStandardError.of(&entries, &[]).map_or(0, |at| complete[at].0)
 }
 
 /// The least turns that the true matchings show: as given, tilted, or any.
@@ -338,7 +367,7 @@ impl Selected {
     pub fn trained(&self) -> Option<&Trained> {
         match &self.outcome {
             Outcome::Weights { trained, .. } => Some(trained),
-            Outcome::Atlas(_) => None,
+            Outcome::Atlas { .. } => None,
         }
     }
 
@@ -352,7 +381,7 @@ impl Selected {
     #[must_use]
     pub fn passed_over_an_atlas(&self) -> bool {
         let names = self.tried.iter().map(|tried| &tried.name).chain(self.skipped.iter().map(|skipped| &skipped.name));
-        self.trained().is_some() && names.into_iter().any(|name| name == ATLAS)
+        self.trained().is_some() && names.into_iter().any(|name| name.starts_with(ATLAS))
     }
 
     /// What was chosen, in a sentence.
@@ -361,7 +390,7 @@ impl Selected {
         let name = &self.tried[self.chosen].name;
         let by = match self.by {
             ValidatedBy::Nothing => return format!("Took {name}: there was nothing to choose by."),
-            ValidatedBy::Nodes { .. } => "on nodes held out of the only pair",
+            ValidatedBy::OnePair => "on the only pair, without learning",
             _ => "on pairs held out",
         };
         let others = self.tried.len() - 1;
@@ -379,7 +408,7 @@ impl Selected {
     pub fn learning(&self) -> String {
         match &self.outcome {
             Outcome::Weights { trained, .. } => trained.sentence(),
-            Outcome::Atlas(atlas) => format!(
+            Outcome::Atlas { atlas, .. } => format!(
                 "The atlas knows {} landmarks from {} specimens; two specimens are matched by naming both.",
                 atlas.landmarks.len(),
                 atlas.specimens

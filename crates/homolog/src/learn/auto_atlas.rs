@@ -2,37 +2,38 @@
 //! specimens of a pair that is held out, and the points of the same name are matched. The folds are those of every other candidate.
 
 use super::runs::cuts;
-use super::{Evaluation, Example, LabelledPairs, Trainer};
+use super::{Evaluation, Evidence, Example, LabelledPairs, Trainer};
 use crate::atlas::{Atlas, AtlasSettings, Naming, Search};
 use crate::features::FeatureMap;
 use crate::graph::Graph;
-use crate::matching::{Constraint, Workspace};
+use crate::matching::Workspace;
 use crate::{Control, Error, Result};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Whether an atlas can be learned from the specimens of these pairs.
-pub(super) fn suits(pairs: &LabelledPairs) -> bool {
+pub(super) fn suits(pairs: &LabelledPairs, settings: &AtlasSettings) -> bool {
     let specimens: Vec<&Graph> = specimens(pairs, &all(pairs)).into_iter().map(|at| pairs.graph(at)).collect();
-    Atlas::suits(&specimens) && Atlas::learn(&specimens, &AtlasSettings::default()).is_ok()
+    Atlas::suits(&specimens) && Atlas::learn(&specimens, settings).is_ok()
 }
 
-/// The atlas of all specimens.
-pub(super) fn learn(pairs: &LabelledPairs, control: &Control) -> Result<Atlas> {
+/// The atlas of all specimens, and how much each kind of evidence counts.
+pub(super) fn learn(pairs: &LabelledPairs, settings: &AtlasSettings, control: &Control) -> Result<(Atlas, Vec<f64>)> {
     let specimens: Vec<&Graph> = specimens(pairs, &all(pairs)).into_iter().map(|at| pairs.graph(at)).collect();
-    let settings = AtlasSettings::default();
-    Atlas::learn(&specimens, &settings)?.calibrated(&specimens, &settings, control)
+    let atlas = Atlas::learn(&specimens, settings)?;
+    let weights = Evidence::learn(&atlas, &specimens, settings, control)?.weights;
+    Ok((atlas.calibrated(&specimens, settings, &weights, control)?, weights))
 }
 
 /// How an atlas does on what is held out; `None` where nothing is, or where the control said stop.
 pub(super) fn measure(
     training: &LabelledPairs,
     validation: &LabelledPairs,
-    trainer: &Trainer,
+    (trainer, settings): (&Trainer, &AtlasSettings),
     control: &Control,
 ) -> Result<Option<Evaluation>> {
     // The loss alone is of interest, and that needs no features.
-    let bare = FeatureMap { node: Vec::new(), constraint: Constraint::OneToOne, ..FeatureMap::paper_linear() };
+    let bare = FeatureMap::nothing();
     let examples = |pairs: &LabelledPairs| pairs.examples(&bare, trainer.loss.loss());
     let mut losses = Vec::new();
     if validation.is_empty() {
@@ -42,40 +43,50 @@ pub(super) fn measure(
             let mut learned = specimens(training, &fold.learned);
             learned.retain(|at| !held_out.contains(at));
             let learned: Vec<&Graph> = learned.into_iter().map(|at| training.graph(at)).collect();
-            losses.extend(named(&learned, training, &fold.held_out, &examples, control)?);
+            let namer = Namer { learned, settings };
+            losses.extend(namer.losses(training, &fold.held_out, &examples, control)?);
         }
     } else {
         let known = specimens(training, &all(training));
         let learned: Vec<&Graph> = known.into_iter().map(|at| training.graph(at)).collect();
-        losses = named(&learned, validation, &all(validation), &examples(validation)?, control)?;
+        let namer = Namer { learned, settings };
+        losses = namer.losses(validation, &all(validation), &examples(validation)?, control)?;
     }
     Ok((!losses.is_empty() && !control.interrupted()).then(|| Evaluation::of_losses(losses)))
 }
 
-/// The losses of some pairs, matched by the names that an atlas of other specimens gives.
-fn named(
-    learned: &[&Graph],
-    pairs: &LabelledPairs,
-    held_out: &[usize],
-    examples: &[Example],
-    control: &Control,
-) -> Result<Vec<f64>> {
-    if learned.is_empty() {
-        return Ok(Vec::new());
+/// The specimens that an atlas is learned from, and how.
+struct Namer<'a> {
+    learned: Vec<&'a Graph>,
+    settings: &'a AtlasSettings,
+}
+
+impl Namer<'_> {
+    /// The losses of some pairs, matched by the names that the atlas gives.
+    fn losses(
+        &self,
+        pairs: &LabelledPairs,
+        held_out: &[usize],
+        examples: &[Example],
+        control: &Control,
+    ) -> Result<Vec<f64>> {
+        if self.learned.is_empty() {
+            return Ok(Vec::new());
+        }
+        let atlas = Atlas::learn(&self.learned, self.settings)?;
+        let weights = atlas.start_weights();
+        let name = |&at: &usize| -> Result<(usize, Naming)> {
+            let work = &mut Workspace::with_control(control);
+            Ok((at, atlas.name_with(pairs.graph(at), &weights, Search::Quick, work)?))
+        };
+        let specimens: Vec<usize> = specimens(pairs, held_out).into_iter().collect();
+        let namings: BTreeMap<usize, Naming> = specimens.par_iter().map(name).collect::<Result<_>>()?;
+        let loss = |&number: &usize| {
+            let [left, right] = pairs.ends(number).map(|end| namings.get(&end).ok_or(Error::NoExamples));
+            Ok(examples[number].whole_loss(&left?.join(right?)?))
+        };
+        held_out.iter().map(loss).collect()
     }
-    let atlas = Atlas::learn(learned, &AtlasSettings::default())?;
-    let weights = atlas.start_weights();
-    let name = |&at: &usize| -> Result<(usize, Naming)> {
-        let work = &mut Workspace::with_control(control);
-        Ok((at, atlas.name_with(pairs.graph(at), &weights, Search::Quick, work)?))
-    };
-    let specimens: Vec<usize> = specimens(pairs, held_out).into_iter().collect();
-    let namings: BTreeMap<usize, Naming> = specimens.par_iter().map(name).collect::<Result<_>>()?;
-    let loss = |&number: &usize| {
-        let [left, right] = pairs.ends(number).map(|end| namings.get(&end).ok_or(Error::NoExamples));
-        Ok(examples[number].whole_loss(&left?.join(right?)?))
-    };
-    held_out.iter().map(loss).collect()
 }
 
 fn all(pairs: &LabelledPairs) -> Vec<usize> {

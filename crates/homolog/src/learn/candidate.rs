@@ -1,5 +1,6 @@
 //! [`Candidate`]: weights that may be taken; [`Trained`]: all of them and the one that was.
 
+use super::choice::FEWEST;
 use super::{Evaluation, Fit, LearnerName};
 use serde::{Deserialize, Serialize};
 
@@ -34,11 +35,8 @@ pub enum ValidatedBy {
         /// In how many parts.
         folds: usize,
     },
-    /// Cross-validation over the nodes of the only pair.
-    Nodes {
-        /// In how many parts.
-        folds: usize,
-    },
+    /// The only pair, which measures weights that were not learned from it.
+    OnePair,
     /// Nothing.
     Nothing,
 }
@@ -119,17 +117,23 @@ impl Trained {
     /// What learning brought, in a sentence.
     #[must_use]
     pub fn sentence(&self) -> String {
-        let unseen = match self.by {
-            ValidatedBy::Nodes { .. } => "nodes",
-            _ => "pairs",
-        };
+        if self.by == ValidatedBy::OnePair && self.best().learner == LearnerName::Unlearned {
+            return "One pair does not show whether learning would help on others; the weights are as before. Label another pair or more."
+                .to_string();
+        }
+        let is_few = self.before().is_some_and(|before| before.losses.len() < FEWEST && before.mean() > 0.0);
+        if is_few && self.best().learner == LearnerName::Unlearned {
+            return format!(
+                "Fewer than {FEWEST} pairs could be held out, which does not show whether learning helps; the weights are as before."
+            );
+        }
         let is_unlearned = self.best().learner == LearnerName::Unlearned;
         match (self.before(), self.after()) {
             (Some(before), _) if is_unlearned && before.mean() == 0.0 => {
-                format!("Nothing to learn: the {unseen} held out were all right without; the weights are as before.")
+                "Nothing to learn: the pairs held out were all right without; the weights are as before.".to_string()
             }
             (Some(before), _) if is_unlearned && (self.candidates.len() > 1 || self.complete) => format!(
-                "Learning did not help: the error on {unseen} it had not seen is {:.4} without it; the weights are as before.",
+                "Learning did not help: the error on pairs it had not seen is {:.4} without it; the weights are as before.",
                 before.mean()
             ),
             _ if is_unlearned && !self.complete => {
@@ -139,12 +143,12 @@ impl Trained {
                 "Learning did not help: there was nothing to tell by; the weights are as before.".to_string()
             }
             (Some(before), Some(after)) => format!(
-                "Learning lowered the error from {:.4} to {:.4} on {unseen} it had not seen.",
+                "Learning lowered the error from {:.4} to {:.4} on pairs it had not seen.",
                 before.mean(),
                 after.mean()
             ),
             (None, Some(after)) => {
-                format!("The error on {unseen} that were not learned from is {:.4}.", after.mean())
+                format!("The error on pairs that were not learned from is {:.4}.", after.mean())
             }
             (_, None) => "There was nothing to measure by what learning brought.".to_string(),
         }

@@ -4,7 +4,7 @@
 //! if mean d is at most one standard error of it, sqrt(Σ d_i²) / n: the error there would be if nothing differed, which unlike the
 //! usual one is not zero where few items happen to agree. From one item alone nothing follows. Larger λ are more regularised than smaller
 //! ones. The model without learning is the most regularised of all, and more is asked of what takes its place, since some of many candidates
-//! always look better: 1.28 standard errors, which chance alone brings once in ten times. What was learned has to be better than
+//! always look better: 1.28 standard errors, which chance alone brings once in ten times, on three items or more. What was learned has to be better than
 //! guessing, too: where labels are noise, some candidate always looks better than another.
 
 use super::{Evaluation, LearnerName};
@@ -29,15 +29,16 @@ pub(super) struct Entry<'a> {
     pub(super) validation: &'a Evaluation,
 }
 
-/// So many standard errors better than without learning has to be what was learned.
+/// So many standard errors better than without learning has to be what was learned,
 const CLEARLY: f64 = 1.28;
+/// on so many items at least.
+pub(super) const FEWEST: usize = 3;
 /// Means of the same losses may differ by rounding: that is a tie.
 const ROUNDING: f64 = 1e-12;
 
 impl Choice {
-    /// The position of the one to take; `None` if there is none. `chance`: what guessing loses on each item;
-    /// `errors`: how many standard errors make a difference.
-    pub(super) fn of(self, entries: &[Entry<'_>], chance: &[f64], errors: f64) -> Option<usize> {
+    /// The position of the one to take; `None` if there is none. `chance`: what guessing loses on each item.
+    pub(super) fn of(self, entries: &[Entry<'_>], chance: &[f64]) -> Option<usize> {
         let is_better_than = |losses: &[f64], entry: &Entry<'_>, errors: f64| {
             let gains: Vec<f64> = losses.iter().zip(&entry.validation.losses).map(|(other, own)| other - own).collect();
             gains.iter().sum::<f64>() / gains.len().max(1) as f64 > errors * null_error(&gains)
@@ -45,10 +46,13 @@ impl Choice {
         let unlearned = entries.iter().find(|entry| entry.learner == LearnerName::Unlearned);
         let is_open = |&at: &usize| {
             let entry = &entries[at];
-            let is_clear = |before: &Entry<'_>| is_better_than(&before.validation.losses, entry, errors.max(CLEARLY));
+            let is_clear = |before: &Entry<'_>| {
+                let losses = &before.validation.losses;
+                losses.len() >= FEWEST && is_better_than(losses, entry, CLEARLY)
+            };
             self == Self::Least
                 || entry.learner == LearnerName::Unlearned
-                || is_better_than(chance, entry, errors) && unlearned.is_none_or(is_clear)
+                || is_better_than(chance, entry, 1.0) && unlearned.is_none_or(is_clear)
         };
         let open: Vec<usize> = (0..entries.len()).filter(is_open).collect();
         let mean = |at: usize| entries[at].validation.mean();
@@ -57,7 +61,7 @@ impl Choice {
             let losses = entries[at].validation.losses.iter().zip(&entries[best].validation.losses);
             let differences: Vec<f64> = losses.map(|(loss, best)| loss - best).collect();
             let tolerance = match self {
-                Self::OneStandardError => errors * null_error(&differences),
+                Self::OneStandardError => null_error(&differences),
                 Self::Least => 0.0,
             };
             mean(at) - mean(best) <= tolerance + ROUNDING
@@ -69,9 +73,9 @@ impl Choice {
 }
 
 /// Whether not even weights that make no mistake would be taken in place of those that lose this much.
-pub(super) fn is_hopeless(losses: &[f64], errors: f64) -> bool {
+pub(super) fn is_hopeless(losses: &[f64]) -> bool {
     let mean = losses.iter().sum::<f64>() / losses.len().max(1) as f64;
-    mean <= errors.max(CLEARLY) * null_error(losses) + ROUNDING
+    losses.len() < FEWEST || mean <= CLEARLY * null_error(losses) + ROUNDING
 }
 
 /// The standard error of the mean of differences whose expectation is zero.
@@ -92,7 +96,7 @@ mod tests {
             .zip(&evaluations)
             .map(|(&(learner, rank, _), validation)| Entry { learner, rank, validation })
             .collect();
-        choice.of(&entries, &[1.0; 3], 1.0)
+        choice.of(&entries, &[1.0; 3])
     }
 
     #[test]
@@ -102,6 +106,8 @@ mod tests {
         let before = (Unlearned, 0, &[0.2, 0.2, 0.2][..]);
         // One pair of three is better: not enough.
         assert_eq!(choose(rule, &[before, (MaxMargin, 3, &[0.1, 0.2, 0.2])]), Some(0));
+        // Two that both are: not enough.
+        assert_eq!(choose(rule, &[(Unlearned, 0, &[0.2, 0.2]), (MaxMargin, 3, &[0.1, 0.1])]), Some(0));
         // All three are: enough.
         assert_eq!(choose(rule, &[before, (MaxMargin, 3, &[0.1, 0.1, 0.1])]), Some(1));
         // A larger λ that is nearly as good is taken before a smaller one, whoever learned it.

@@ -108,6 +108,12 @@ impl Evaluation {
         (is_share && alike).then(|| wilson(self.matches.missed(), there_are))
     }
 
+    /// The mean with how certain it is: its interval where there is one, else its standard error, or neither where all losses are alike.
+    #[must_use]
+    pub fn summary(&self) -> String {
+        summary(self.mean(), self.standard_error(), self.interval())
+    }
+
     /// Takes in the losses of further examples, which are numbered on from those there are.
     pub(super) fn extend(&mut self, other: &Self) {
         let before = self.losses.len();
@@ -149,6 +155,15 @@ pub fn evaluate(examples: &[Example], matcher: &dyn Matcher, weights: &[f64], co
 
 /// A predicted matching, and whether it is proven to be the best under the weights.
 pub type Prediction = (Matching, Status);
+
+/// A mean with its interval, or its standard error, or neither.
+pub(super) fn summary(mean: f64, standard_error: f64, interval: Option<[f64; 2]>) -> String {
+    match interval {
+        Some([low, high]) => format!("{mean:.4} ({low:.4} to {high:.4})"),
+        None if standard_error > 0.0 => format!("{mean:.4} ± {standard_error:.4}"),
+        None => format!("{mean:.4}"),
+    }
+}
 
 /// The 95 % interval of Wilson (1927) for a share of which `hits` of `of` independent cases are known: never empty, never beyond 0 and 1,
 /// also for no hit at all. The whole of 0 to 1 for no cases.

@@ -112,15 +112,6 @@ impl Example {
         example(restricted, part, LossCells::new(&terms), Some(Arc::new(whole)))
     }
 
-    /// Some of the left nodes of the problem that is trained on, to learn from alone.
-    pub(super) fn restricted(&self, nodes: &[usize]) -> Result<Self> {
-        let instance = self.instance.with_left_nodes(nodes)?;
-        let truth = part_of(&self.truth, nodes)?;
-        let truth_features = instance.joint_features(&truth)?;
-        let loss = self.loss.restricted(nodes, &self.truth);
-        Ok(Self { instance, truth, truth_features, loss, whole: None, ..self.clone() })
-    }
-
     /// The same example, of a pair that the truth has turned and that came like this: what is learned from is the turned pair; a
     /// prediction has to find the turn.
     pub(super) fn turned_from(mut self, features: &FeatureMap, pair: Pair) -> Self {
@@ -294,17 +285,6 @@ impl LossCells {
             })
             .flatten();
         Self { constant: terms.constant, kept: list.map_or_else(|| Kept::Table(terms.cells.clone()), Kept::List) }
-    }
-
-    /// The loss of some of the left nodes, which is 0 at their truth and as much for each as it was.
-    fn restricted(&self, nodes: &[usize], truth: &Matching) -> Self {
-        let mut cells = Array2::zeros((nodes.len(), truth.right_count()));
-        let mut constant = 0.0;
-        for (t, &i) in nodes.iter().enumerate() {
-            (0..truth.right_count()).for_each(|k| cells[[t, k]] = self.cell(i, k));
-            constant -= truth.right_of(i).map_or(0.0, |k| self.cell(i, k));
-        }
-        Self::new(&LossTerms { constant, cells })
     }
 
     fn cell(&self, i: usize, k: usize) -> f64 {

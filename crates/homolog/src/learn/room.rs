@@ -37,8 +37,9 @@ impl Room<'_> {
         }
         // Where not even weights that make no mistake would be taken, nothing is left to gain.
         let before = candidates.first().and_then(|unlearned| unlearned.validation.as_ref());
-        let is_hopeless = before.is_some_and(|before| is_hopeless(&before.losses, self.errors()));
-        let is_hopeless = is_hopeless || self.set.training.is_empty();
+        let is_hopeless = before.is_some_and(|before| is_hopeless(&before.losses));
+        let is_alone = self.by == ValidatedBy::OnePair && before.is_some() && !self.is_asked_for();
+        let is_hopeless = is_hopeless && self.by != ValidatedBy::OnePair || is_alone || self.set.training.is_empty();
         let mut complete = !self.control.interrupted();
         for (at, &name) in self.trainer.learner.names().iter().enumerate() {
             if !complete || is_hopeless || candidates.iter().any(Candidate::is_perfect) {
@@ -51,13 +52,9 @@ impl Room<'_> {
         Ok(Trained { candidates, chosen, by: self.by, complete, examples: self.set.training.len() })
     }
 
-    /// How many standard errors make a difference. Nodes of one pair go wrong together and say little of other pairs: on hummingbirds
-    /// what one pair taught at one or two standard errors was as often worse as better elsewhere.
-    fn errors(&self) -> f64 {
-        match self.by {
-            ValidatedBy::Nodes { .. } => 3.0,
-            _ => 1.0,
-        }
+    /// One λ of one learner, which is taken where nothing tells otherwise.
+    fn is_asked_for(&self) -> bool {
+        self.trainer.lambdas.len() == 1 && self.trainer.learner.names().len() == 1
     }
 
     /// Finds the centre of a learner and its λ; `false` where the control said stop.
@@ -148,7 +145,9 @@ impl Room<'_> {
         let run = &self.runs[number];
         // Its reports would run from the start of the task again.
         let silent = control.clone().observed_by(|_| {});
-        let validation = run.validate(self.matcher.matcher(), &fit.minimum.weights, &silent)?;
+        let is_alone = self.by == ValidatedBy::OnePair;
+        let validate = || run.validate(self.matcher.matcher(), &fit.minimum.weights, &silent);
+        let validation = if is_alone { None } else { validate()? };
         if control.interrupted() {
             return Ok(None);
         }
@@ -210,8 +209,8 @@ impl Room<'_> {
     fn choose(&self, candidates: &[Candidate]) -> Result<usize> {
         let usable: Vec<usize> = (0..candidates.len()).filter(|&at| candidates[at].is_usable()).collect();
         // With nothing to validate by, what was asked for is taken: one λ of one learner.
-        let asked_for = self.trainer.lambdas.len() == 1 && self.trainer.learner.names().len() == 1;
-        if let (ValidatedBy::Nothing, true, Some(&last)) = (self.by, asked_for, usable.last()) {
+        let nothing_tells = matches!(self.by, ValidatedBy::Nothing | ValidatedBy::OnePair);
+        if let (true, true, Some(&last)) = (nothing_tells, self.is_asked_for(), usable.last()) {
             return Ok(last);
         }
         let chance: Vec<f64> = self.runs.iter().flat_map(Run::chance).collect();
@@ -221,7 +220,7 @@ impl Room<'_> {
             Some((at, entry))
         };
         let (positions, entries): (Vec<usize>, Vec<Entry<'_>>) = usable.iter().filter_map(entry).unzip();
-        if let Some(chosen) = self.trainer.choice.of(&entries, &chance, self.errors()) {
+        if let Some(chosen) = self.trainer.choice.of(&entries, &chance) {
             return Ok(positions[chosen]);
         }
         // Nothing was measured: the weights as before. The paper's rule does not know them and takes the middle.

@@ -1,5 +1,5 @@
-//! Which runs of learning there are, and what each holds out: by validation pairs, by folds over specimens, or by folds over the nodes of
-//! a single pair.
+//! Which runs of learning there are, and what each holds out: validation pairs, or folds over specimens. A single pair measures the
+//! weights before learning alone: what is learned from some of its nodes suits its other nodes, and says nothing of other pairs.
 
 use super::candidate::ValidatedBy;
 use super::evaluate::predict;
@@ -19,24 +19,21 @@ pub(super) struct Run {
 enum HeldOut {
     Nothing,
     Pairs(Vec<Example>),
-    /// Left nodes of a pair.
-    Nodes(Box<Example>, Vec<usize>),
+    /// The nodes of the only pair, from what was not learned from it.
+    Nodes(Box<Example>),
 }
 
-/// With fewer labelled nodes in a single pair nothing can be said by holding some of them out.
-const FEWEST_NODES: usize = 4;
-
 /// The runs, the first on all examples, and what is validated by.
-pub(super) fn runs(set: &TrainingSet, folds: usize) -> Result<(Vec<Run>, ValidatedBy)> {
+pub(super) fn runs(set: &TrainingSet, folds: usize) -> (Vec<Run>, ValidatedBy) {
     let run = |examples: Vec<Example>, held_out, name: String| Run { examples, held_out, name };
     let all = |held_out| run(set.training.clone(), held_out, String::new());
     if !set.validation.is_empty() {
         let by = ValidatedBy::Pairs { pairs: set.validation.len() };
-        return Ok((vec![all(HeldOut::Pairs(set.validation.clone()))], by));
+        return (vec![all(HeldOut::Pairs(set.validation.clone()))], by);
     }
     let mut runs = vec![all(HeldOut::Nothing)];
     if folds < 2 {
-        return Ok((runs, ValidatedBy::Nothing));
+        return (runs, ValidatedBy::Nothing);
     }
     let cuts = cuts(&set.training, folds);
     let count = cuts.len();
@@ -46,21 +43,12 @@ pub(super) fn runs(set: &TrainingSet, folds: usize) -> Result<(Vec<Run>, Validat
         runs.push(run(pick(&fold.learned), HeldOut::Pairs(pick(&fold.held_out)), name));
     }
     if count > 0 {
-        return Ok((runs, ValidatedBy::Specimens { folds: count }));
+        return (runs, ValidatedBy::Specimens { folds: count });
     }
-    let [pair] = &set.training[..] else { return Ok((runs, ValidatedBy::Nothing)) };
-    let nodes: Vec<usize> = (0..pair.truth().left_count()).collect();
-    if nodes.len() < FEWEST_NODES {
-        return Ok((runs, ValidatedBy::Nothing));
+    match &set.training[..] {
+        [pair] => (vec![all(HeldOut::Nodes(Box::new(pair.clone())))], ValidatedBy::OnePair),
+        _ => (runs, ValidatedBy::Nothing),
     }
-    let count = folds.min(nodes.len() / 2);
-    for fold in 0..count {
-        let (held_out, learned): (Vec<usize>, Vec<usize>) = nodes.iter().partition(|&&node| node % count == fold);
-        let held_out = held_out.into_iter().map(|position| pair.whole_node(position)).collect();
-        let name = format!("without part {} of {count} ", fold + 1);
-        runs.push(run(vec![pair.restricted(&learned)?], HeldOut::Nodes(Box::new(pair.clone()), held_out), name));
-    }
-    Ok((runs, ValidatedBy::Nodes { folds: count }))
 }
 
 /// How examples are cut for cross-validation.
@@ -84,8 +72,8 @@ impl Run {
         match &self.held_out {
             HeldOut::Nothing => Vec::new(),
             HeldOut::Pairs(examples) => examples.iter().map(Example::loss_by_chance).collect(),
-            HeldOut::Nodes(pair, nodes) => {
-                vec![1.0 - 1.0 / pair.truth().right_count().max(1) as f64; nodes.len()]
+            HeldOut::Nodes(pair) => {
+                vec![1.0 - 1.0 / pair.truth().right_count().max(1) as f64; pair.truth().left_count()]
             }
         }
     }
@@ -100,13 +88,14 @@ impl Run {
         match &self.held_out {
             HeldOut::Nothing => Ok(None),
             HeldOut::Pairs(examples) => evaluate(examples, matcher, weights, control).map(Some),
-            HeldOut::Nodes(pair, nodes) => {
+            HeldOut::Nodes(pair) => {
                 let answer =
                     predict(std::slice::from_ref(&**pair), matcher, weights, control)?.into_iter().flatten().next();
                 let Some((matching, _)) = answer else { return Ok(None) };
                 let truth = pair.whole_truth();
-                let is_wrong = |&node: &usize| f64::from(u8::from(matching.right_of(node) != truth.right_of(node)));
-                Ok(Some(Evaluation::of_losses(nodes.iter().map(is_wrong).collect())))
+                let is_wrong = |node: usize| f64::from(u8::from(matching.right_of(node) != truth.right_of(node)));
+                let nodes = (0..pair.truth().left_count()).map(|position| pair.whole_node(position));
+                Ok(Some(Evaluation::of_losses(nodes.map(is_wrong).collect())))
             }
         }
     }

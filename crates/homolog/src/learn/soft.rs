@@ -95,7 +95,8 @@ fn name_the_way_out(error: Error) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::{Sequence, Split};
+    use crate::data::Split;
+    use crate::experiment::Sequence;
     use crate::features::FeatureMap;
     use crate::graph::Graph;
     use crate::learn::{Oracle, PartMemory, PartRisk, Parts, Question};

@@ -2,8 +2,8 @@
 #![allow(dead_code, reason = "each test program uses its own part")]
 #![expect(clippy::unwrap_used, reason = "a panic is the report")]
 
+use homolog::data::Split;
 use homolog::data::dataset::{DataSet, LabelledPair, NamedGraph, match_by_name};
-use homolog::experiment::Split;
 use homolog::graph::{Attributes, Direction, Graph};
 use homolog::matching::{Constraint, Matching, Restrictions};
 use ndarray::Array2;

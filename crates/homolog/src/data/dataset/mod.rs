@@ -15,7 +15,7 @@ mod shape;
 
 pub use pairing::{Pairing, SplitBy};
 
-use crate::experiment::Split;
+use crate::data::Split;
 use crate::graph::{Graph, Pair};
 use crate::matching::{Constraint, Matching, Restrictions};
 use crate::{Error, Result};

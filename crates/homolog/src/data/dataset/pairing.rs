@@ -2,7 +2,7 @@
 //! what matches.
 
 use super::{DataSet, LabelledPair, MAX_PAIRS, NamedGraph, at_most, by_name, positions};
-use crate::experiment::Split;
+use crate::data::Split;
 use crate::matching::Constraint;
 use crate::{Error, Result};
 use rand::SeedableRng;

@@ -2,7 +2,7 @@
 
 use super::shape::{Capped, Columns, Number, Points};
 use super::{MAX_EDGES, MAX_NODES};
-use crate::experiment::Split;
+use crate::data::Split;
 use crate::matching::Constraint;
 use serde::de::{SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};

@@ -144,7 +144,7 @@ impl Field<'_> {
             candidates.push(Candidate::unlearned(unlearned, self.checkpoint.unlearned.clone()));
         }
         let before = candidates.first().and_then(|unlearned| unlearned.validation.as_ref());
-        let is_hopeless = before.is_some_and(|before| is_hopeless(&before.losses, 1.0));
+        let is_hopeless = before.is_some_and(|before| is_hopeless(&before.losses));
         let complete = !self.control.interrupted() && (is_hopeless || self.path(&facts, &mut candidates)?);
         let chosen = self.choose(by, &facts, &candidates)?;
         Ok(Trained { candidates, chosen, by, complete, examples: self.job.examples })
@@ -360,7 +360,7 @@ impl Field<'_> {
             Some((at, Entry { learner: *learner, rank: *rank, validation: validation.as_ref()? }))
         };
         let (positions, entries): (Vec<usize>, Vec<Entry<'_>>) = usable.iter().filter_map(entry).unzip();
-        if let Some(chosen) = self.trainer.choice.of(&entries, &facts.chance, 1.0) {
+        if let Some(chosen) = self.trainer.choice.of(&entries, &facts.chance) {
             return Ok(positions[chosen]);
         }
         match self.trainer.choice {

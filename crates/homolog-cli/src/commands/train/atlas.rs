@@ -1,0 +1,111 @@
+//! `homolog train --features atlas`: learns from every specimen that has names.
+
+use super::{Arguments, PoseOption};
+use crate::inputs::Input;
+use crate::progress::{Watch, stop_is_wanted};
+use crate::{Ending, files};
+use anyhow::{Context, Result, bail};
+use homolog::atlas::{Atlas, AtlasSettings, Pose, Presence};
+use homolog::features::ImageDescriptor;
+use homolog::graph::Graph;
+use homolog::learn::Evidence;
+use homolog::model::Model;
+use serde_json::json;
+use std::fmt::Write;
+
+pub(super) fn run(arguments: &Arguments, images: Vec<ImageDescriptor>, watch: &Watch) -> Result<Ending> {
+    let about_pairs = [
+        ("--checkpoint", arguments.checkpoint.is_some()),
+        ("--fixed", !arguments.fixed.is_empty()),
+        ("--non-negative", !arguments.non_negative.is_empty()),
+        ("--matcher", arguments.matcher.is_some()),
+        ("--lambda", arguments.lambda.is_some() || !arguments.lambdas.is_empty()),
+    ];
+    if let Some((option, _)) = about_pairs.into_iter().find(|(_, is_given)| *is_given) {
+        bail!("{option} is about models that match pairs; an atlas finds all that from its specimens");
+    }
+    let input = Input::load(&arguments.data)?.seen_by(&images)?;
+    let named = |graph: &&Graph| graph.names().is_some_and(|names| names.iter().any(|name| !name.is_empty()));
+    let specimens: Vec<&Graph> = input.data.graphs().iter().map(|graph| &*graph.graph).filter(named).collect();
+    if specimens.is_empty() {
+        bail!("{}: no specimen has names to learn from", arguments.data.display());
+    }
+    let settings = AtlasSettings {
+        pose: pose(arguments),
+        presence: arguments.unmatched.then_some(Presence::Partial),
+        plain: arguments.unlearned,
+        images,
+        ..AtlasSettings::default()
+    };
+    let (model, evidence) = Model::fit_atlas(&specimens, &settings, &watch.control(""))?;
+    watch.end();
+    let atlas = model.atlas().context("the model has no atlas")?;
+    files::write(&arguments.output, model.to_json()?.as_bytes())?;
+    if arguments.json {
+        files::print(json(atlas, &evidence)?.as_bytes())?;
+    } else {
+        let text = text(atlas, &model, &evidence)?;
+        files::print(format!("{text}Wrote {}.\n", arguments.output.display()).as_bytes())?;
+    }
+    Ok(if stop_is_wanted() { Ending::Stopped } else { Ending::Done })
+}
+
+/// How specimens may lie, where that was said.
+fn pose(arguments: &Arguments) -> Option<Pose> {
+    match (arguments.pose, arguments.mirror) {
+        (_, true) => Some(Pose::Any),
+        (Some(PoseOption::AsGiven), _) => Some(Pose::AsGiven),
+        (Some(PoseOption::Tilted | PoseOption::Any), _) => Some(Pose::Rotated),
+        (None, _) => None,
+    }
+}
+
+fn text(atlas: &Atlas, model: &Model, evidence: &Evidence) -> Result<String> {
+    let mut text = String::new();
+    writeln!(
+        text,
+        "Learned an atlas of {} landmarks and {} edges from {} specimens.",
+        atlas.landmarks.len(),
+        atlas.edges.len(),
+        atlas.specimens
+    )?;
+    let lie = if atlas.pose == Pose::AsGiven {
+        "They lie alike; new ones are expected to"
+    } else {
+        "They are turned; new ones may be"
+    };
+    let all = if atlas.presence == Presence::Complete {
+        "every landmark is there"
+    } else {
+        "landmarks may be missing and points may be nobody"
+    };
+    writeln!(text, "{lie}; {all}.")?;
+    if evidence.is_learned {
+        let weights = model.weight_names().zip(&evidence.weights).map(|(name, weight)| format!("{name} {weight:.2}"));
+        writeln!(
+            text,
+            "How much each kind of evidence counts was learned: {}.",
+            weights.collect::<Vec<_>>().join(", ")
+        )?;
+    }
+    match &atlas.calibration {
+        Some(calibration) => writeln!(
+            text,
+            "Each left out in turn and named by the others: {} of {} names right ({:.2} %).",
+            calibration.right,
+            calibration.names,
+            100.0 * calibration.right as f64 / calibration.names.max(1) as f64
+        )?,
+        None => writeln!(text, "Names come without confidences: there is nothing to calibrate them by.")?,
+    }
+    Ok(text)
+}
+
+/// In the form of every other training.
+fn json(atlas: &Atlas, evidence: &Evidence) -> Result<String> {
+    let share = |wrong: usize, of: usize| wrong as f64 / of.max(1) as f64;
+    let error = atlas.calibration.map(|names| share(names.names - names.right, names.names));
+    let row = json!({"name": "atlas", "error": error, "weights": evidence.weights, "learned": evidence.is_learned});
+    let value = json!({"chosen": "atlas", "tried": [row], "skipped": []});
+    Ok(serde_json::to_string_pretty(&value)? + "\n")
+}
