@@ -25,6 +25,7 @@ mod quadratic;
 mod scene;
 mod soft_house;
 mod sparse;
+mod streamed;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
@@ -42,6 +43,8 @@ enum Command {
     Linear(linear::Arguments),
     /// Sparse linear assignment beside lapmod (lapx) and scipy's min_weight_full_bipartite_matching.
     Sparse(sparse::Arguments),
+    /// Thousands of points matched by linear assignment, without a table of all pairs.
+    Streamed(streamed::Arguments),
     /// All problems of the house data built and scored, beside an n·m·60 tensor per pair.
     Features(features::Arguments),
     /// The paper's house experiment, linear and with edges, with and without learning.
@@ -75,6 +78,7 @@ fn main() -> Result<()> {
     match Arguments::parse().command {
         Command::Linear(arguments) => linear::run(&arguments),
         Command::Sparse(arguments) => sparse::run(&arguments),
+        Command::Streamed(arguments) => streamed::run(&arguments),
         Command::Features(arguments) => features::run(&arguments),
         Command::House(arguments) => experiment::run(&arguments),
         Command::Quadratic(arguments) => quadratic::run(&arguments),

@@ -58,6 +58,24 @@ pub struct Alternative {
 }
 
 impl Model {
+    /// [`Self::solve`], and what each left node adds to the score ([`shares`]). Large linear problems are solved without a table of all
+    /// pairs.
+    ///
+    /// # Errors
+    /// As [`Self::solve`].
+    pub fn solve_in_parts(&self, pair: &Pair, work: &mut Workspace) -> Result<(Solution, Vec<f64>)> {
+        if self.atlas().is_some() {
+            return self.join_by_name(pair, work);
+        }
+        let instance = self.instance(pair)?;
+        let (solution, problem) = self.solve_instance(&instance, work)?;
+        let shares = match &problem {
+            Some(problem) => shares(problem, &solution.matching)?,
+            None => instance.node_shares(&self.weights(), &solution.matching),
+        };
+        Ok((solution, shares))
+    }
+
     /// Matches two graphs and says why. Where the control says stop, the match is the best so far and the reasons that were not yet
     /// found are missing.
     ///

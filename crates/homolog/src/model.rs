@@ -12,6 +12,7 @@ use crate::loss::LossKind;
 use crate::matching::{Compatibility, Method, Restrictions, RightOrder, Solution, Workspace};
 use crate::optimize::StopReason;
 use crate::{Control, Error, Result};
+use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -290,8 +291,33 @@ impl Model {
         if self.atlas.is_some() {
             return Ok(self.join_by_name(pair, work)?.0);
         }
-        let (_, problem) = self.problem(pair)?;
-        self.solve_shuffled(&problem, work)
+        self.solve_described(&self.instance(pair)?, work)
+    }
+
+    /// [`Self::solve`] for graphs that are described already.
+    ///
+    /// # Errors
+    /// Graphs that were described by another model.
+    pub fn solve_described(&self, instance: &Instance, work: &mut Workspace) -> Result<Solution> {
+        Ok(self.solve_instance(instance, work)?.0)
+    }
+
+    /// The solution, and the problem where a table of it was made: large linear ones are solved without.
+    pub(crate) fn solve_instance(
+        &self,
+        instance: &Instance,
+        work: &mut Workspace,
+    ) -> Result<(Solution, Option<Compatibility>)> {
+        let weights = self.weights();
+        if let Method::Linear(linear) = self.matcher
+            && instance.is_streamed()
+        {
+            let order = RightOrder::random(instance.right().node_count(), 0);
+            return Ok((instance.solve_streamed(linear, &weights, &order, work)?, None));
+        }
+        let problem = instance.compatibility(&weights)?;
+        let solution = self.solve_shuffled(&problem, work)?;
+        Ok((solution, Some(problem)))
     }
 
     /// The problem of matching two graphs under this model.
@@ -299,12 +325,19 @@ impl Model {
     /// # Errors
     /// A graph without the parts that the features need; graphs too large for the matcher, which is seen before anything is computed.
     pub fn problem(&self, pair: &Pair) -> Result<(Instance, Compatibility)> {
+        let instance = self.instance(pair)?;
+        let problem = instance.compatibility(&self.weights())?;
+        Ok((instance, problem))
+    }
+
+    /// The two graphs as the model sees them.
+    pub(crate) fn instance(&self, pair: &Pair) -> Result<Instance> {
         let has_edges = !self.features.edge.is_empty();
         self.matcher.check_size(pair.left.node_count(), pair.right.node_count(), has_edges)?;
         // As given there is no turn to try.
         let posed = if self.features.pose.is_as_given() { pair } else { &self.posed(pair)? };
         let (left, right) = (Arc::new(self.describe(&posed.left)?), Arc::new(self.describe(&posed.right)?));
-        self.problem_of(&left, &right, &pair.given)
+        self.features.instance(&left, &right)?.restricted(&pair.given)
     }
 
     /// What the model sees of a graph: computed once, for all the problems it is in.
@@ -333,7 +366,7 @@ impl Model {
     /// Solves a problem of this model with its right nodes in a shuffled order, always the same.
     pub(crate) fn solve_shuffled(&self, problem: &Compatibility, work: &mut Workspace) -> Result<Solution> {
         let order = RightOrder::random(problem.right_count(), 0);
-        let mut shuffled = problem.clone();
+        let mut shuffled = Compatibility::linear(Array2::zeros((0, 0)));
         order.shuffle_into(problem, &mut shuffled)?;
         let mut solution = self.matcher.matcher().solve(&shuffled, work)?;
         order.carry_back_solution(&mut solution)?;

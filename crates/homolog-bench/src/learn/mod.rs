@@ -10,7 +10,7 @@ mod measure;
 mod random;
 mod scale;
 
-pub(crate) use scale::{OneArguments, run_one};
+pub(crate) use scale::{OneArguments, peak_bytes, run_one};
 
 use crate::files::write_json;
 use anyhow::Result;

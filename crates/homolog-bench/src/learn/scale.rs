@@ -118,7 +118,7 @@ fn examples(frames: &Frames, count: usize, copies: usize) -> Result<Vec<Example>
 }
 
 /// The peak of resident memory so far, where the system tells it in the way of Linux.
-fn peak_bytes() -> u64 {
+pub(crate) fn peak_bytes() -> u64 {
     let text = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     let kilobytes = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());

@@ -9,7 +9,6 @@ use crate::progress::{Watch, say, stop_is_wanted};
 use crate::{Ending, figures, files, settings};
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
-use homolog::explain::shares;
 use homolog::features::FeatureMap;
 use homolog::graph::Pair;
 use homolog::matching::{Margin, Solution, Workspace, margins};
@@ -180,21 +179,16 @@ impl Arguments {
         let pair = input.pair();
         let about = || format!("{:?} and {:?}", input.left.id, input.right.id);
         let control = watch.control("");
-        if model.atlas().is_some() {
-            let joined = model.join_by_name(&pair, &mut Workspace::with_control(&control)).with_context(about)?;
-            let rows = rows(&pair, &joined.0, &joined.1, None);
-            return Ok(Answer { input, solution: joined.0, rows, margins: false, ended_by: watch.ended_by() });
-        }
-        let (_, problem) = model.problem(&pair).with_context(about)?;
-        let solution = model.solve(&pair, &mut Workspace::with_control(&control)).with_context(about)?;
+        let mut work = Workspace::with_control(&control);
+        let (solution, shares) = model.solve_in_parts(&pair, &mut work).with_context(about)?;
         let ended_by = watch.ended_by();
-        let quick = problem.edge.is_none() && problem.left_count() <= QUICK_MARGINS;
-        let found: Option<Vec<Margin>> = if self.margins || quick {
+        let quick = model.features.edge.is_empty() && pair.left.node_count() <= QUICK_MARGINS;
+        let found: Option<Vec<Margin>> = if model.atlas().is_none() && (self.margins || quick) {
+            let (_, problem) = model.problem(&pair).with_context(about)?;
             Some(margins(&problem, &solution, model.matcher.matcher(), &control)?)
         } else {
             None
         };
-        let shares = shares(&problem, &solution.matching)?;
         let rows = rows(&pair, &solution, &shares, found.as_deref());
         Ok(Answer { input, solution, rows, margins: found.is_some(), ended_by })
     }

@@ -51,7 +51,7 @@ impl Instance {
         Ok(Self { left: described, right: Arc::clone(&self.right), given })
     }
 
-    fn plan(&self) -> &Plan {
+    pub(super) fn plan(&self) -> &Plan {
         &self.left.plan
     }
 
@@ -65,6 +65,11 @@ impl Instance {
     #[must_use]
     pub fn right(&self) -> &Arc<Described> {
         &self.right
+    }
+
+    /// The seeds and forbidden pairs, if there are any.
+    pub(super) fn given(&self) -> Option<&Restrictions> {
+        self.given.as_deref()
     }
 
     /// How many weights there are.
@@ -213,7 +218,7 @@ impl Instance {
         Ok(())
     }
 
-    fn check_weights(&self, weights: &[f64]) -> Result<()> {
+    pub(super) fn check_weights(&self, weights: &[f64]) -> Result<()> {
         if weights.len() != self.dim() {
             return Err(Error::Size { what: "weights", expected: self.dim(), found: weights.len() });
         }

@@ -36,6 +36,7 @@ mod sets;
 mod shape_context;
 mod soft_bins;
 mod squares;
+mod streamed;
 
 pub use adjacency::Adjacency;
 pub use attributes::NodeAttributes;

@@ -7,8 +7,9 @@
 //! next to their spread, both sides are moved by the same vector first, which changes no difference and keeps the digits.
 
 use ndarray::linalg::general_mat_mul;
-use ndarray::{Array1, Array2, ArrayView1, Axis, Zip};
+use ndarray::{Array1, Array2, ArrayView1, Axis, Slice, Zip};
 use std::borrow::Cow;
+use std::ops::Range;
 
 /// The descriptors of all nodes of a graph, of one kind: one row per node.
 #[derive(Debug, Clone)]
@@ -63,6 +64,18 @@ impl Block {
     /// The rows of some of the nodes, in this order.
     pub(super) fn select(&self, nodes: &[usize], squares: bool) -> Self {
         Self { count: self.count, ..Self::new(&self.values.select(Axis(0), nodes), squares) }
+    }
+
+    /// Some of the rows, treated in every way as the whole table is. For the left side of a comparison.
+    pub(super) fn rows(&self, range: &Range<usize>) -> Self {
+        let values = self.values.slice_axis(Axis(0), Slice::from(range.clone())).to_owned();
+        let sparse = self.sparse.as_ref().map(|sparse| {
+            let ends = &sparse.start[range.start..=range.end];
+            let (first, last) = (sparse.start[range.start], sparse.start[range.end]);
+            let start = ends.iter().map(|end| end - first).collect();
+            Sparse { entries: sparse.entries[first..last].to_vec(), start, groups: Vec::new() }
+        });
+        Self { values, count: self.count, centre: self.centre.clone(), sparse }
     }
 
     fn moved(&self, by: Option<&Array1<f64>>) -> Cow<'_, Array2<f64>> {

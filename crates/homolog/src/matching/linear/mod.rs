@@ -14,7 +14,7 @@
 //! replaces an earlier one, so all-equal scores give the identity; between other equally good matchings the choice is
 //! deterministic but not otherwise specified.
 //!
-//! Problems that list their allowed pairs, of any size, are [`Sparse`].
+//! Problems that list their allowed pairs, of any size, are [`Sparse`]; those too large for a table [`Streamed`].
 //!
 //! It does not take edge scores: it answers [`Error::Unsupported`](crate::Error::Unsupported) rather than drop them.
 
@@ -29,6 +29,7 @@ mod hungarian;
 mod lazy;
 mod scan;
 mod sparse;
+mod streamed;
 
 pub use self::hungarian::Hungarian;
 
@@ -38,6 +39,7 @@ use self::given::Given;
 use self::scan::Facts;
 use self::sparse::SparseBuffers;
 pub use self::sparse::{Sparse, verify_sparse};
+pub use self::streamed::{Streamed, WriteRows};
 use super::problem::FoldedPrices;
 use super::{Certificate, Compatibility, Constraint, Matcher, Matching, Sense, Shortage, Solution, Status, Workspace};
 use crate::{Control, Error, Result};

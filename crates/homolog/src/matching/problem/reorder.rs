@@ -4,7 +4,7 @@
 //! order everywhere, that would make a model with no opinion look perfect; so training and evaluation solve every problem with
 //! the right nodes shuffled, and carry the answer back.
 
-use crate::matching::{Compatibility, EdgeTerm, Matching, Relaxed, Solution};
+use crate::matching::{Compatibility, EdgeTerm, Matching, Relaxed, Restrictions, Solution};
 use crate::{Error, Result};
 use ndarray::Array1;
 
@@ -24,6 +24,26 @@ impl RightOrder {
         let mut node_at: Vec<u32> = (0_u32..).take(right_count).collect();
         node_at.shuffle(&mut rand_chacha::ChaCha8Rng::seed_from_u64(seed));
         Self { node_at }
+    }
+
+    /// The original right node at each position.
+    pub(crate) fn nodes(&self) -> impl Iterator<Item = usize> {
+        self.node_at.iter().map(|&node| node as usize)
+    }
+
+    /// The same restrictions of the shuffled problem.
+    pub(crate) fn shuffle_restrictions(&self, given: &Restrictions) -> Restrictions {
+        let position_of = self.position_of();
+        let moved = |pairs: &[[usize; 2]]| pairs.iter().map(|&[i, k]| [i, position_of[k]]).collect();
+        Restrictions { seeds: moved(&given.seeds), forbidden: moved(&given.forbidden) }
+    }
+
+    fn position_of(&self) -> Vec<usize> {
+        let mut position_of = vec![0; self.node_at.len()];
+        for (position, &node) in self.node_at.iter().enumerate() {
+            position_of[node as usize] = position;
+        }
+        position_of
     }
 
     /// Writes the problem, its right nodes in this order, over `shuffled`, whose memory is used again where it fits.
@@ -58,11 +78,7 @@ impl RightOrder {
     }
 
     fn shuffle_edges(&self, edge: &EdgeTerm) -> Result<EdgeTerm> {
-        let mut position_of = vec![0; self.node_at.len()];
-        for (position, &node) in self.node_at.iter().enumerate() {
-            position_of[node as usize] = position;
-        }
-        edge.with_right_nodes_at(&position_of)
+        edge.with_right_nodes_at(&self.position_of())
     }
 
     /// The answer in terms of the original right nodes.

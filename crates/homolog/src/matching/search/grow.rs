@@ -4,7 +4,7 @@
 //! improves the empty matching. Two pairs do: growth begins with the pair of edges that adds most, and then takes, again and again, the pair of
 //! nodes next to what is there that adds most, until none adds anything; then the next best pair of edges that is still free begins again.
 //!
-//! Cost: all pairs of edges are looked at once, |E| |E'|; each step looks at the neighbours of what has grown, deg · m each.
+//! Cost: all pairs of edges are looked at once, |E| |E'|; each step looks at the neighbours of the pair taken, deg · m.
 
 use crate::matching::{Constraint, EdgeTerm, Workspace};
 use ndarray::Array2;
@@ -26,6 +26,7 @@ pub(in crate::matching) fn grow(growth: &Growth<'_>, work: &Workspace) -> Vec<Op
         right_of: vec![None; growth.gain.nrows()],
         taken: vec![false; growth.gain.ncols()],
         frontier: Vec::new(),
+        best_of: vec![None; growth.gain.nrows()],
     };
     for seed in seeds(growth, work) {
         if work.interrupted() {
@@ -61,6 +62,7 @@ fn seeds(growth: &Growth<'_>, work: &Workspace) -> Vec<Seed> {
     let (left, right) = (edge.left_edges(), edge.right_edges());
     let shared = constraint == Constraint::ManyToOne;
     let mut seeds = Vec::new();
+    let turned: Vec<Option<usize>> = right.ends().iter().map(|&[k, l]| right.find(l, k)).collect();
     for (e, &[i, j]) in left.ends().iter().enumerate() {
         if work.interrupted() {
             break;
@@ -69,7 +71,7 @@ fn seeds(growth: &Growth<'_>, work: &Workspace) -> Vec<Seed> {
         let mut best: Option<Seed> = None;
         let mut consider = |f: usize| {
             let [k, l] = right.ends()[f];
-            let reverse = back.and_then(|back| right.find(l, k).map(|f| edge.value(back, f)));
+            let reverse = back.and_then(|back| turned[f].map(|f| edge.value(back, f)));
             let together = (edge.value(e, f) + reverse.unwrap_or(0.0)) * weight;
             let worth = gain[[i, k]] + gain[[j, l]] + together;
             if (k != l || shared) && worth > best.as_ref().map_or(f64::NEG_INFINITY, |best| best.worth) {
@@ -93,8 +95,10 @@ struct Grown<'a> {
     value: Array2<f64>,
     right_of: Vec<Option<usize>>,
     taken: Vec<bool>,
-    /// Left nodes next to what has grown.
+    /// Left nodes next to what has grown, in order.
     frontier: Vec<usize>,
+    /// For those, the free right node that adds most and what it adds, if any adds something.
+    best_of: Vec<Option<(usize, f64)>>,
 }
 
 impl Grown<'_> {
@@ -107,21 +111,40 @@ impl Grown<'_> {
         self.right_of[i] = Some(k);
         self.taken[k] = constraint == Constraint::OneToOne;
         edge.add_pair_gradient(i, k, weight, &mut self.value);
-        self.frontier.extend(edge.left_edges().neighbours(i));
+        let near: Vec<usize> = edge.left_edges().neighbours(i).collect();
+        self.frontier.extend(&near);
         self.frontier.sort_unstable();
         self.frontier.dedup();
         let right_of = &self.right_of;
         self.frontier.retain(|&node| right_of[node].is_none());
+        for at in 0..self.frontier.len() {
+            let node = self.frontier[at];
+            let has_lost = self.taken[k] && self.best_of[node].is_some_and(|(best, _)| best == k);
+            if has_lost || near.contains(&node) {
+                self.best_of[node] = self.best_free(node);
+            }
+        }
+    }
+
+    /// The free right node that adds most, the first among equals, if any adds something.
+    fn best_free(&self, node: usize) -> Option<(usize, f64)> {
+        let mut best: Option<(usize, f64)> = None;
+        for (k, &value) in self.value.row(node).iter().enumerate() {
+            if value > best.map_or(0.0, |(_, most)| most) && !self.taken[k] {
+                best = Some((k, value));
+            }
+        }
+        best
     }
 
     /// The pair next to what has grown that adds most, if any adds something.
     fn best_next(&self) -> Option<(usize, usize)> {
         let mut best: Option<((usize, usize), f64)> = None;
         for &i in &self.frontier {
-            for (k, &value) in self.value.row(i).iter().enumerate() {
-                if !self.taken[k] && value > best.map_or(0.0, |(_, most)| most) {
-                    best = Some(((i, k), value));
-                }
+            if let Some((k, value)) = self.best_of[i]
+                && value > best.map_or(0.0, |(_, most)| most)
+            {
+                best = Some(((i, k), value));
             }
         }
         best.map(|(pair, _)| pair)

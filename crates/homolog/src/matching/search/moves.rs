@@ -3,6 +3,9 @@
 //! With the marginal value of every pair, v_ik = node_ik + Σ_(j matched to l) [d(ij, kl) + d(ji, lk)], kept up to date, moving node i
 //! from a to k is worth v_ik - v_ia; when two nodes change place at once, a correction is needed only where they are neighbours.
 //! Looking for the best change of a node costs m, making it deg·deg'.
+//!
+//! Where all nodes on both sides are matched and stay so, every change is a swap: i takes k, whose node j takes i's old place a, worth
+//! v_ik - v_ia + v_ja - v_jk. With v also turned, v_ja stands in a row, and that is five times as quick for thousands of nodes.
 
 use crate::matching::{Compatibility, Constraint, EdgeTerm, Matching, Workspace};
 use ndarray::Array2;
@@ -47,6 +50,15 @@ pub(super) struct Search<'a> {
     near: Vec<[Option<usize>; 2]>,
     /// The right edge from k to l, at k m + l; [`NO_EDGE`] where there is none. Left empty where it would outgrow n·m by far.
     right_edge: Vec<u32>,
+    swaps: Option<Swaps>,
+}
+
+/// Kept up to date where every change is a swap.
+struct Swaps {
+    /// v, one row per right node.
+    turned: Array2<f64>,
+    /// v_jk of the node j at each right node k.
+    own: Vec<f64>,
 }
 
 impl<'a> Search<'a> {
@@ -62,7 +74,12 @@ impl<'a> Search<'a> {
                 *at = u32::try_from(f).unwrap_or(NO_EDGE);
             }
         }
+        let swaps = only_swaps(problem, matching).then(|| Swaps {
+            turned: value.t().as_standard_layout().into_owned(),
+            own: (0..m).map(|k| matching.left_of(k).map_or(0.0, |j| value[[j, k]])).collect(),
+        });
         Self {
+            swaps,
             problem,
             edge,
             value,
@@ -137,6 +154,9 @@ impl<'a> Search<'a> {
 
     fn best_change(&mut self, i: usize) -> Option<Change> {
         let old = self.right_of[i];
+        if let (Some(old), true) = (old, self.swaps.is_some()) {
+            return self.best_swap(i, old);
+        }
         let now = self.at(i, old);
         let many = self.problem.constraint == Constraint::ManyToOne;
         self.mark_near(i, true);
@@ -154,6 +174,34 @@ impl<'a> Search<'a> {
         if old.is_some() && !self.is_forced(i) {
             let price = self.at(i, None);
             consider(&mut best, price - now, price.abs() + now.abs(), None, None);
+        }
+        self.mark_near(i, false);
+        (best.gain > 0.0).then_some(best)
+    }
+
+    /// [`Self::best_change`] where every change is a swap.
+    fn best_swap(&mut self, i: usize, old: usize) -> Option<Change> {
+        self.mark_near(i, true);
+        let mut best = Change { gain: 0.0, mover: i, to: Some(old), other: None };
+        let now = self.value[[i, old]];
+        if let (Some(Swaps { turned, own }), Some(there)) = (&self.swaps, self.value.row(i).to_slice()) {
+            let back = turned.row(old);
+            for (k, ((&there, &own), &left)) in there.iter().zip(own).zip(&self.left_of).enumerate() {
+                let Some(j) = left else { continue };
+                let gain = there - now + (back[j] - own);
+                if gain > best.gain && j != i && self.near[j] == [None; 2] {
+                    let size = there.abs() + now.abs() + own.abs() + back[j].abs();
+                    consider(&mut best, gain, size, Some(k), Some((j, Some(old))));
+                }
+            }
+        }
+        // What neighbours are worth to each other changes, too.
+        for j in self.edge.left_edges().neighbours(i) {
+            let Some(k) = self.right_of[j] else { continue };
+            let there = self.value[[i, k]];
+            if there > f64::NEG_INFINITY {
+                self.consider_taking(&mut best, there - now, there.abs() + now.abs(), k, j);
+            }
         }
         self.mark_near(i, false);
         (best.gain > 0.0).then_some(best)
@@ -231,15 +279,51 @@ impl<'a> Search<'a> {
             if self.left_of[old] == Some(i) {
                 self.left_of[old] = None;
             }
+            self.keep_turned(i, old);
         }
         if let Some(to) = to {
             self.edge.add_pair_gradient(i, to, 1.0, &mut self.value);
             self.left_of[to] = Some(i);
+            self.keep_turned(i, to);
         }
         self.right_of[i] = to;
         self.active[i] = true;
         self.edge.left_edges().neighbours(i).for_each(|j| self.active[j] = true);
     }
+}
+
+impl Search<'_> {
+    /// Takes over what node i at k changes.
+    fn keep_turned(&mut self, i: usize, k: usize) {
+        let Some(Swaps { turned, own }) = &mut self.swaps else { return };
+        let (left, right) = (self.edge.left_edges(), self.edge.right_edges());
+        let mut keep = |j: usize, l: usize| {
+            turned[[l, j]] = self.value[[j, l]];
+            if self.left_of[l] == Some(j) {
+                own[l] = self.value[[j, l]];
+            }
+        };
+        for j in left.from_node(i).map(|e| left.ends()[e][1]) {
+            right.from_node(k).for_each(|f| keep(j, right.ends()[f][1]));
+        }
+        if !self.edge.is_symmetric() {
+            for j in left.into_node(i).iter().map(|&e| left.ends()[e][0]) {
+                right.into_node(k).iter().for_each(|&f| keep(j, right.ends()[f][0]));
+            }
+        }
+        keep(i, k);
+    }
+}
+
+/// Whether all nodes on both sides are matched, one-to-one, and none may stay unmatched.
+fn only_swaps(problem: &Compatibility, matching: &Matching) -> bool {
+    let (n, m) = problem.node.dim();
+    let is_forced = |i: usize| problem.unmatched_score(i) == f64::NEG_INFINITY;
+    n == m
+        && matching.matched_count() == n
+        && problem.constraint == Constraint::OneToOne
+        && (0..n).all(is_forced)
+        && problem.node.is_standard_layout()
 }
 
 fn consider(best: &mut Change, gain: f64, size: f64, to: Option<usize>, other: Option<(usize, Option<usize>)>) {

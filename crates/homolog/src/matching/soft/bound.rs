@@ -11,8 +11,7 @@ use crate::matching::{Compatibility, EdgeTerm, Linear, Matcher, Workspace};
 /// caller will not wait for it.
 pub(super) fn edge_bound(problem: &Compatibility, edge: &EdgeTerm, work: &mut Workspace) -> Result<f64> {
     let mut node = problem.node.clone();
-    let ranges = factor_ranges(edge);
-    let mut best = vec![0.0_f64; problem.right_count()];
+    let mut worth = EdgeWorth::new(edge);
     let mut size = edge.magnitude() * edge.left_edges().len() as f64;
     for (i, mut row) in node.rows_mut().into_iter().enumerate() {
         let scores = row.iter().copied().chain([problem.unmatched_score(i)]);
@@ -20,10 +19,7 @@ pub(super) fn edge_bound(problem: &Compatibility, edge: &EdgeTerm, work: &mut Wo
         if work.interrupted() {
             return Ok(f64::INFINITY);
         }
-        for e in edge.left_edges().from_node(i) {
-            best_of_edge(edge, e, &ranges, &mut best);
-            row.iter_mut().zip(&best).for_each(|(score, &best)| *score += best);
-        }
+        row.iter_mut().zip(worth.of_node(i)).for_each(|(score, &worth)| *score += worth);
     }
     if !size.is_finite() || node.iter().any(|&score| score.is_nan() || score == f64::INFINITY) {
         return Ok(f64::INFINITY);
@@ -33,6 +29,31 @@ pub(super) fn edge_bound(problem: &Compatibility, edge: &EdgeTerm, work: &mut Wo
     // Each of the sums has fewer terms than this, each off by no more than the last place of the size of all.
     let terms = (problem.left_count() + edge.left_edges().len() + 8) as f64;
     Ok(answer.bound + size * terms * f64::EPSILON)
+}
+
+/// b_ik, a row at a time.
+pub(super) struct EdgeWorth<'a> {
+    edge: &'a EdgeTerm,
+    ranges: Vec<(f64, f64)>,
+    best: Vec<f64>,
+    row: Vec<f64>,
+}
+
+impl<'a> EdgeWorth<'a> {
+    pub(super) fn new(edge: &'a EdgeTerm) -> Self {
+        let zeros = vec![0.0; edge.right_count()];
+        Self { edge, ranges: factor_ranges(edge), best: zeros.clone(), row: zeros }
+    }
+
+    /// The most that the edges leaving a left node can add, for each right node.
+    pub(super) fn of_node(&mut self, left: usize) -> &[f64] {
+        self.row.fill(0.0);
+        for e in self.edge.left_edges().from_node(left) {
+            best_of_edge(self.edge, e, &self.ranges, &mut self.best);
+            self.row.iter_mut().zip(&self.best).for_each(|(sum, &best)| *sum += best);
+        }
+        &self.row
+    }
 }
 
 /// For a single factor, its (smallest, largest) value over the edges leaving each right node.

@@ -7,8 +7,10 @@
 //!
 //! Starts, in order: the flat soft matching; the best matching of the node scores alone; the soft matching that graduated
 //! assignment ends with; then means of the flat one and of random ones. Cost of a step: one linear assignment and one gradient.
+//! Large problems are narrowed to candidate pairs first (`pruned`).
 
 use super::problem::{Found, Objective, SoftProblem, Steps, solve_softly};
+use super::pruned::Pruned;
 use super::sinkhorn::{Sinkhorn, Soft};
 use crate::matching::search::Kicks;
 use crate::matching::{Compatibility, GraduatedAssignment, Matcher, Matching, Solution, Workspace};
@@ -44,13 +46,16 @@ impl Default for FrankWolfe {
 }
 
 /// The number of the start that comes from graduated assignment.
-const ANNEALED: usize = 2;
+pub(super) const ANNEALED: usize = 2;
 
 impl Matcher for FrankWolfe {
     fn solve(&self, problem: &Compatibility, work: &mut Workspace) -> Result<Solution> {
         self.check()?;
         let kicks = self.polish.then_some(Kicks { count: self.kicks, seed: self.seed });
-        solve_softly(problem, kicks, work, |relaxed, work| self.climb_from_all(relaxed, work))
+        solve_softly(problem, kicks, work, |relaxed, work| match Pruned::of(relaxed) {
+            Some(mut pruned) => pruned.climb_from_all(self, work),
+            None => self.climb_from_all(relaxed, work),
+        })
     }
 }
 

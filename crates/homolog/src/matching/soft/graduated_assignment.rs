@@ -3,7 +3,8 @@
 //! At inverse temperature β the soft matching y is replaced by the soft assignment (see `sinkhorn`) of β times the gradient of the
 //! score at y; β grows step by step until y is all but a matching. With d through sparse products a step costs
 //! T (|E| m + n |E'|) + n m, and memory grows with n m. The result is made a matching by linear assignment, and then improved by
-//! local search unless that is turned off, which leaves the published method.
+//! local search unless that is turned off, which leaves the published method. Large problems are narrowed to candidate pairs first
+//! (`pruned`), unless it is the published method that is asked for.
 //!
 //! **Scale.** β counts in units of the scores' own size, so that multiplying all scores by a number changes nothing:
 //!
@@ -18,6 +19,7 @@
 //! s = Σ 2 Δ² / (y + y_new), to s / (s - β κ) of itself. The gradient is linear in y, so that this costs no extra product.
 
 use super::problem::{Objective, Steps, solve_softly};
+use super::pruned::Pruned;
 use super::sinkhorn::{Sinkhorn, Slack, Soft};
 use crate::matching::search::Kicks;
 use crate::matching::{Compatibility, Matcher, Solution, Workspace};
@@ -79,6 +81,9 @@ impl Matcher for GraduatedAssignment {
     fn solve(&self, problem: &Compatibility, work: &mut Workspace) -> Result<Solution> {
         self.check()?;
         solve_softly(problem, self.polish.then(Kicks::default), work, |soft_problem, work| {
+            if let Some(mut pruned) = Pruned::of(soft_problem).filter(|_| self.polish) {
+                return pruned.anneal_and_round(self, work);
+            }
             let (soft, steps) = self.anneal(&mut soft_problem.objective, &soft_problem.slack, work);
             Ok((vec![soft_problem.round(&soft, work)?], steps))
         })
@@ -123,7 +128,7 @@ impl GraduatedAssignment {
         let mut steps = Steps { count: 0, interrupted: false };
         now.find_gradient(objective);
         let mut beta = self.beta_start;
-        while !self.is_over(beta, &now.soft) {
+        while !self.is_over(beta, undecided(&now.soft.pair, &now.soft.rest)) {
             for _ in 0..self.steps_per_beta {
                 if work.interrupted() {
                     steps.interrupted = true;
@@ -147,9 +152,9 @@ impl GraduatedAssignment {
     }
 
     /// Whether the schedule has come to its end.
-    fn is_over(&self, beta: f64, soft: &Soft) -> bool {
-        let end = if self.freeze && undecided(soft) > UNDECIDED { LATEST * self.beta_end } else { self.beta_end };
-        beta >= end || undecided(soft) < DECIDED
+    pub(super) fn is_over(&self, beta: f64, undecided: f64) -> bool {
+        let end = if self.freeze && undecided > UNDECIDED { LATEST * self.beta_end } else { self.beta_end };
+        beta >= end || undecided < DECIDED
     }
 
     fn start(&self, objective: &Objective<'_>, slack: &Slack, sinkhorn: &mut Sinkhorn) -> Soft {
@@ -176,9 +181,9 @@ const UNDECIDED: f64 = 0.1;
 const DECIDED: f64 = 1e-4;
 
 /// How far y is from a matching: mean_i (1 - Σ_k y_ik² - rest_i²), 0 for a matching and nearly 1 for a flat y.
-fn undecided(soft: &Soft) -> f64 {
-    let squares = soft.pair.iter().chain(&soft.rest).map(|y| y * y).sum::<f64>();
-    1.0 - squares / soft.rest.len() as f64
+pub(super) fn undecided<'a>(pair: impl IntoIterator<Item = &'a f64>, rest: &'a [f64]) -> f64 {
+    let squares = pair.into_iter().chain(rest).map(|y| y * y).sum::<f64>();
+    1.0 - squares / rest.len() as f64
 }
 
 /// A soft matching and the gradient of the edge part there.
@@ -221,7 +226,7 @@ impl State {
 }
 
 /// A unit below this is nothing.
-const SMALLEST_UNIT: f64 = 1e-150;
+pub(super) const SMALLEST_UNIT: f64 = 1e-150;
 
 /// The unit of β; never zero.
 fn unit(objective: &mut Objective<'_>) -> f64 {

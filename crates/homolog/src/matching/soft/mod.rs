@@ -1,6 +1,6 @@
 //! Heuristics that move through soft matchings, in which a left node may be divided among right nodes, and round at the end.
 //!
-//! `problem` has what they share: the problem as they see it, and one way in and out ([`problem::solve_softly`]).
+//! `pruned` has the two that are meant for thousands of nodes, on candidate pairs alone; `problem` has what they share: the problem as they see it, and one way in and out ([`problem::solve_softly`]).
 
 mod affinity;
 mod bistochastic;
@@ -8,6 +8,7 @@ mod bound;
 mod frank_wolfe;
 mod graduated_assignment;
 mod problem;
+mod pruned;
 mod rrwm;
 mod sinkhorn;
 mod spectral;

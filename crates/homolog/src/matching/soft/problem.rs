@@ -98,6 +98,8 @@ pub(in crate::matching) struct SoftProblem<'a> {
     /// The best matching if there were no edge scores.
     pub(in crate::matching) linear: Matching,
     shortage: Option<Shortage>,
+    /// The dual values that prove it, left and right.
+    pub(super) duals: Option<(Vec<f64>, Vec<f64>)>,
     /// A linear problem with the same forbidden pairs, its scores overwritten at each use.
     rounding: Compatibility,
     /// Dual values of the right nodes at the last use, where all of them are always taken: subtracting any number from all scores of a
@@ -107,6 +109,7 @@ pub(in crate::matching) struct SoftProblem<'a> {
 
 impl<'a> SoftProblem<'a> {
     fn new(problem: &'a Compatibility, edge: &'a EdgeTerm, linear: Solution) -> Self {
+        let duals = linear.certificate.as_ref().map(|proof| (proof.left.clone(), proof.right.clone()));
         let crowd = linear.certificate.and_then(|certificate| certificate.crowd).unwrap_or_default();
         let scale = safe_scale(problem, edge);
         let slack = find_slack(problem, &crowd);
@@ -120,6 +123,7 @@ impl<'a> SoftProblem<'a> {
             slack,
             linear: linear.matching,
             shortage: linear.shortage,
+            duals,
             rounding,
         }
     }

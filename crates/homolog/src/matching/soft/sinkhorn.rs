@@ -58,7 +58,7 @@ pub(super) struct Sinkhorn {
 }
 
 /// Multipliers stay within this and its inverse: finite whatever the scores, and far from all ordinary values.
-const LARGEST: f64 = 1e250;
+pub(super) const LARGEST: f64 = 1e250;
 
 impl Sinkhorn {
     pub(super) fn new(n: usize, m: usize, max_rounds: usize, tolerance: f64) -> Self {
@@ -216,7 +216,7 @@ fn largest(values: &[f64]) -> f64 {
 /// x = k ln 2 + r with |r| <= ln 2 / 2; exp(r) by its series to the ninth power; 2^k by adding k to the exponent's bits. Adding and
 /// subtracting 1.5·2^52 rounds to a whole number and leaves that number in the low bits.
 #[inline(always)]
-fn exp(x: f64) -> f64 {
+pub(super) fn exp(x: f64) -> f64 {
     const ROUND: f64 = 6_755_399_441_055_744.0;
     // ln 2 in two parts: the first has so few bits that its product with k is exact.
     const LN2_HIGH: f64 = 0.693_147_180_369_123_8;

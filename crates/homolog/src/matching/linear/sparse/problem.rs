@@ -110,7 +110,7 @@ impl Sparse {
     }
 
     /// From rows that are in order and finite.
-    pub(in crate::matching::linear) fn of_rows(
+    pub(in crate::matching) fn of_rows(
         right_count: usize,
         start: Vec<usize>,
         columns: Vec<u32>,

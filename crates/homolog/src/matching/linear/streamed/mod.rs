@@ -1,0 +1,210 @@
+//! Exact linear assignment without a table ([`Streamed`]): scores are computed a few rows at a time, as often as need be, and never stored.
+//! That is how 10⁴ × 10⁴ points are matched.
+//!
+//! 1. **Candidates** (`candidates`): one pass over all pairs keeps a few right nodes of each left node.
+//! 2. They are solved as a [`Sparse`](super::Sparse) problem, which gives dual values l_i and r_k.
+//! 3. **Pricing** (`pricing`): one more pass. A pair that was left out can improve the matching only if its score exceeds l_i + r_k. The
+//!    best such pairs of each left node become candidates, and 2 again. Where there are none, the dual values prove the matching best of
+//!    all, not just among candidates.
+//!
+//! Where candidates leave left nodes without a place, those nodes get more of them until they have one, or until all pairs show that there is
+//! none. Cost: a few passes of n m scores each, memory a few dozen numbers per node. Where dual values of the candidates prove nothing
+//! within the tolerance after many rounds, or scores are so unlike that rounding hides the proof, the table is made after all.
+
+mod best;
+mod candidates;
+mod pricing;
+
+use self::candidates::Candidates;
+use super::Linear;
+use super::careful::TOLERANCE;
+use super::sparse::narrow;
+use crate::matching::{Compatibility, Constraint, Matcher, Matching, Solution, Status, Workspace};
+use crate::{Control, Error, Result};
+use ndarray::{Array1, Array2};
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// A one-to-one linear problem whose scores are computed when they are needed.
+///
+/// ```
+/// use homolog::matching::{Linear, Streamed, Workspace};
+/// let (left, right) = ([0.1, 5.2, 2.9], [3.0, 0.0, 5.0]);
+/// let write = |rows: std::ops::Range<usize>, scores: &mut ndarray::Array2<f64>| {
+///     for ((at, k), score) in scores.indexed_iter_mut() {
+///         *score = -f64::powi(left[rows.start + at] - right[k], 2);
+///     }
+/// };
+/// let problem = Streamed::new(3, 3, &write);
+/// let solution = Linear::default().solve_streamed(&problem, &mut Workspace::new())?;
+/// assert_eq!(solution.matching.left_to_right(), [Some(1), Some(2), Some(0)]);
+/// # Ok::<(), homolog::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Streamed<'a> {
+    left_count: usize,
+    right_count: usize,
+    write_rows: &'a WriteRows<'a>,
+    unmatched: Option<Vec<f64>>,
+    right_unmatched: Option<Vec<f64>>,
+    /// How many right nodes each left node begins with by each of two measures, and how many more it gets at a time.
+    pub candidates: usize,
+    /// How many rows are computed at a time.
+    pub rows_at_once: usize,
+}
+
+/// Writes the scores of a range of left nodes, one row each; minus infinity forbids. Asked again, it writes the same numbers.
+pub type WriteRows<'a> = dyn Fn(Range<usize>, &mut Array2<f64>) + Sync + 'a;
+
+/// Candidates of each left node, by each of two measures.
+const CANDIDATES: usize = 12;
+/// Scores computed at a time: 4 MB.
+const CELLS_AT_ONCE: usize = 1 << 19;
+/// Rounds of pricing after which the table is made.
+const MOST_ROUNDS: usize = 40;
+
+/// Some rows of scores.
+struct Block<'a> {
+    rows: Range<usize>,
+    scores: &'a Array2<f64>,
+}
+
+impl Block<'_> {
+    fn rows(&self) -> impl Iterator<Item = (usize, &[f64])> {
+        self.rows.clone().zip(self.scores.rows()).filter_map(|(row, scores)| Some((row, scores.to_slice()?)))
+    }
+}
+
+impl<'a> Streamed<'a> {
+    /// A problem of so many nodes; all must be matched if they can be.
+    #[must_use]
+    pub fn new(left_count: usize, right_count: usize, write_rows: &'a WriteRows<'a>) -> Self {
+        let rows_at_once = (CELLS_AT_ONCE / right_count.max(1)).max(1);
+        let (unmatched, right_unmatched, candidates) = (None, None, CANDIDATES);
+        Self { left_count, right_count, write_rows, unmatched, right_unmatched, candidates, rows_at_once }
+    }
+
+    /// The same with a score for leaving each left node unmatched; minus infinity: it must be matched if it can be.
+    #[must_use]
+    pub fn with_unmatched(self, scores: Vec<f64>) -> Self {
+        Self { unmatched: Some(scores), ..self }
+    }
+
+    /// The same with a score for leaving each right node unmatched.
+    #[must_use]
+    pub fn with_right_unmatched(self, scores: Vec<f64>) -> Self {
+        Self { right_unmatched: Some(scores), ..self }
+    }
+
+    fn check(&self) -> Result<()> {
+        for (name, value) in [("candidates", self.candidates), ("rows_at_once", self.rows_at_once)] {
+            if value == 0 {
+                return Err(Error::BadSetting { name, value: 0.0, reason: "must be at least 1" });
+            }
+        }
+        // All other checks are those of a sparse problem.
+        Candidates::none(self.left_count).problem(self).map(|_| ())
+    }
+
+    fn unmatched_score(&self, left: usize) -> f64 {
+        self.unmatched.as_ref().map_or(f64::NEG_INFINITY, |scores| scores[left])
+    }
+
+    /// What each right node gives up when it is matched.
+    fn prices(&self) -> Vec<f64> {
+        self.right_unmatched.clone().unwrap_or_else(|| vec![0.0; self.right_count])
+    }
+
+    fn block_count(&self) -> usize {
+        self.left_count.div_ceil(self.rows_at_once)
+    }
+
+    fn each_block<T: Send>(
+        &self,
+        control: &Control,
+        look: impl Fn(&Block<'_>) -> Result<T> + Sync,
+    ) -> Result<Option<Vec<T>>> {
+        let all: Vec<usize> = (0..self.block_count()).collect();
+        self.blocks(&all, control, look)
+    }
+
+    /// What `look` says of these blocks of rows, in order, whatever the number of threads. `None`: the caller will not wait.
+    fn blocks<T: Send>(
+        &self,
+        which: &[usize],
+        control: &Control,
+        look: impl Fn(&Block<'_>) -> Result<T> + Sync,
+    ) -> Result<Option<Vec<T>>> {
+        let answers = which.par_iter().map_init(
+            || Array2::zeros((0, 0)),
+            |scores, &number| {
+                if control.interrupted() {
+                    return Ok(None);
+                }
+                let first = number * self.rows_at_once;
+                let rows = first..self.left_count.min(first + self.rows_at_once);
+                if scores.dim() != (rows.len(), self.right_count) {
+                    *scores = Array2::zeros((rows.len(), self.right_count));
+                }
+                (self.write_rows)(rows.clone(), scores);
+                look(&Block { rows, scores }).map(Some)
+            },
+        );
+        let answers: Result<Vec<Option<T>>> = answers.collect();
+        Ok(answers?.into_iter().collect())
+    }
+
+    /// The same problem as a table.
+    fn to_dense(&self) -> Result<Compatibility> {
+        Compatibility::check_size(self.left_count, self.right_count)?;
+        let mut node = Array2::zeros((self.left_count, self.right_count));
+        (self.write_rows)(0..self.left_count, &mut node);
+        let [unmatched, right_unmatched] =
+            [&self.unmatched, &self.right_unmatched].map(|prices| prices.clone().map(Array1::from_vec));
+        Ok(Compatibility { unmatched, right_unmatched, ..Compatibility::linear(node) })
+    }
+}
+
+impl Linear {
+    /// Solves a problem whose scores are computed when they are needed. The workspace's [`Control`] stops it: the matching is then what
+    /// was found so far, the status [`Status::Limit`], and nothing is proven.
+    ///
+    /// # Errors
+    /// A score that is NaN or plus infinity, with its place; prices of another number than nodes; a setting of zero;
+    /// [`Error::NoFullMatching`] where [`Self::require_full`] asks for it; [`Error::Overflow`] where the total is beyond all numbers.
+    pub fn solve_streamed(&self, problem: &Streamed<'_>, work: &mut Workspace) -> Result<Solution> {
+        problem.check()?;
+        let control = work.control().clone();
+        let Some(mut candidates) = Candidates::choose(problem, &control)? else { return problem.stopped() };
+        for _ in 0..MOST_ROUNDS {
+            let solution = Self::default().solve_sparse(&candidates.problem(problem)?, work)?;
+            let Some(certificate) = &solution.certificate else { return Ok(solution) };
+            let Some(priced) = pricing::price(problem, &candidates, &solution, certificate, &control)? else {
+                let (bound, status) = (f64::INFINITY, Status::Limit);
+                return Ok(Solution { bound, status, certificate: None, shortage: None, ..solution });
+            };
+            if !priced.better.is_empty() {
+                candidates.add(priced.better.into_iter());
+                continue;
+            }
+            if !priced.gap.is_some_and(|gap| gap <= TOLERANCE * priced.given_up) {
+                break;
+            }
+            return match solution.shortage.clone().filter(|_| self.require_full) {
+                Some(shortage) => Err(Error::NoFullMatching { shortage }),
+                None => Ok(Solution { bound: solution.score, status: Status::Optimal, ..solution }),
+            };
+        }
+        self.solve(&problem.to_dense()?, work)
+    }
+}
+
+impl Streamed<'_> {
+    /// The answer where the caller would not wait for the first candidates.
+    fn stopped(&self) -> Result<Solution> {
+        let matching = Matching::new(vec![None; self.left_count], self.right_count, Constraint::OneToOne)?;
+        let score = Candidates::none(self.left_count).problem(self)?.score(&matching)?;
+        let (bound, status) = (f64::INFINITY, Status::Limit);
+        Ok(Solution { matching, score, bound, status, iterations: 0, certificate: None, shortage: None })
+    }
+}
