@@ -1,8 +1,9 @@
 //! The candidate pairs of a large problem, and which of them are worth something to each other.
 //!
-//! (i, k) is a candidate if  l_i + r_k - node_ik <= b_ik,  with l and r the dual values of the best matching without edges and b_ik the most
-//! that the edges leaving i could add there (`bound`). The left side is what the pair costs that matching; a pair that costs more
-//! than its edges could ever bring is left out. The pairs of that matching cost nothing and are all in.
+//! (i, k) is a candidate if  l_i + r_k - node_ik <= b_ik - a_i,  with l and r the dual values of the best matching without edges, b_ik the
+//! most that the edges leaving i could add there (`bound`), and a_i the least that they add anywhere: 0, or less where edges count against
+//! matchings. The left side is what the pair costs that matching; a pair that costs more than its edges could ever bring, or avoid,
+//! is left out. The pairs of that matching cost nothing and are all in.
 
 use super::super::bound::EdgeWorth;
 use super::super::problem::SoftProblem;
@@ -31,10 +32,10 @@ impl Cells {
         let mut worth = EdgeWorth::new(&relaxed.objective.edge);
         let mut cells = Self { start: vec![0], columns: Vec::new(), gain: Vec::new(), right_count: m };
         for i in 0..n {
-            let worth = worth.of_node(i);
+            let (worth, least) = worth.of_node(i);
             let own = relaxed.linear.right_of(i);
             for (k, (&node, &gain)) in problem.node.row(i).iter().zip(gain.row(i)).enumerate() {
-                let is_in = left[i] + right[k] - node <= worth[k] || own == Some(k);
+                let is_in = left[i] + right[k] - node <= worth[k] - least || own == Some(k);
                 if is_in && gain > f64::NEG_INFINITY {
                     cells.columns.push(narrow(k));
                     cells.gain.push(gain);

@@ -113,9 +113,16 @@ mod tests {
         let mut number = || random.random_range(-1.0..1.0);
         let factors = if directed { 2 } else { 1 };
         let mut table = |rows: usize| {
-            if directed { Array2::from_shape_simple_fn((rows, factors), &mut number) } else { Array2::ones((rows, 1)) }
+            if directed {
+                Array2::from_shape_simple_fn((rows, factors), &mut number)
+            } else {
+                Array2::from_elem((rows, 1), if priced { 1.0 } else { -1.0 })
+            }
         };
-        let (a, b) = (table(left.len()), table(right.len()));
+        let (a, mut b) = (table(left.len()), table(right.len()));
+        if !directed && m > n {
+            b.fill(2.0);
+        }
         let mut node = Array2::from_shape_simple_fn((n, m), || 4.0 * number());
         node.indexed_iter_mut().filter(|((i, k), _)| (i * 3 + k) % 7 == 4).for_each(|(_, c)| *c = f64::NEG_INFINITY);
         let prices = Array1::from_shape_fn(n, |i| if i % 2 == 0 { number() } else { f64::NEG_INFINITY });
@@ -148,6 +155,31 @@ mod tests {
             cells.of_node(i).for_each(|at| table[[i, cells.columns[at] as usize]] = values[at]);
         }
         table
+    }
+
+    #[test]
+    fn candidates_are_the_pairs_that_cost_no_more_than_their_edges_bring_or_avoid() {
+        let mut left_out = 0;
+        each_problem(|relaxed, pruned| {
+            let (problem, edge) = (relaxed.problem, &relaxed.objective.edge);
+            let (left, right) = relaxed.duals.clone().unwrap();
+            let (left_edges, right_edges) = (edge.left_edges(), edge.right_edges());
+            for ((i, k), &node) in problem.node.indexed_iter() {
+                let mut bring = 0.0;
+                for e in left_edges.from_node(i) {
+                    let most = right_edges.from_node(k).map(|f| edge.value(e, f)).fold(0.0, f64::max);
+                    bring += most - (0..right_edges.len()).map(|f| edge.value(e, f)).fold(0.0, f64::min);
+                }
+                let cost = left[i] + right[k] - node;
+                let is_in = pruned.cells.columns[pruned.cells.of_node(i)].contains(&u32::try_from(k).unwrap());
+                let is_possible = relaxed.objective.gain[[i, k]] > f64::NEG_INFINITY;
+                if (cost - bring).abs() > 1e-9 && relaxed.linear.right_of(i) != Some(k) {
+                    assert_eq!(is_in, is_possible && cost < bring, "({i}, {k}) costs {cost}, edges bring {bring}");
+                    left_out += usize::from(is_possible && !is_in);
+                }
+            }
+        });
+        assert!(left_out > 20, "{left_out} are no test");
     }
 
     #[test]
