@@ -118,7 +118,8 @@ fn searches_and_relaxations_remember_as_on_one_machine_for_as_long_as_they_do() 
     let data = data(36, 5, 0.3);
     let features = named("quadratic", &data);
     for oracle in [Oracle::Search, Oracle::Relaxation(LpRelaxation::default())] {
-        let bundle = Bundle { max_iterations: 8, gap_tolerance: 1e-9, ..Bundle::default() };
+        // A relaxation is sketched four times, then asked four times: eight rounds, as many as are remembered.
+        let bundle = Bundle { max_iterations: 4, gap_tolerance: 1e-9, ..Bundle::default() };
         let trainer = Trainer { bundle, ..trainer(oracle, &[0.01]) };
         let (_, expected) = at_hand(&features, &trainer, &data);
         let (manifest, files) = cut(&data, 8);
@@ -137,8 +138,6 @@ fn the_same_bytes_whoever_answers_and_whoever_dies() {
     for (name, oracle) in oracles.into_iter().chain([relaxed]) {
         let shards = ShardTrainer { features: named(name, &data), trainer: trainer(oracle, &[0.01]) };
         let (_, expected) = learn(&shards, &manifest, &files);
-        let evaluations = expected.candidates[0].fit.as_ref().unwrap().minimum.history.len();
-        assert!(name == "linear" || evaluations > 5, "there is something to remember: {evaluations}");
         // Three workers answer from the last shard to the first; one has little memory, and one dies again and again.
         let mut workers = [Worker::new(1 << 30), Worker::new(1), Worker::new(1 << 30)];
         let mut asked = 0;
@@ -159,6 +158,7 @@ fn the_same_bytes_whoever_answers_and_whoever_dies() {
         let mut checkpoint = ShardCheckpoint::default();
         let (_, trained) = shards.train(&manifest.shards, &mut checkpoint, &mut carry, &control, &mut |_| {}).unwrap();
         assert_eq!(trained, expected, "{name}");
+        assert!(name == "linear" || asked > 12, "there is something to remember: {asked}");
     }
 }
 

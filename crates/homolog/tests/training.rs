@@ -289,7 +289,7 @@ fn parts_can_be_asked_one_by_one_anywhere_and_again() {
     let (mut memory, pieces) = (vec![PartMemory::default(); parts.count()], parts.pieces(0..examples.len()));
     for round in 0..4 {
         let weights: Vec<f64> = (0..DIM).map(|_| rng.random_range(-0.1..1.0)).collect();
-        let question = Question { weights: &weights, round, closeness: None };
+        let question = Question { weights: &weights, round, closeness: None, sketch: false };
         let before = memory.clone();
         let all = risk.evaluate(&pieces, &examples, &question, &mut memory).unwrap();
         // Each part alone, from a memory that was written down and read back.
@@ -300,7 +300,7 @@ fn parts_can_be_asked_one_by_one_anywhere_and_again() {
             assert_eq!((&answer[..], &one[..]), (&all[part..=part], &memory[part..=part]));
         }
     }
-    let question = Question { weights: &[1.0; DIM], round: 0, closeness: None };
+    let question = Question { weights: &[1.0; DIM], round: 0, closeness: None, sketch: false };
     let wrong = risk.evaluate(&pieces[..2], &examples, &question, &mut memory[..2]);
     assert!(matches!(wrong, Err(Error::Size { .. })));
     let stopped = Control::new().interrupted_by(|| true);

@@ -1,4 +1,4 @@
-//! Training, timed: the paper's house problem, a path of λ, random problems, and many examples.
+//! Training, timed: the paper's house problem, a path of λ, random problems, many examples, and the bundle method alone.
 //!
 //! All training is max-margin learning of linear assignment to a relative gap of 1e-3, and every run must end certified. Runs on one
 //! and two threads take turns and must give the same fit, bit for bit. Figures of other programs were measured elsewhere, on a
@@ -8,6 +8,7 @@ mod baseline;
 mod frames;
 mod measure;
 mod random;
+mod rounds;
 mod scale;
 
 pub(crate) use scale::{OneArguments, peak_bytes, run_one};
@@ -48,6 +49,8 @@ enum Part {
     Path,
     Random,
     Scale,
+    /// The bundle method without the risk.
+    Rounds,
 }
 
 #[derive(Serialize)]
@@ -59,6 +62,7 @@ struct Report {
     path: Option<baseline::Path>,
     random: Option<Vec<random::Row>>,
     scale: Option<Vec<scale::Row>>,
+    rounds: Option<Vec<rounds::Row>>,
 }
 
 /// Prints the tables, part by part.
@@ -79,6 +83,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let scale_sizes: &[_] =
         if quick { &[(100, 3), (1000, 3)] } else { &[(100, 3), (1000, 3), (10_000, 3), (10_000, 30)] };
     let scale = wanted(Part::Scale).then(|| scale::run(arguments.data.as_deref(), scale_sizes)).transpose()?;
-    let report = Report { quick, load, house, path, random, scale };
+    let rounds = wanted(Part::Rounds).then(|| rounds::run(&[(32, 61), (32, 261)])).transpose()?;
+    let report = Report { quick, load, house, path, random, scale, rounds };
     arguments.json.as_ref().map_or(Ok(()), |path| write_json(path, &report))
 }

@@ -1,4 +1,4 @@
-//! [`MaxMargin`]: the paper's learner, at one λ after another; all of them share their cutting planes, so that a whole path of λ costs
+//! [`MaxMargin`]: the paper's learner, at one λ after another; all share their cutting planes, and a whole path of λ costs
 //! little more than its most expensive one.
 //!
 //!   λ/2 |w - centre|² + mean_n max_y [loss(y) + <w, Phi(y) - Phi(truth_n)>]
@@ -45,7 +45,9 @@ pub(super) type Keep<'a> = &'a mut dyn FnMut(&Training);
 const LEAST_SEARCHES: usize = 40;
 
 /// How much wider than the run's own the gap is at which the search before the relaxation ends: its planes are not the last.
-const FIRST_GAP: f64 = 3.0;
+pub(super) const SEARCH_GAP: f64 = 3.0;
+/// The same for the sketches of the relaxation that follow it.
+pub(super) const SKETCH_GAP: f64 = 1.0;
 
 /// The quick search before the relaxation.
 pub(super) fn first_search() -> FrankWolfe {
@@ -137,8 +139,8 @@ impl MaxMargin {
     ) -> Result<Fit> {
         let Some(first) = examples.first() else { return Err(Error::NoExamples) };
         let centre = self.centre(first.instance().dim());
-        if matches!(self.oracle, Oracle::Relaxation(_)) && training.state.lambda().is_none() {
-            training.state = self.search_first(&training.state, lambda, examples, control)?;
+        if matches!(self.oracle, Oracle::Relaxation(_)) && training.state.is_new() {
+            self.begin_relaxed(training, lambda, examples, control)?;
         }
         let bundle = self.bundle_at(lambda, examples.len());
         loop {
@@ -161,31 +163,53 @@ impl MaxMargin {
         }
     }
 
-    fn search_first(&self, state: &State, lambda: f64, examples: &[Example], control: &Control) -> Result<State> {
-        let (search, mut memory) = (first_search(), Memory::default());
+    /// Planes of a search, then of sketches of the relaxation; where the control says stop, nothing has changed.
+    fn begin_relaxed(
+        &self,
+        training: &mut Training,
+        lambda: f64,
+        examples: &[Example],
+        control: &Control,
+    ) -> Result<()> {
         let centre = self.centre(examples.first().map_or(0, |example| example.instance().dim()));
-        self.first_planes(state, lambda, |bundle, state| {
+        let (search, nobody) = (first_search(), BruteForce::default());
+        let mut memory = Memory::default();
+        let searched = self.first_planes(&training.state, lambda, SEARCH_GAP, |bundle, state| {
             let mut risk = ExampleRisk::new(&Oracle::Search, examples, &search, &mut memory, control)?;
             bundle.step(state, &mut Centred::new(&mut risk, &centre)?)
-        })
+        })?;
+        let Some(searched) = searched else { return Ok(()) };
+        let mut memory = Memory::default();
+        let sketched = self.first_planes(&searched, lambda, SKETCH_GAP, |bundle, state| {
+            let mut risk = ExampleRisk::new(&self.oracle, examples, &nobody, &mut memory, control)?.sketched();
+            bundle.step(state, &mut Centred::new(&mut risk, &centre)?)
+        })?;
+        if let Some(state) = sketched {
+            *training = Training { state, memory };
+        }
+        Ok(())
     }
 
-    /// Matchings are points of the relaxation, so the planes of a search are nowhere above the relaxed risk: training goes as far as a quick
-    /// search ([`first_search`]) can take it before the relaxation, which is slow far from good weights, is asked for the first time.
-    /// Nothing of this but the planes is kept; broken off, it is done again. `step` asks the search once.
+    /// Planes before the first value. Upper bounds of the relaxed risk are what costs, most of all far from good weights. But matchings, and
+    /// all other feasible points of the relaxation, give planes that are nowhere above it: training first goes as far as the planes of a
+    /// quick search ([`first_search`]) can take it, then as far as those of relaxations that are broken off early, judging weights by the
+    /// planes alone. Only then is the relaxation asked for proven values, of which alone objective and gap are made. What is kept are the
+    /// planes, and where the relaxations ended; `None` where it was broken off: it is then to be done again. `step` asks once; `gap` is
+    /// the one to reach, as a multiple of the run's own.
     pub(super) fn first_planes(
         &self,
         state: &State,
         lambda: f64,
+        gap: f64,
         mut step: impl FnMut(&Bundle, &mut State) -> Result<Progress>,
-    ) -> Result<State> {
-        let gap_tolerance = FIRST_GAP * self.bundle.gap_tolerance;
+    ) -> Result<Option<State>> {
+        let gap_tolerance = gap * self.bundle.gap_tolerance;
         let bundle = Bundle { lambda, gap_tolerance, second_looks: 0, ..self.bundle };
         let mut searched = state.clone();
         loop {
             match step(&bundle, &mut searched)? {
-                Progress::Ended(StopReason::Interrupted) => return Ok(state.clone()),
-                Progress::Ended(_) => return Ok(searched.planes_alone()),
+                Progress::Ended(StopReason::Interrupted) => return Ok(None),
+                Progress::Ended(_) => return Ok(Some(searched.planes_alone())),
                 Progress::Stepped(_) => {}
             }
         }

@@ -99,6 +99,8 @@ pub struct Question<'a> {
     pub round: usize,
     /// How close value and plane of the whole risk have to be to be of use; `None`: as the oracle's settings say.
     pub closeness: Option<f64>,
+    /// Only planes are wanted, and soon: a relaxation is broken off after a few steps, and the value is that of the planes, so too small.
+    pub sketch: bool,
 }
 
 /// What a part answers, or a piece of it.

@@ -28,6 +28,7 @@ pub(super) struct ExampleRisk<'a> {
     examples: &'a [Example],
     memory: &'a mut Memory,
     closeness: Option<f64>,
+    sketch: bool,
 }
 
 impl<'a> ExampleRisk<'a> {
@@ -48,7 +49,18 @@ impl<'a> ExampleRisk<'a> {
             let (expected, found) = (parts.count(), memory.parts.len());
             return Err(Error::Size { what: "parts in the memory of a run", expected, found });
         }
-        Ok(Self { risk: PartRisk { oracle, matcher, parts, control }, examples, memory, closeness: None })
+        Ok(Self {
+            risk: PartRisk { oracle, matcher, parts, control },
+            examples,
+            memory,
+            closeness: None,
+            sketch: false,
+        })
+    }
+
+    /// Of which only planes are wanted, and soon ([`Question::sketch`]).
+    pub(super) fn sketched(self) -> Self {
+        Self { sketch: true, ..self }
     }
 }
 
@@ -70,14 +82,18 @@ impl Risk for ExampleRisk<'_> {
     }
 
     fn evaluate(&mut self, weights: &[f64], planes: &mut [Plane]) -> Result<f64> {
-        let question = Question { weights, round: self.memory.round, closeness: self.closeness };
+        let (round, closeness, sketch) = (self.memory.round, self.closeness, self.sketch);
+        let question = Question { weights, round, closeness, sketch };
         let all = self.risk.parts.pieces(0..self.examples.len());
         let answers = self.risk.evaluate(&all, self.examples, &question, &mut self.memory.parts)?;
         let mut value = 0.0;
         for (answer, plane) in answers.into_iter().zip(planes) {
             value += answer.value;
-            self.memory.solves += answer.solves;
-            self.memory.proven += answer.proven;
+            // A sketch is no answer.
+            if !self.sketch {
+                self.memory.solves += answer.solves;
+                self.memory.proven += answer.proven;
+            }
             *plane = answer.plane;
         }
         self.memory.round += 1;

@@ -19,6 +19,10 @@ use rayon::prelude::*;
 /// Rounding errors of the solver's sums, as a part of its bound: nothing closer can be asked for.
 const ROUNDING: f64 = 1e-12;
 
+/// Steps of a sketch. The value of a feasible point gets near in hundreds of steps what its bound gets near in thousands; with 200 steps planes
+/// hardly differ from those of a search, and 600 to 1500 take as many evaluations (docs/benchmarks.md).
+const SKETCH_STEPS: usize = 400;
+
 /// How many examples, without their losses, are solved with proof by the relaxation alone; `None` if interrupted.
 pub(super) fn count_tight(
     examples: &[Example],
@@ -53,12 +57,13 @@ pub(super) fn find_slack(
     let weights = question.weights;
     solver.check()?;
     let mut warm = warm.cloned().unwrap_or_default();
-    let aimed = question.closeness.map(|closeness| LpRelaxation {
-        gap: ROUNDING,
-        tolerance: closeness.max(0.0),
-        ..solver.clone()
-    });
-    let solver = aimed.as_ref().unwrap_or(solver);
+    let mut solver = solver.clone();
+    if let Some(closeness) = question.closeness {
+        (solver.gap, solver.tolerance) = (ROUNDING, closeness.max(0.0));
+    }
+    if question.sketch {
+        solver.max_iterations = solver.max_iterations.min(SKETCH_STEPS);
+    }
     example.instance.compatibility_into(weights, &mut scratch.problem)?;
     example.loss.add_to(&mut scratch.problem);
     example.order.shuffle_into(&scratch.problem, &mut scratch.shuffled)?;
@@ -68,7 +73,8 @@ pub(super) fn find_slack(
     let plane = plane_of(example, &relaxed)?;
     let height = plane.at(weights);
     // The truth's own value is 0, and its plane is zero everywhere; rounding may put a plane a hair above the bound.
-    let value = (example.loss.constant() + relaxed.bound - truth_score).max(height).max(0.0);
+    let bound = if question.sketch { height } else { example.loss.constant() + relaxed.bound - truth_score };
+    let value = bound.max(height).max(0.0);
     // Whatever the precision, both sides of the answer are proven.
     Ok(Found { value, plane: (height > 0.0).then_some(plane), is_proven: true, warm: Some(warm) })
 }
@@ -116,13 +122,18 @@ mod tests {
     }
 
     /// The relaxed risk at every point in turn, each starting from where the last ended.
-    fn evaluate(examples: &[Example], solver: LpRelaxation, points: &[Vec<f64>]) -> Vec<(f64, Vec<Plane>)> {
+    fn evaluate(
+        examples: &[Example],
+        solver: LpRelaxation,
+        points: &[Vec<f64>],
+        sketch: bool,
+    ) -> Vec<(f64, Vec<Plane>)> {
         let (oracle, control, matcher) = (Oracle::Relaxation(solver), Control::new(), Exact::default());
         let parts = Parts::of(examples);
         let risk = PartRisk { oracle: &oracle, matcher: &matcher, parts, control: &control };
         let mut memory = vec![PartMemory::default(); parts.count()];
         let at = |(round, weights): (usize, &Vec<f64>)| {
-            let question = Question { weights, round, closeness: None };
+            let question = Question { weights, round, closeness: None, sketch };
             let answers = risk.evaluate(&parts.pieces(0..examples.len()), examples, &question, &mut memory).unwrap();
             let value = answers.iter().map(|answer| answer.value).sum();
             (value, answers.into_iter().map(|answer| answer.plane).collect())
@@ -141,13 +152,19 @@ mod tests {
             weights
         };
         let points: Vec<Vec<f64>> = (0..8).map(|_| weights()).collect();
-        let heights = evaluate(&examples, precise, &points);
+        let heights = evaluate(&examples, precise, &points, false);
         let mut loose = 0;
         for max_iterations in [0, 20, 60] {
             let hasty = LpRelaxation { gap: 0.0, max_iterations, ..LpRelaxation::default() };
-            let found = evaluate(&examples, hasty, &points);
-            for ((point, (at_point, _)), (value, planes)) in points.iter().zip(&heights).zip(found) {
+            let found = evaluate(&examples, hasty.clone(), &points, false);
+            let sketched = evaluate(&examples, hasty, &points, true);
+            for (((point, (at_point, _)), (value, planes)), (low, sketch)) in
+                points.iter().zip(&heights).zip(found).zip(sketched)
+            {
                 assert!(value >= at_point - 1e-8);
+                // A sketch answers with the same planes, and with their value, which is never too large.
+                let height: f64 = sketch.iter().map(|plane| plane.at(point)).sum();
+                assert!(planes == sketch && (low - height).abs() < 1e-12 && low <= at_point + 1e-8);
                 let below: f64 = planes.iter().map(|plane| plane.at(point)).sum();
                 loose += usize::from(value - below > 1e-3);
                 for (other, (_, exact)) in points.iter().zip(&heights) {

@@ -1,7 +1,7 @@
-//! [`Centred`]: a risk seen from another origin, so that minimising lambda/2 |v|² + R(centre + v) minimises
+//! [`Centred`]: a risk seen from another origin. Minimising lambda/2 |v|² + R(centre + v) minimises
 //! lambda/2 |w - centre|² + R(w) at w = centre + v. A plane b + a·w becomes (b + a·centre) + a·v.
 
-use super::state::check_size;
+use super::checks::check_size;
 use super::vector::dot;
 use super::{Plane, Risk, WeightRule};
 use crate::Result;

@@ -25,6 +25,8 @@ impl Cut {
         Self { slope, offset, length, part, idle: 0, lasting: false }
     }
 
+    #[expect(clippy::inline_always, reason = "only what is inlined is compiled for the wider instructions")]
+    #[inline(always)]
     pub(super) fn value(&self, weights: &[f64]) -> f64 {
         self.offset + dot(&self.slope, weights)
     }

@@ -2,8 +2,8 @@
 //! triangular. Adding or removing a vector costs O(m·dim). Working with q rather than with the products u_i·u_j keeps nearly
 //! parallel vectors apart down to rounding, where products would lose half of the digits.
 
-use super::state::check_size;
-use super::vector::{add_scaled, dot, length};
+use super::checks::check_size;
+use super::vector::{add_all, add_scaled, dot, length, rotate, take_off, wide};
 use crate::Result;
 use serde::{Deserialize, Serialize};
 
@@ -47,11 +47,7 @@ impl Factor {
         let mut rest_length = length(&rest);
         for _pass in 0..4 {
             let before = rest_length;
-            for (q, coordinate) in self.q.iter().zip(&mut along) {
-                let share = dot(q, &rest);
-                *coordinate += share;
-                add_scaled(&mut rest, -share, q);
-            }
+            take_off(&self.q, &mut rest, &mut along);
             rest_length = length(&rest);
             if rest_length > 0.1 * before {
                 break;
@@ -96,9 +92,7 @@ impl Factor {
                 column[j + 1] = cos * y - sin * x;
             }
             let (head, tail) = self.q.split_at_mut(j + 1);
-            for (x, y) in head[j].iter_mut().zip(&mut tail[0]) {
-                (*x, *y) = (cos * *x + sin * *y, cos * *y - sin * *x);
-            }
+            rotate(&mut head[j], &mut tail[0], cos, sin);
         }
         self.q.pop();
     }
@@ -120,9 +114,7 @@ impl Factor {
     pub(super) fn shortest(&self, mut rhs: Vec<f64>, dim: usize) -> Vec<f64> {
         self.solve_lower(&mut rhs);
         let mut w = vec![0.0; dim];
-        for (q, &coordinate) in self.q.iter().zip(&rhs) {
-            add_scaled(&mut w, coordinate, q);
-        }
+        add_all(&mut w, &rhs, &self.q);
         w
     }
 
@@ -136,18 +128,33 @@ impl Factor {
         z
     }
 
+    /// Where the last vector's own direction is: q_m and R_mm.
+    pub(super) fn last(&self) -> Option<(&[f64], f64)> {
+        Some((self.q.last()?, *self.r.last()?.last()?))
+    }
+
     fn solve_lower(&self, rhs: &mut [f64]) {
-        for (j, column) in self.r.iter().enumerate() {
-            rhs[j] = (rhs[j] - dot(&column[..j], &rhs[..j])) / column[j];
-        }
+        wide(
+            #[inline(always)]
+            || {
+                for (j, column) in self.r.iter().enumerate() {
+                    rhs[j] = (rhs[j] - dot(&column[..j], &rhs[..j])) / column[j];
+                }
+            },
+        );
     }
 
     fn solve_upper(&self, rhs: &mut [f64]) {
-        for (j, column) in self.r.iter().enumerate().rev() {
-            rhs[j] /= column[j];
-            let value = rhs[j];
-            add_scaled(&mut rhs[..j], -value, &column[..j]);
-        }
+        wide(
+            #[inline(always)]
+            || {
+                for (j, column) in self.r.iter().enumerate().rev() {
+                    rhs[j] /= column[j];
+                    let value = rhs[j];
+                    add_scaled(&mut rhs[..j], -value, &column[..j]);
+                }
+            },
+        );
     }
 }
 

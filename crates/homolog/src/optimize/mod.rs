@@ -35,6 +35,7 @@
 
 mod bundle;
 mod centred;
+mod checks;
 mod cut;
 mod factor;
 mod lbfgs;

@@ -1,4 +1,4 @@
-//! The points at which the risk is known, as far as one of them may be the best for some lambda.
+//! The points at which the risk is known, without those that are best for no lambda.
 //!
 //! J(w) = lambda/2 |w|² + R(w) is linear in lambda for a fixed w, so only the points on the lower convex hull of (|w|²/2, R(w)) can be
 //! the best for any lambda; the others are forgotten.

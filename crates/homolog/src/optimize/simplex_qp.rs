@@ -17,9 +17,9 @@
 
 mod pricing;
 
+use super::checks::check_size;
 use super::cut::Cut;
 use super::factor::{Factor, Split};
-use super::state::check_size;
 use super::vector::{add_scaled, dot};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -36,8 +36,8 @@ const SHORT: f64 = 1e-2;
 const STILL: f64 = 1e-13;
 /// So many rounds without gain may be needed where many cuts meet in a point; more are rounding.
 const PATIENCE: usize = 20;
-/// After so many changes the factor is made anew, so that rounding does not pile up.
-const REBUILD: usize = 1000;
+/// The factor is rebuilt after this many changes, before rounding errors add up.
+const REBUILD: usize = 4000;
 
 /// The dual answer, and what makes the next solve quick.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -80,8 +80,10 @@ impl SimplexQp {
         }
         let mut inner = self.inner(cuts, lambda);
         let mut rounds_without_gain = 0;
+        // Cuts that stood above the level of their part when all were looked at last; constraints come last.
+        let mut standing = vec![Vec::new(); parts + 1];
         let most_rounds = 100 + 10 * (parts + inner.weights.len());
-        // Each round with gain leaves a choice of cuts for good, so that the end is certain. The limits are against rounding.
+        // A round that gains never returns to an earlier choice of cuts, so it ends. The limits guard against rounding.
         for _round in 0..most_rounds {
             let before = inner.bound;
             // For what is new since the last solve; later against rounding.
@@ -89,18 +91,13 @@ impl SimplexQp {
             let gained = inner.bound - before > TOLERANCE * before.abs();
             rounds_without_gain = if gained { 0 } else { rounds_without_gain + 1 };
             inner.weights = self.weights(cuts, lambda);
-            let entering = self.violated(cuts, &inner);
-            if entering.is_empty() || rounds_without_gain > PATIENCE {
-                break;
+            let mut entered = self.enter_worst(cuts, &standing, lambda, &mut inner);
+            if entered == 0 {
+                self.look_at_all(cuts, &inner, &mut standing);
+                entered = self.enter_worst(cuts, &standing, lambda, &mut inner);
             }
-            for (count, i) in entering.into_iter().enumerate() {
-                if count > 0 {
-                    inner.weights = self.weights(cuts, lambda);
-                }
-                let violation = self.violation(cuts, &inner, i);
-                if violation > self.threshold(cuts, &inner, i) {
-                    self.enter(cuts, i, lambda * violation);
-                }
+            if entered == 0 || rounds_without_gain > PATIENCE {
+                break;
             }
             self.anchor_short(cuts);
             inner.weights = self.inner(cuts, lambda).weights;
@@ -315,17 +312,21 @@ impl SimplexQp {
         }
     }
 
-    /// Brings a violated cut into use and moves x to the best for the cuts in use. Before, x was the best for the others; so they
-    /// are level with each other, and the residual is `excess` at the entering cut and zero elsewhere, all the way.
-    fn enter(&mut self, cuts: &[Cut], entering: usize, mut excess: f64) {
+    /// Brings a cut that stands out by `violation` into use and moves x to the best for the cuts in use, and `weights` with it. Before, x
+    /// was the best for the others; so they are level with each other, and the residual is λ · violation at the entering cut and zero
+    /// elsewhere, all the way: the weights move along the last direction of the factor alone.
+    fn enter(&mut self, cuts: &[Cut], entering: usize, mut violation: f64, lambda: f64, weights: &mut [f64]) {
         if let Err(dependent) = self.join(cuts, entering) {
             self.exchange(cuts, entering, &dependent);
         }
         while self.members.last() == Some(&entering) {
-            let step = self.factor.solve_normal_last(excess);
+            let step = self.factor.solve_normal_last(lambda * violation);
             let (reach, blocker) = self.advance(cuts, &step, None, 1.0);
+            if let Some((direction, length)) = self.factor.last() {
+                add_scaled(weights, -reach * violation / length, direction);
+            }
             let Some(blocker) = blocker else { return };
-            excess *= 1.0 - reach;
+            violation *= 1.0 - reach;
             self.leave(cuts, &blocker, None);
         }
     }

@@ -2,10 +2,12 @@
 //! with the same bytes, and since cutting planes do not depend on lambda it can go on at another lambda with all it has learned.
 //! For a checkpoint now and then: break off, write the state down, run it again.
 
+mod forget;
+
+use super::checks::{check_answer, check_finite, check_size};
 use super::cut::Cut;
 use super::points::{self, Point};
 use super::simplex_qp::SimplexQp;
-use super::vector::add_scaled;
 use super::weight_rule::WeightRule;
 use super::{Minimum, Plane, Risk, Step, StopReason};
 use crate::{Error, Result};
@@ -98,6 +100,11 @@ impl State {
     #[must_use]
     pub fn lambda(&self) -> Option<f64> {
         self.lambda
+    }
+
+    /// Whether no plane is known yet.
+    pub(crate) fn is_new(&self) -> bool {
+        self.cuts.iter().all(|cut| cut.lasting)
     }
 
     /// What this run knows of every risk that is nowhere below its own: the planes, without the values. Such a run begins at the minimum of
@@ -296,62 +303,6 @@ impl State {
         self.bound = self.bound.max(inner.bound + 0.5 * lambda * fixed);
     }
 
-    /// Keeps the number of planes within a limit. Planes that the bound does not rest on go first, the longest idle before others;
-    /// if that is not enough, the planes in use of a part are merged into their weighted mean, which leaves the bound as it is.
-    fn forget(&mut self, max_planes: usize) {
-        let mut lasts: Vec<bool> = self.cuts.iter().map(|cut| cut.lasting).collect();
-        let limit = max_planes.max(2 * self.parts) + lasts.iter().filter(|&&lasts| lasts).count();
-        if self.cuts.len() <= limit {
-            return;
-        }
-        self.qp.in_use().for_each(|i| lasts[i] = true);
-        let mut idle: Vec<usize> = (0..self.cuts.len()).filter(|&i| !lasts[i]).collect();
-        idle.sort_by_key(|&i| std::cmp::Reverse(self.cuts[i].idle));
-        idle.truncate(self.cuts.len() - limit);
-        self.remove(&idle);
-        while self.cuts.len() > limit {
-            let mut counts = vec![0; self.parts];
-            self.qp.in_use().filter_map(|i| self.cuts[i].part).for_each(|part| counts[part] += 1);
-            let Some(part) = (0..self.parts).max_by_key(|&part| (counts[part], std::cmp::Reverse(part))) else {
-                return;
-            };
-            if counts[part] < 2 {
-                return;
-            }
-            self.merge(part);
-        }
-    }
-
-    /// Replaces the planes in use of a part by their mean, weighted by their shares.
-    fn merge(&mut self, part: usize) {
-        let merged: Vec<usize> = self.qp.in_use().filter(|&i| self.cuts[i].part == Some(part)).collect();
-        let (mut slope, mut offset) = (vec![0.0; self.rules.len()], 0.0);
-        for &i in &merged {
-            add_scaled(&mut slope, self.qp.share[i], &self.cuts[i].slope);
-            offset += self.qp.share[i] * self.cuts[i].offset;
-        }
-        self.cuts.push(Cut::new(slope, offset, Some(part)));
-        self.qp.replace_part(&self.cuts, part, self.cuts.len() - 1);
-        let gone: Vec<usize> = merged.into_iter().filter(|&i| !self.cuts[i].lasting).collect();
-        self.remove(&gone);
-    }
-
-    fn remove(&mut self, gone: &[usize]) {
-        let mut new: Vec<Option<usize>> = vec![Some(0); self.cuts.len()];
-        for &i in gone {
-            new[i] = None;
-        }
-        for (number, slot) in new.iter_mut().flatten().enumerate() {
-            *slot = number;
-        }
-        let mut old = 0;
-        self.cuts.retain(|_| {
-            old += 1;
-            new[old - 1].is_some()
-        });
-        self.qp.renumber(&new);
-    }
-
     pub(super) fn step(&self, lambda: f64) -> Step {
         let (objective, bound) = (self.objective(lambda), self.bound);
         let gap = if objective == bound { 0.0 } else { ((objective - bound) / objective.abs()).min(f64::MAX) };
@@ -374,35 +325,12 @@ const STRIDE: f64 = 0.5;
 const SHORTEST: f64 = 0.4;
 const LONGEST: f64 = 1.0;
 /// How far apart value and planes may be, as a part of the gap: a step of `SHORTEST` or more then still brings the objective down by a
-/// fifth of the gap or raises the model at its minimum by a quarter of it. After a step that brought nothing, much closer.
-const CLOSE: f64 = 0.1;
+/// fifth of the gap or raises the model at its minimum by an eighth of it. After a step that brought nothing, much closer.
+const CLOSE: f64 = 0.15;
 const FINE: f64 = 0.01;
-/// How far apart they may be at the start of a run that has planes, as a part of the objective.
-const FIRST: f64 = 0.01;
+/// How far apart they may be at the start of a run that has planes, as a part of the objective: what the gap is, is not known yet.
+const FIRST: f64 = 0.3;
 /// Sums of products may be off by this fraction.
 const ROUNDING: f64 = 1e-12;
 /// Progress of less than this fraction of the gap is none.
 const NOTHING: f64 = 1e-9;
-
-pub(super) fn check_size(what: &'static str, expected: usize, found: usize) -> Result<()> {
-    if expected == found { Ok(()) } else { Err(Error::Size { what, expected, found }) }
-}
-
-fn check_finite(what: &'static str, values: impl Iterator<Item = f64>) -> Result<()> {
-    for (index, value) in values.enumerate() {
-        if !value.is_finite() {
-            return Err(Error::BadEntry { what, index, value });
-        }
-    }
-    Ok(())
-}
-
-fn check_answer(value: f64, planes: &[Plane], dim: usize) -> Result<()> {
-    check_finite("value of the risk", std::iter::once(value))?;
-    check_finite("offsets of the risk's planes", planes.iter().map(|plane| plane.offset))?;
-    for plane in planes {
-        check_size("slope of a plane of the risk", dim, plane.slope.len())?;
-        check_finite("slope of a plane of the risk", plane.slope.iter().copied())?;
-    }
-    Ok(())
-}

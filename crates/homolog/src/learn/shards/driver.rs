@@ -3,7 +3,7 @@
 
 use super::super::candidate::{Candidate, Trained, ValidatedBy};
 use super::super::choice::{Entry, is_hopeless};
-use super::super::max_margin::{Known, first_search};
+use super::super::max_margin::{Known, SEARCH_GAP, SKETCH_GAP, first_search};
 use super::super::scale::{centred_lambdas, least_risk, step, typical, zero_lambdas};
 use super::risk::{Rounds, ShardRisk, ask, misplaced};
 use super::{Carry, Facts, Job, Purpose, Reply, Request, Shard, check_shards};
@@ -204,7 +204,7 @@ impl Field<'_> {
     fn risk<'a>(&'a mut self, rounds: &'a mut Rounds) -> ShardRisk<'a> {
         let dim = self.job.features.dim();
         let (job, shards, parts) = (&self.job, self.shards, self.parts);
-        ShardRisk { job, shards, parts, dim, carry: &mut *self.carry, rounds, closeness: None }
+        ShardRisk { job, shards, parts, dim, carry: &mut *self.carry, rounds, closeness: None, sketch: false }
     }
 
     fn centre_and_lambdas(&mut self, facts: &Facts) -> Result<(Vec<f64>, Vec<f64>)> {
@@ -250,7 +250,10 @@ impl Field<'_> {
         let learner = self.trainer.max_margin(centre.clone());
         for (rank, &lambda) in lambdas.iter().enumerate() {
             if self.checkpoint.done.len() <= rank {
-                let fit = self.learn(&learner, &centre, lambda, facts)?;
+                let fit = match self.learn(&learner, &centre, lambda, facts) {
+                    Err(Error::Interrupted) => return Ok(false),
+                    fit => fit?,
+                };
                 if fit.minimum.stop == StopReason::Interrupted {
                     return Ok(false);
                 }
@@ -313,26 +316,37 @@ impl Field<'_> {
         let mut risk = self.risk(&mut rounds);
         let risk = Centred::new(&mut risk, centre)?;
         let rules = Centred::rules(&learner.rules_for(centre.len())?, centre);
-        let mut state = State::new(&risk, &rules, None)?;
+        let mut run = Run { state: State::new(&risk, &rules, None)?, rounds: Rounds::default() };
         if matches!(learner.oracle, Oracle::Relaxation(_)) {
-            state = self.search_first(learner, centre, lambda, &state)?;
+            let search = Method::FrankWolfe(first_search());
+            let searching = Job { oracle: Oracle::Search, search, ..self.job.clone() };
+            run.state = self.first_planes(learner, (centre, lambda), &run, (&searching, SEARCH_GAP))?.state;
+            run = self.first_planes(learner, (centre, lambda), &run, (&self.job.clone(), SKETCH_GAP))?;
         }
-        Ok(Run { state, rounds: Rounds::default() })
+        Ok(run)
     }
 
-    /// As [`MaxMargin::first_planes`], of the shards.
-    fn search_first(&mut self, learner: &MaxMargin, centre: &[f64], lambda: f64, state: &State) -> Result<State> {
-        let job = Job { oracle: Oracle::Search, search: Method::FrankWolfe(first_search()), ..self.job.clone() };
+    /// As [`MaxMargin::first_planes`], of the shards: by a search, or by sketches of the relaxation. [`Error::Interrupted`] where the control
+    /// said stop: the run has not begun then.
+    fn first_planes(
+        &mut self,
+        learner: &MaxMargin,
+        (centre, lambda): (&[f64], f64),
+        run: &Run,
+        (job, gap): (&Job, f64),
+    ) -> Result<Run> {
+        let sketch = job.oracle != Oracle::Search;
         let (dim, shards, parts, control) = (job.features.dim(), self.shards, self.parts, self.control);
-        let mut rounds = Rounds::default();
-        learner.first_planes(state, lambda, |bundle, state| {
+        let mut rounds = run.rounds.clone();
+        let state = learner.first_planes(&run.state, lambda, gap, |bundle, state| {
             if control.interrupted() {
                 return Ok(Progress::Ended(StopReason::Interrupted));
             }
-            let carry = &mut *self.carry;
-            let mut risk = ShardRisk { job: &job, shards, parts, dim, carry, rounds: &mut rounds, closeness: None };
+            let (carry, rounds) = (&mut *self.carry, &mut rounds);
+            let mut risk = ShardRisk { job, shards, parts, dim, carry, rounds, closeness: None, sketch };
             bundle.step(state, &mut Centred::new(&mut risk, centre)?)
-        })
+        })?;
+        state.map(|state| Run { state, rounds }).ok_or(Error::Interrupted)
     }
 
     fn count_tight(&mut self, weights: &[f64]) -> Result<Option<usize>> {

@@ -139,11 +139,14 @@ pub struct Asked {
     pub round: usize,
     /// As [`Question::closeness`].
     pub closeness: Option<f64>,
+    /// As [`Question::sketch`].
+    #[serde(default)]
+    pub sketch: bool,
 }
 
 impl Asked {
     fn question(&self) -> Question<'_> {
-        Question { weights: &self.weights, round: self.round, closeness: self.closeness }
+        Question { weights: &self.weights, round: self.round, closeness: self.closeness, sketch: self.sketch }
     }
 }
 

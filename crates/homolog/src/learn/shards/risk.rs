@@ -27,6 +27,7 @@ pub(super) struct ShardRisk<'a> {
     pub(super) carry: Carry<'a>,
     pub(super) rounds: &'a mut Rounds,
     pub(super) closeness: Option<f64>,
+    pub(super) sketch: bool,
 }
 
 /// Asks all shards of a purpose the same.
@@ -89,7 +90,7 @@ impl Risk for ShardRisk<'_> {
         let is_fresh = round.is_multiple_of(ROUNDS_REMEMBERED)
             || (self.job.oracle == Oracle::Search && self.rounds.proven == self.rounds.solves);
         let mut rounds = if is_fresh { Vec::new() } else { self.rounds.asked.clone() };
-        rounds.push(Asked { weights: weights.to_vec(), round, closeness: self.closeness });
+        rounds.push(Asked { weights: weights.to_vec(), round, closeness: self.closeness, sketch: self.sketch });
         let request = Request::Risk { rounds };
         let replies = ask(self.job, self.shards, Purpose::Train, &request, &mut *self.carry)?;
         let mut parts = vec![Answer::zero(self.dim); self.parts];
@@ -109,8 +110,11 @@ impl Risk for ShardRisk<'_> {
         let mut value = 0.0;
         for (answer, plane) in parts.into_iter().zip(planes) {
             value += answer.value;
-            self.rounds.solves += answer.solves;
-            self.rounds.proven += answer.proven;
+            // A sketch is no answer.
+            if !self.sketch {
+                self.rounds.solves += answer.solves;
+                self.rounds.proven += answer.proven;
+            }
             *plane = answer.plane;
         }
         if let Request::Risk { rounds } = request {

@@ -11,6 +11,7 @@
 //! On sparse graphs the relaxation is usually tight and nothing is branched on. What the answer costs cannot be said beforehand:
 //! limits are settings, a time limit is the caller's interrupt, and the matching and the bound are valid whenever it stops.
 
+mod branch;
 mod incumbent;
 mod tree;
 

@@ -41,8 +41,9 @@ use ndarray::{Array1, Array2};
 use run::Run;
 use serde::{Deserialize, Serialize};
 
-/// Steps between two looks at the bounds.
+/// Steps between two looks at the bounds, and as a part of all steps so far: a look takes as long as three steps.
 const STEPS_PER_LOOK: usize = 20;
+const LOOK_SHARE: usize = 10;
 
 /// Solves the linear relaxation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -164,7 +165,8 @@ impl LpRelaxation {
             if close_enough || run.iterations >= self.max_iterations || work.interrupted() {
                 break;
             }
-            for _ in 0..STEPS_PER_LOOK {
+            let next = run.iterations + STEPS_PER_LOOK.max(run.iterations / LOOK_SHARE);
+            while run.iterations < next.min(self.max_iterations) {
                 if work.interrupted() {
                     break;
                 }

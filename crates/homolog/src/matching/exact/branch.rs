@@ -1,0 +1,95 @@
+//! Branches of the exact solver: what one holds, what becomes of it, and which choice to branch on.
+
+use crate::matching::lp::{Factors, Point};
+use std::rc::Rc;
+
+/// A branch: a problem with a place to go on from.
+pub(super) struct Node {
+    pub(super) factors: Factors,
+    pub(super) point: Point,
+    pub(super) weight: f64,
+}
+
+impl Node {
+    /// Roughly how many numbers it holds: the point, and the entries with their indices.
+    pub(super) fn size(&self) -> usize {
+        self.point.len() + 3 * self.factors.entry_count()
+    }
+}
+
+/// What became of a branch.
+pub(super) enum Outcome {
+    /// It holds no feasible matching, or none better than the best known.
+    Pruned,
+    /// It held one matching, which has been looked at.
+    Settled,
+    /// It is to be split: where it stands, its bound, and what each of its cells can reach.
+    Split { node: Box<Node>, bound: f64, reach: Vec<f64> },
+    /// The caller or a limit ended the work on it; nothing in it reaches more than this.
+    Stopped { bound: f64 },
+}
+
+/// A branch that waits: the parent, and the cell that is chosen in it.
+pub(super) struct Open {
+    pub(super) parent: Rc<Node>,
+    pub(super) cell: usize,
+    pub(super) bound: f64,
+}
+
+impl Open {
+    /// The branch itself; `None` if its choice leaves some row without a place.
+    pub(super) fn node(&self) -> Option<Node> {
+        let Node { factors, point, weight } = &*self.parent;
+        let mut keep = vec![true; factors.cell_count()];
+        let row = factors.cell_start.partition_point(|&start| start <= self.cell) - 1;
+        factors.cells(row).for_each(|cell| keep[cell] = cell == self.cell);
+        factors.propagate(&mut keep).then(|| {
+            let (small, origin) = factors.restrict(&keep);
+            Node { point: point.restrict(&origin), weight: *weight, factors: small }
+        })
+    }
+}
+
+/// The cells of the row, or of the column that is surely used, that have least left to hope for above the threshold.
+pub(super) fn narrowest_choice(factors: &Factors, reach: &[f64], threshold: f64) -> Vec<usize> {
+    let hope = |cells: &[usize]| cells.iter().map(|&cell| (reach[cell] - threshold).max(0.0)).sum::<f64>();
+    let mut best: (f64, Vec<usize>) = (f64::INFINITY, Vec::new());
+    let mut consider = |cells: Vec<usize>| {
+        if hope(&cells) < best.0 {
+            best = (hope(&cells), cells);
+        }
+    };
+    (0..factors.row_count()).for_each(|row| consider(factors.cells(row).collect()));
+    let everyone = (0..factors.row_count()).filter(|&row| !factors.may_rest(row)).count();
+    if everyone == factors.rights.len() && !factors.many_to_one {
+        for column in 0..factors.rights.len() {
+            consider((0..factors.cell_count()).filter(|&cell| factors.cell_column[cell] as usize == column).collect());
+        }
+    }
+    best.1
+}
+
+/// The most that a pair of rows can add, at least 0 where it need not use an entry.
+pub(super) fn best_entry(factors: &Factors, pair: usize) -> f64 {
+    let entries = factors.slots(pair, 0).flat_map(|slot| factors.entries(slot));
+    let start = if factors.pairs[pair].rest { 0.0 } else { f64::NEG_INFINITY };
+    entries.map(|entry| factors.entry_score[entry]).fold(start, f64::max)
+}
+
+/// The largest number of which all scores are multiples, if they are whole numbers; else 0.
+pub(super) fn common_step(scores: impl Iterator<Item = f64>) -> f64 {
+    let mut step = 0_u64;
+    for score in scores {
+        // Beyond 2^53 every float is a whole number and the differences between scores are lost.
+        if score.fract() != 0.0 || score.abs() >= 2.0_f64.powi(53) {
+            return 0.0;
+        }
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a whole number below 2^53")]
+        let (mut a, mut b) = (step, score.abs() as u64);
+        while b != 0 {
+            (a, b) = (b, a % b);
+        }
+        step = a;
+    }
+    step as f64
+}
