@@ -53,7 +53,7 @@ pub struct Alternative {
     pub proven: bool,
     /// What each feature contributes to the margin, in the order of the weights.
     pub contributions: Vec<f64>,
-    /// What each left node contributes to it ([`decided_by`]).
+    /// What each left node contributes to the margin; an edge to a node that stays where it is counts for the one that stays.
     pub nodes: Vec<f64>,
 }
 
