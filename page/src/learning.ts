@@ -4,7 +4,7 @@
 import { type DataSet, knownOf, labelledPoints, lessons, pointsOf } from './data';
 import { type Lane, Superseded } from './learner';
 import * as ask from './requests';
-import { type PairId, type Point, type Specimen, type Start, type State, findPair } from './state';
+import { type PairId, type Point, type Specimen, type SpecimenState, type Start, type State, findPair } from './state';
 
 export interface PointSuggestion {
   at: Point;
@@ -20,6 +20,8 @@ const LOOK = 12;
 const LOOK_PAIRS = 40;
 /** Fewer labelled specimens than this say nothing about the error. */
 const LEAST_FOR_ESTIMATE = 3;
+/** So many labelled specimens are held against one another at a time. */
+const GROUP = 40;
 
 export interface Grey {
   width: number;
@@ -44,7 +46,11 @@ export class Learning {
   /** How long the last proposal or suggestion took, in milliseconds. */
   lastMilliseconds: number | null = null;
 
-  private labelledKey = '';
+  /** The labelled specimens as JSON: what proposals are learned from. */
+  private labelledText = '[]';
+  /** The JSON of each confirmed specimen. */
+  private readonly texts = new WeakMap<SpecimenState, string>();
+  private rounds = 0;
   private pairKey: string | null = null;
   private proposalKey = '';
   private suggestionKey = '';
@@ -100,16 +106,29 @@ export class Learning {
     return candidates;
   }
 
-  private labelled(state: State, but: string | null): Array<ask.NamedPoints & { id: string }> {
-    const done = this.start.specimens.filter(({ id }) => id !== but && state.specimens[id]?.confirmed);
-    return done.map(({ id }) => ({ id, ...labelledPoints(state, id) })).filter(({ points }) => points.length > 0);
+  /** Confirmed specimens with points, each as JSON. */
+  private labelled(state: State): Array<{ specimen: Specimen; text: string }> {
+    const labelled = [];
+    for (const specimen of this.start.specimens) {
+      const own = state.specimens[specimen.id];
+      if (own === undefined || !own.confirmed) continue;
+      let text = this.texts.get(own);
+      if (text === undefined) {
+        const { names, points } = labelledPoints(state, specimen.id);
+        text = points.length > 0 ? JSON.stringify({ points, names }) : '';
+        this.texts.set(own, text);
+      }
+      if (text !== '') labelled.push({ specimen, text });
+    }
+    return labelled;
   }
 
   private async propose(state: State, id: string): Promise<void> {
     const specimen = this.start.specimens.find((specimen) => specimen.id === id);
     const own = state.specimens[id];
     if (specimen === undefined || own === undefined) return;
-    const key = `${id} ${this.labelledKey} ${JSON.stringify(own.labels)} ${own.confirmed}`;
+    const { labelledText } = this;
+    const key = `${id} ${JSON.stringify(own.labels)} ${own.confirmed} ${labelledText}`;
     if (key === this.proposalKey) return;
     this.proposalKey = key;
     if (this.proposal?.specimen !== id) this.proposal = null;
@@ -117,8 +136,7 @@ export class Learning {
       const candidates = await this.candidatesOf(specimen);
       // Something newer is asked already.
       if (this.proposalKey !== key) return;
-      const labelled = this.labelled(state, id).map(plain);
-      if (labelled.length === 0 || own.confirmed) {
+      if (labelledText === '[]' || own.confirmed) {
         this.proposal = { specimen: id, points: {} };
         this.proposed = key;
         return;
@@ -126,7 +144,7 @@ export class Learning {
       const { names, points } = labelledPoints(state, id);
       const known = names.map((name, n): [string, Point] => [name, points[n]!]);
       const begin = performance.now();
-      const answer = await ask.propose(this.quick, 'propose', labelled, candidates, known);
+      const answer = await ask.propose(this.quick, 'propose', labelledText, candidates, known);
       this.lastMilliseconds = performance.now() - begin;
       const proposed: Record<string, PointSuggestion> = {};
       for (const { name, at, candidate, certainty } of answer.points) {
@@ -166,12 +184,13 @@ export class Learning {
 
   /** Learns again where the labels that count have changed. */
   private learnAgain(state: State): void {
-    const labelled = this.labelled(state, null);
-    const labelledKey = JSON.stringify(labelled);
-    if (labelledKey !== this.labelledKey) {
-      this.labelledKey = labelledKey;
+    const labelled = this.labelled(state);
+    const labelledText = `[${labelled.map(({ text }) => text).join(',')}]`;
+    if (labelledText !== this.labelledText) {
+      this.labelledText = labelledText;
       this.sureness.clear();
-      void this.guarded(() => this.estimate(state, labelled));
+      this.rounds += 1;
+      void this.guarded(() => this.judge(state, labelled));
     }
     if (state.pairs.length === 0) return;
     // A label in an open pair teaches as soon as the pair is confirmed: the model stays still while a person works on it.
@@ -183,26 +202,42 @@ export class Learning {
     }
   }
 
-  private async estimate(state: State, labelled: Array<ask.NamedPoints & { id: string }>): Promise<void> {
-    if (labelled.length >= LEAST_FOR_ESTIMATE) {
-      const specimens = labelled.map(({ id }) => this.start.specimens.find((specimen) => specimen.id === id)!);
-      const candidates = [];
-      for (const specimen of specimens) candidates.push(await this.candidatesOf(specimen));
-      const { error, disputed } = await ask.estimate(this.slow, labelled.map(plain), candidates);
-      this.specimenError = error;
-      this.disputedPoints.clear();
-      disputed.forEach((names, n) => names.length > 0 && this.disputedPoints.set(specimens[n]!.id, names));
-    } else {
+  /** Looks ahead, then holds the labelled specimens against one another, in groups from all parts of the list, another one first each
+   * time: a person who confirms quickly interrupts the later ones. */
+  private async judge(state: State, labelled: ReadonlyArray<{ specimen: Specimen; text: string }>): Promise<void> {
+    const round = this.rounds;
+    for (const kind of ['look', 'estimate']) this.slow.cancel(kind);
+    for (const id of this.disputedPoints.keys()) if (!state.specimens[id]?.confirmed) this.disputedPoints.delete(id);
+    if (labelled.length > 0) await this.lookAhead(state, this.labelledText, round);
+    if (labelled.length < LEAST_FOR_ESTIMATE) {
       this.specimenError = null;
+      return;
     }
-    if (labelled.length > 0) await this.lookAhead(state, labelled.map(plain));
+    const count = Math.ceil(labelled.length / GROUP);
+    const errors: number[] = [];
+    for (let turn = 0; turn < count; turn++) {
+      const group = labelled.filter((_, n) => n % count === (round + turn) % count);
+      const candidates = [];
+      for (const { specimen } of group) candidates.push(await this.candidatesOf(specimen));
+      if (this.rounds !== round) return;
+      const { error, disputed } = await ask.estimate(this.slow, `[${group.map(({ text }) => text).join(',')}]`, candidates);
+      if (error !== null) errors.push(error);
+      this.specimenError = errors.length > 0 ? errors.reduce((a, b) => a + b) / errors.length : null;
+      group.forEach(({ specimen: { id } }, n) => {
+        if (disputed[n]!.length > 0) this.disputedPoints.set(id, disputed[n]!);
+        else this.disputedPoints.delete(id);
+      });
+      this.changed();
+    }
   }
 
   /** How sure the model is of some open specimens, so that the next one can be chosen. */
-  private async lookAhead(state: State, labelled: ask.NamedPoints[]): Promise<void> {
+  private async lookAhead(state: State, labelled: string, round: number): Promise<void> {
     const open = this.start.specimens.filter(({ id }) => !state.specimens[id]?.confirmed).slice(0, LOOK);
     for (const specimen of open) {
-      const { mean_margin } = await ask.propose(this.slow, 'look', labelled, await this.candidatesOf(specimen), []);
+      const candidates = await this.candidatesOf(specimen);
+      if (this.rounds !== round) return;
+      const { mean_margin } = await ask.propose(this.slow, 'look', labelled, candidates, []);
       if (mean_margin !== null) this.sureness.set(specimen.id, mean_margin);
       this.changed();
     }
@@ -267,10 +302,6 @@ export class Learning {
 }
 
 export const pairKeyOf = (pair: PairId): string => JSON.stringify(pair);
-
-function plain({ points, names }: ask.NamedPoints): ask.NamedPoints {
-  return { points, ...(names && { names }) };
-}
 
 /** The one of least value; the first where nothing is known; every tenth time one at random, the same in every run. */
 export function choose<T>(open: readonly T[], value: (one: T) => number | undefined, round: number): T | null {

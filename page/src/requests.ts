@@ -80,12 +80,13 @@ export const detect = (lane: Lane, width: number, height: number, pixels: Uint8A
 export const propose = (
   lane: Lane,
   kind: string | null,
-  labelled: NamedPoints[],
+  /** The JSON of a list of named points: the same text is learned from once. */
+  labelled: string,
   candidates: Candidates,
   known: Array<[string, Point]>,
 ) => lane.ask<Proposal>(kind, { op: 'propose', labelled, candidates, known });
 
-export const estimate = (lane: Lane, labelled: NamedPoints[], candidates: Candidates[]) =>
+export const estimate = (lane: Lane, labelled: string, candidates: Candidates[]) =>
   lane.ask<Estimate>('estimate', { op: 'estimate', labelled, candidates });
 
 export const learn = (lane: Lane, data: DataSet, features: FeatureSet) =>

@@ -2,10 +2,11 @@
 
 import type { App } from './app';
 import { Board, Viewport } from './board';
-import { h, percent, replace } from './dom';
+import { h } from './dom';
 import type { PointSuggestion } from './learning';
 import { type Box, certaintyColour, drawLoupe, drawMark, drawName, drawPicture, themeOf } from './paint';
 import { type Pictures, boundsOf } from './pictures';
+import { SpecimenPanel } from './specimen-panel';
 import type { Point, Specimen } from './state';
 
 /** As near as this to a mark, in CSS pixels, is on it. */
@@ -21,21 +22,12 @@ export class SpecimenView {
   readonly element = h('section', { className: 'view' });
   private readonly viewport = new Viewport();
   private readonly board: Board<Mark>;
-  private readonly aside = h('aside', { aria: { label: 'Points' } });
-  private readonly list = h('ol', { className: 'points' });
-  private readonly newName = h('input', { placeholder: 'new name', aria: { label: 'New name' } });
-  private readonly x = h('input', { className: 'coordinate', inputMode: 'decimal', aria: { label: 'x' } });
-  private readonly y = h('input', { className: 'coordinate', inputMode: 'decimal', aria: { label: 'y' } });
-  private readonly note = h('p', { className: 'note' });
-  private readonly buttons = h('div', { className: 'buttons' });
+  private readonly panel: SpecimenPanel;
   private shown: string | null = null;
   private name: string | null = null;
   /** Where a point is being moved to, not yet an action. */
   private moving: { name: string; at: Point } | null = null;
   private hovered: Point | null = null;
-  snap = true;
-  loupe = true;
-  names = true;
 
   constructor(
     private readonly app: App,
@@ -52,26 +44,24 @@ export class SpecimenView {
         this.board.redraw();
       },
     });
-    const toggle = (text: string, key: string, field: 'snap' | 'loupe' | 'names') => {
-      const box = h('input', { type: 'checkbox', checked: this[field] });
-      box.onchange = () => {
-        this[field] = box.checked;
-        this.board.redraw();
-      };
-      box.dataset['toggle'] = field;
-      return h('label', {}, box, text, h('kbd', {}, key));
-    };
-    const form = h('form', { className: 'new-name', onsubmit: (event) => this.addName(event) }, this.newName, h('button', {}, 'Add'));
-    const coordinates = h('form', { className: 'coordinates', onsubmit: (event) => this.typed(event) }, 'x', this.x, 'y', this.y, h('button', {}, 'Place'));
-    this.aside.append(
-      this.note,
-      this.list,
-      form,
-      coordinates,
-      h('div', { className: 'toggles' }, toggle('snap to corners', 'S', 'snap'), toggle('loupe', 'L', 'loupe'), toggle('names', 'T', 'names')),
-      this.buttons,
-    );
-    this.element.append(this.board.canvas, this.aside);
+    this.panel = new SpecimenPanel({
+      select: (name) => this.select(name),
+      addName: (name) => {
+        this.app.act({ type: 'name', name });
+        this.select(name);
+      },
+      placeAt: (at) => {
+        if (at === null) this.app.tell('x and y are numbers, in pixels of the picture');
+        else this.place(this.name ?? this.freeName(), at);
+      },
+      accept: () => this.accept(),
+      absent: () => this.absent(),
+      clear: () => this.clear(),
+      confirm: () => this.confirm(),
+      reopen: () => this.reopen(),
+      redraw: () => this.board.redraw(),
+    });
+    this.element.append(this.board.canvas, this.panel.element);
   }
 
   private get specimen(): Specimen | undefined {
@@ -91,6 +81,10 @@ export class SpecimenView {
     return proposal?.specimen === this.app.specimen ? proposal!.points : {};
   }
 
+  private get disputed(): ReadonlySet<string> {
+    return new Set(this.app.learning.disputedPoints.get(this.app.specimen ?? '') ?? []);
+  }
+
   /** Suggestions that are neither accepted nor put right, the least sure first. */
   private get pending(): Array<[string, PointSuggestion]> {
     const open = Object.entries(this.proposed).filter(([name]) => !(name in this.labels));
@@ -103,25 +97,16 @@ export class SpecimenView {
     if (this.shown !== specimen.id) this.open(specimen);
     const { names } = this.app.state;
     if (this.name === null || (!names.includes(this.name) && this.name !== this.freeName())) this.name = this.firstToDo();
-    this.updateList(names);
-    const own = this.positionOf(this.name);
-    // What a person is typing is left alone.
-    if (![this.x, this.y].includes(document.activeElement as HTMLInputElement)) {
-      this.x.value = own ? own[0].toFixed(2) : '';
-      this.y.value = own ? own[1].toFixed(2) : '';
-    }
-    this.updateNote();
-    const button = (text: string, key: string, click: () => void, extra = '') =>
-      h('button', { className: extra, onclick: click }, text, h('kbd', {}, key));
-    replace(
-      this.buttons,
-      button('Accept', '⏎', () => this.accept()),
-      button('Not visible', 'X', () => this.absent()),
-      button('Clear', '⌫', () => this.clear()),
-      this.confirmed
-        ? button('Reopen', 'R', () => this.reopen())
-        : button('Confirm, learn, next', '⇧⏎', () => this.confirm(), 'primary'),
-    );
+    this.panel.update({
+      names,
+      chosen: this.name,
+      at: this.positionOf(this.name),
+      labels: this.labels,
+      proposed: this.proposed,
+      disputed: this.disputed,
+      confirmed: this.confirmed,
+      waiting: this.pending.length,
+    });
     this.board.redraw();
   }
 
@@ -145,39 +130,6 @@ export class SpecimenView {
       },
       (error: Error) => this.app.tell(error.message),
     );
-  }
-
-  private updateList(names: readonly string[]): void {
-    const disputed = new Set(this.app.learning.disputedPoints.get(this.app.specimen ?? '') ?? []);
-    const rows = names.map((name) => {
-      const label = this.labels[name];
-      const suggestion = this.proposed[name];
-      const kind = label ? (label.at === null ? 'absent' : 'labelled') : suggestion ? 'suggested' : 'missing';
-      const check = label !== undefined && this.confirmed && disputed.has(name);
-      const word = check
-        ? 'check'
-        : { absent: 'not visible', labelled: label?.accepted ? 'accepted' : 'placed', suggested: percent(suggestion?.certainty ?? 0), missing: '–' }[kind];
-      const row = h('button', { className: `point ${kind}${check ? ' check' : ''}${name === this.name ? ' current' : ''}` }, h('i'), h('span', {}, name), h('em', {}, word));
-      if (kind === 'suggested') row.style.setProperty('--certainty', `${100 * suggestion!.certainty}%`);
-      row.onclick = () => this.select(name);
-      return h('li', {}, row);
-    });
-    const scroll = this.list.scrollTop;
-    replace(this.list, ...rows);
-    this.list.scrollTop = scroll;
-    this.list.querySelector('.current')?.scrollIntoView({ block: 'nearest' });
-  }
-
-  private updateNote(): void {
-    const waiting = this.pending.length;
-    const none = Object.keys(this.proposed).length === 0;
-    this.note.textContent = this.confirmed
-      ? 'Confirmed. Drag to correct, R to reopen.'
-      : waiting > 0
-        ? `${waiting} proposed. Drag what is wrong; ⇧⏎ accepts the rest.`
-        : none && this.app.state.names.length === 0
-          ? 'Click to place the first point.'
-          : 'Click to place the chosen point.';
   }
 
   /** The next number that is no name yet. */
@@ -239,7 +191,7 @@ export class SpecimenView {
 
   private snapped(screen: Point): Point {
     const at = this.viewport.toPicture(screen);
-    if (!this.snap) return rounded(at);
+    if (!this.panel.shows.snap) return rounded(at);
     let best: Point | null = null;
     let least = SNAP;
     for (const corner of this.corners) {
@@ -274,27 +226,6 @@ export class SpecimenView {
     if (this.moving === null) return;
     const { name, at } = this.moving;
     this.place(name, at);
-  }
-
-  private addName(event: Event): void {
-    event.preventDefault();
-    const name = this.newName.value.trim();
-    if (name === '') return;
-    this.app.act({ type: 'name', name });
-    this.newName.value = '';
-    this.newName.blur();
-    this.select(name);
-  }
-
-  private typed(event: Event): void {
-    event.preventDefault();
-    const at: Point = [Number(this.x.value.replace(',', '.')), Number(this.y.value.replace(',', '.'))];
-    if (this.x.value.trim() === '' || this.y.value.trim() === '' || !at.every(Number.isFinite)) {
-      this.app.tell('x and y are numbers, in pixels of the picture');
-      return;
-    }
-    (document.activeElement as HTMLElement | null)?.blur();
-    this.place(this.name ?? this.freeName(), at);
   }
 
   private accept(): void {
@@ -355,11 +286,11 @@ export class SpecimenView {
       Delete: () => this.clear(),
       r: () => this.confirmed && this.reopen(),
       Tab: () => this.stepName(event.shiftKey ? -1 : 1),
-      a: () => this.newName.focus(),
-      g: () => this.x.select(),
-      s: () => this.toggle('snap'),
-      l: () => this.toggle('loupe'),
-      t: () => this.toggle('names'),
+      a: () => this.panel.askName(),
+      g: () => this.panel.askPlace(),
+      s: () => this.panel.toggle('snap'),
+      l: () => this.panel.toggle('loupe'),
+      t: () => this.panel.toggle('names'),
       Escape: () => (this.moving = null),
       '+': () => this.viewport.zoom(1.3, this.viewport.toScreen(this.positionOf(this.name) ?? this.viewport.centre)),
       '-': () => this.viewport.zoom(1 / 1.3, this.viewport.toScreen(this.viewport.centre)),
@@ -372,19 +303,12 @@ export class SpecimenView {
     return true;
   }
 
-  private toggle(field: 'snap' | 'loupe' | 'names'): void {
-    this[field] = !this[field];
-    const box = this.aside.querySelector<HTMLInputElement>(`[data-toggle="${field}"]`);
-    if (box !== null) box.checked = this[field];
-  }
-
   private nudge([dx, dy]: Point): boolean {
     const name = this.name ?? this.freeName();
     const from = this.positionOf(name) ?? this.viewport.centre;
     this.move(name, rounded([from[0] + dx, from[1] + dy]));
     this.hovered = null;
-    this.x.value = this.moving!.at[0].toFixed(2);
-    this.y.value = this.moving!.at[1].toFixed(2);
+    this.panel.showPlace(this.moving!.at);
     return true;
   }
 
@@ -401,9 +325,9 @@ export class SpecimenView {
     const theme = themeOf(this.element);
     const { viewport } = this;
     drawPicture(context, viewport, theme);
-    if (this.snap) for (const corner of this.corners) drawMark(context, viewport.toScreen(corner), { kind: 'corner', colour: theme.faint }, theme);
+    if (this.panel.shows.snap) for (const corner of this.corners) drawMark(context, viewport.toScreen(corner), { kind: 'corner', colour: theme.faint }, theme);
     const { names } = this.app.state;
-    const disputed = new Set(this.app.learning.disputedPoints.get(this.app.specimen ?? '') ?? []);
+    const { disputed } = this;
     // The chosen one last, on top.
     const order = [...names.filter((name) => name !== this.name), ...(this.name === null ? [] : [this.name])];
     for (const name of order) {
@@ -423,10 +347,10 @@ export class SpecimenView {
     const taken: Box[] = [];
     for (const name of order.reverse()) {
       const at = this.positionOf(name);
-      if (at !== null && (this.names || name === this.name)) drawName(context, viewport.toScreen(at), name, name === this.name, taken, theme);
+      if (at !== null && (this.panel.shows.names || name === this.name)) drawName(context, viewport.toScreen(at), name, name === this.name, taken, theme);
     }
     const focus = this.hovered ?? (this.moving ? this.moving.at : null);
-    if (this.loupe && focus !== null) drawLoupe(context, viewport, focus, theme);
+    if (this.panel.shows.loupe && focus !== null) drawLoupe(context, viewport, focus, theme);
   }
 }
 

@@ -238,13 +238,13 @@ function confirm(state: State, action: Extract<Action, { type: 'confirm' }>): St
   const before = Object.values(state.specimens).filter((specimen) => specimen.confirmed).length;
   const specimen = state.specimens[action.specimen];
   if (specimen === undefined || specimen.confirmed) return state;
-  let next = state;
+  const labels = { ...specimen.labels };
   for (const [name, at] of action.accepted) {
     // A label that a person gave is never overwritten.
-    if (name in specimen.labels) continue;
-    next = labelPoint(next, action.specimen, name, { at, accepted: true });
+    if (!(name in labels)) labels[name] = { at, accepted: true };
   }
-  next = onSpecimen(next, action.specimen, (specimen) => ({ ...specimen, confirmed: true }));
+  const named = action.accepted.reduce((state, [name]) => withName(state, name), state);
+  const next = onSpecimen(named, action.specimen, (specimen) => ({ ...specimen, labels, confirmed: true }));
   const now = next.specimens[action.specimen]!;
   const outcome = outcomeOf(action.specimen, before, Object.values(now.labels), now.corrected, action.estimate);
   return outcome === null ? next : { ...next, outcomes: [...next.outcomes, outcome] };

@@ -5,12 +5,13 @@ use homolog::data::landmarks::{self, LandmarkTable};
 use homolog::data::{matches, tps};
 use homolog::geometry::{GreyImage, Susan};
 use homolog::graph::{Graph, Pair};
-use homolog::labelling::{self, Candidates, Known, LabelledPart, Sight};
+use homolog::labelling::{self, Candidates, Known, LabelledPart, Proposer, Sight};
 use homolog::model::Model;
 use homolog::{Control, Error, Result};
 use ndarray::Array2;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use std::cell::RefCell;
 use std::sync::Arc;
 
 /// A request, by its `op`.
@@ -23,10 +24,11 @@ enum Request {
     Read { name: String, text: String },
     /// The corners of the picture whose grey levels come with the request.
     Detect { width: usize, height: usize, at_most: usize },
-    /// Where the named points of a specimen are, from specimens that are labelled.
-    Propose { labelled: Vec<Specimen>, candidates: Candidates, known: Vec<(String, [f64; 2])> },
+    /// Where the named points of a specimen are, from specimens that are labelled: these as JSON, so that the same text is learned from
+    /// once.
+    Propose { labelled: String, candidates: Candidates, known: Vec<(String, [f64; 2])> },
     /// The share of wrong names when each labelled specimen is named by the others.
-    Estimate { labelled: Vec<Specimen>, candidates: Vec<Candidates> },
+    Estimate { labelled: String, candidates: Vec<Candidates> },
     /// A model from the labelled pairs of a data set.
     Learn { data: Value, features: Sight },
     /// The matches of a pair, with how sure they are.
@@ -73,6 +75,16 @@ fn graphs(specimens: Vec<Specimen>) -> Result<Vec<Graph>> {
     specimens.into_iter().map(Specimen::graph).collect()
 }
 
+fn read_specimens(text: &str) -> Result<Vec<Graph>> {
+    let wrong = |error: serde_json::Error| Error::DataSet { place: "labelled".to_string(), reason: error.to_string() };
+    graphs(serde_json::from_str(text).map_err(wrong)?)
+}
+
+thread_local! {
+    /// What was learned from last: a person looks at one specimen after the other, and the labels stay the same.
+    static LESSON: RefCell<Option<(String, Proposer)>> = const { RefCell::new(None) };
+}
+
 /// The answer to a request: `{"ok": ...}` or `{"error": "..."}`.
 pub(crate) fn answer(json: &str, pixels: &[u8]) -> String {
     match serde_json::from_str(json) {
@@ -97,11 +109,18 @@ fn run(request: Request, pixels: &[u8]) -> Result<Value> {
             let points: Vec<[f64; 2]> = corners.points.rows().into_iter().map(|point| [point[0], point[1]]).collect();
             Ok(json!({ "points": points }))
         }
-        Request::Propose { labelled, candidates, known } => {
-            let proposal = labelling::propose(&graphs(labelled)?, &candidates, &known)?;
-            Ok(value(&proposal))
+        Request::Propose { labelled, candidates, known } => LESSON.with_borrow_mut(|lesson| {
+            let proposer = match lesson.take() {
+                Some((text, proposer)) if text == labelled => proposer,
+                _ => Proposer::learn(&read_specimens(&labelled)?)?,
+            };
+            let proposal = proposer.propose(&candidates, &known);
+            *lesson = Some((labelled, proposer));
+            Ok(value(&proposal?))
+        }),
+        Request::Estimate { labelled, candidates } => {
+            Ok(value(&labelling::estimate(&read_specimens(&labelled)?, &candidates)?))
         }
-        Request::Estimate { labelled, candidates } => Ok(value(&labelling::estimate(&graphs(labelled)?, &candidates)?)),
         Request::Learn { data, features } => {
             let learned = labelling::learn(&DataSet::from_json(&data.to_string())?, features, &Control::new())?;
             Ok(json!({

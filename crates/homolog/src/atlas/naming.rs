@@ -11,7 +11,7 @@
 
 use super::climb::climb;
 use super::margin::margins;
-use super::pose::{Placed, Poser};
+use super::pose::{Placed, Poser, keep_known};
 use super::{Atlas, Pose, Presence};
 use crate::features::{FeatureMap, Instance};
 use crate::geometry::Similarity;
@@ -127,10 +127,24 @@ impl Atlas {
     /// # Errors
     /// As [`Self::name`]; weights too many, too few or not finite.
     pub fn name_with(&self, specimen: &Graph, weights: &[f64], search: Search, work: &mut Workspace) -> Result<Naming> {
+        self.name_around(specimen, &[], weights, search, work)
+    }
+
+    /// The same around names that are known: landmark and point, no landmark and no point twice.
+    pub(crate) fn name_around(
+        &self,
+        specimen: &Graph,
+        known: &[(usize, usize)],
+        weights: &[f64],
+        search: Search,
+        work: &mut Workspace,
+    ) -> Result<Naming> {
         let mut order: Vec<usize> = (0..specimen.node_count()).collect();
         order.shuffle(&mut rand_chacha::ChaCha8Rng::seed_from_u64(0));
         let shuffled = specimen.renumbered(&order)?;
-        let naming = Namer::new(self, &shuffled, weights)?;
+        let place = |point: usize| order.iter().position(|&other| other == point).unwrap_or(point);
+        let known: Vec<(usize, usize)> = known.iter().map(|&(landmark, point)| (landmark, place(point))).collect();
+        let naming = Namer::new(self, &shuffled, &known, weights)?;
         let best = naming.search(work)?;
         let (best, candidates) = if search == Search::Proof { prove(best, work)? } else { (best, None) };
         let Posed { placed, problem, solution } = best;
@@ -167,6 +181,8 @@ impl Atlas {
 struct Namer<'a> {
     atlas: &'a Atlas,
     specimen: &'a Graph,
+    /// Landmarks whose point is known.
+    known: &'a [(usize, usize)],
     weights: &'a [f64],
     features: FeatureMap,
     left: Arc<crate::features::Described>,
@@ -174,11 +190,11 @@ struct Namer<'a> {
 }
 
 impl<'a> Namer<'a> {
-    fn new(atlas: &'a Atlas, specimen: &'a Graph, weights: &'a [f64]) -> Result<Self> {
+    fn new(atlas: &'a Atlas, specimen: &'a Graph, known: &'a [(usize, usize)], weights: &'a [f64]) -> Result<Self> {
         let features = atlas.features();
         let presence = atlas.presence_in(specimen);
         let left = Arc::new(features.describe(&atlas.graph(presence)?)?);
-        Ok(Self { atlas, specimen, weights, features, left, complete: presence == Presence::Complete })
+        Ok(Self { atlas, specimen, known, weights, features, left, complete: presence == Presence::Complete })
     }
 
     /// The problem in a pose. Complete specimens leave nobody unmatched.
@@ -188,6 +204,7 @@ impl<'a> Namer<'a> {
         if self.complete {
             problem.unmatched = None;
         }
+        keep_known(&mut problem, self.known);
         Ok(problem)
     }
 
@@ -200,8 +217,8 @@ impl<'a> Namer<'a> {
 
     fn search(&self, work: &mut Workspace) -> Result<Posed> {
         let points = self.atlas.points_of(self.specimen)?;
-        let poser = Poser::new(self.atlas, self.complete);
-        let mut poses = poser.poses(points, POSES, work)?.into_iter();
+        let poser = Poser::new(self.atlas, self.complete, self.known);
+        let mut poses = poser.poses(points, &[], POSES, work)?.into_iter();
         let first = poses.next().unwrap_or_else(|| Placed::nothing(self.atlas, points.nrows()));
         let mut best = self.solve(first, work)?;
         for placed in poses {

@@ -37,6 +37,36 @@ pub(super) struct Placed {
     pub(super) score: f64,
 }
 
+impl Atlas {
+    /// The mean places of the landmarks in the frame, a row each.
+    pub(crate) fn means(&self) -> Array2<f64> {
+        let mut means = Array2::zeros((self.landmarks.len(), self.dimension));
+        for (mut row, landmark) in means.rows_mut().into_iter().zip(&self.landmarks) {
+            row.assign(&Array1::from_vec(landmark.position.mean.clone()));
+        }
+        means
+    }
+
+    /// The similarity that carries points of known landmarks onto their mean places, turned as fits best; a single point is not turned.
+    pub(crate) fn frame_of(&self, landmarks: &[usize], points: ArrayView2<'_, f64>) -> Result<Similarity> {
+        let pose = if landmarks.len() > 1 { Pose::Rotated } else { Pose::AsGiven };
+        fit(points, self.means().select(Axis(0), landmarks).view(), None, pose, &normalise(points))
+    }
+
+    /// Poses in which many landmarks lie near points, the best first, by positions alone; landmarks may be missing, and most points may be
+    /// nobody. `further` poses are tried beside those that the points suggest.
+    pub(crate) fn poses_among(
+        &self,
+        points: ArrayView2<'_, f64>,
+        known: &[(usize, usize)],
+        further: &[Similarity],
+        count: usize,
+    ) -> Result<Vec<(Similarity, Matching)>> {
+        let found = Poser::new(self, false, known).poses(points, further, count, &mut Workspace::new())?;
+        Ok(found.into_iter().map(|placed| (placed.frame, placed.matching)).collect())
+    }
+}
+
 impl Placed {
     /// Nothing named, nothing moved.
     pub(super) fn nothing(atlas: &Atlas, point_count: usize) -> Self {
@@ -52,26 +82,33 @@ pub(super) struct Poser<'a> {
     tables: Vec<Array2<f64>>,
     means: Array2<f64>,
     complete: bool,
+    /// Landmarks whose point is known.
+    known: &'a [(usize, usize)],
 }
 
 impl<'a> Poser<'a> {
-    pub(super) fn new(atlas: &'a Atlas, complete: bool) -> Self {
+    pub(super) fn new(atlas: &'a Atlas, complete: bool, known: &'a [(usize, usize)]) -> Self {
         let tables = WIDTHS
             .iter()
             .map(|width| {
                 atlas.position_table(width * width, if complete { Presence::Complete } else { Presence::Partial })
             })
             .collect();
-        let mut means = Array2::zeros((atlas.landmarks.len(), atlas.dimension));
-        for (mut row, landmark) in means.rows_mut().into_iter().zip(&atlas.landmarks) {
-            row.assign(&Array1::from_vec(landmark.position.mean.clone()));
-        }
-        Self { atlas, tables, means, complete }
+        Self { atlas, tables, means: atlas.means(), complete, known }
     }
 
-    /// The best poses, best first, all different in what they match.
-    pub(super) fn poses(&self, points: ArrayView2<'_, f64>, count: usize, work: &mut Workspace) -> Result<Vec<Placed>> {
-        let turns = starts(self.atlas, points, self.complete);
+    /// The best poses, best first, all different in what they match. `further` poses to start from are tried in every turn.
+    pub(super) fn poses(
+        &self,
+        points: ArrayView2<'_, f64>,
+        further: &[Similarity],
+        count: usize,
+        work: &mut Workspace,
+    ) -> Result<Vec<Placed>> {
+        let mut turns = starts(self.atlas, points, self.complete);
+        for start in further {
+            turns.extend(turned(self.atlas, points, start).into_iter().map(|start| vec![start]));
+        }
         if self.atlas.pose == Pose::AsGiven && self.complete {
             let starts = turns.into_iter().flatten();
             return starts.map(|frame| self.place(points, frame, WIDTHS.len() - 1, work)).collect();
@@ -118,7 +155,8 @@ impl<'a> Poser<'a> {
     ) -> Result<Placed> {
         let node = self.scores(points, &frame, width);
         let unmatched = (!self.complete).then(|| Array1::zeros(node.nrows()));
-        let problem = Compatibility { unmatched, ..Compatibility::linear(node) };
+        let mut problem = Compatibility { unmatched, ..Compatibility::linear(node) };
+        keep_known(&mut problem, self.known);
         let solution = Linear::default().solve_through(&problem, work)?;
         Ok(Placed { frame, matching: solution.matching, score: solution.score })
     }
@@ -170,7 +208,20 @@ impl Atlas {
         if complete && self.pose == Pose::AsGiven {
             return Ok(placed.frame);
         }
-        Poser::new(self, complete).fit(points, &placed)
+        Poser::new(self, complete, &[]).fit(points, &placed)
+    }
+}
+
+/// Leaves only matchings with the known names: a landmark that is known has its point, and nobody else has it.
+pub(super) fn keep_known(problem: &mut Compatibility, known: &[(usize, usize)]) {
+    for &(landmark, point) in known {
+        let own = problem.node[[landmark, point]];
+        problem.node.row_mut(landmark).fill(f64::NEG_INFINITY);
+        problem.node.column_mut(point).fill(f64::NEG_INFINITY);
+        problem.node[[landmark, point]] = own;
+        if let Some(unmatched) = &mut problem.unmatched {
+            unmatched[landmark] = f64::NEG_INFINITY;
+        }
     }
 }
 
@@ -183,35 +234,43 @@ fn best_first<T>(scored: impl Iterator<Item = (f64, T)>) -> impl Iterator<Item =
 
 /// Every pose to start from: for each turn, in each size and place.
 fn starts(atlas: &Atlas, points: ArrayView2<'_, f64>, complete: bool) -> Vec<Vec<Similarity>> {
-    let pose = atlas.pose;
-    let base = normalise(points);
     let d = points.ncols();
-    let mut turns: Vec<Array2<f64>> = match pose {
-        Pose::AsGiven => vec![Array2::eye(d)],
-        Pose::Rotated | Pose::Any if d == 2 => (0..TURNS).map(|turn| plane_turn(2, 0, 1, turn, TURNS)).collect(),
-        Pose::Rotated | Pose::Any => space_turns(atlas, base.apply(points).view()),
-    };
-    if pose == Pose::Any {
-        let mirrored: Vec<Array2<f64>> = turns.iter().map(mirror).collect();
-        turns.extend(mirrored);
-    }
     let (sizes, shifts) = if complete { (&SIZES[..1], 1) } else { (&SIZES[..], 1 + 2 * d) };
     let mut starts = Vec::new();
-    for turn in &turns {
-        let centred = turn.dot(&base.shift);
+    for start in turned(atlas, points, &normalise(points)) {
         let mut own = Vec::new();
         for &size in sizes {
             for shift in 0..shifts {
-                let mut place = &centred * size;
+                let mut place = &start.shift * size;
                 if shift > 0 {
                     place[(shift - 1) / 2] += if shift % 2 == 1 { SHIFT } else { -SHIFT };
                 }
-                own.push(Similarity { rotation: turn.clone(), scale: base.scale * size, shift: place });
+                own.push(Similarity { rotation: start.rotation.clone(), scale: start.scale * size, shift: place });
             }
         }
         starts.push(own);
     }
     starts
+}
+
+/// A pose in every turn that the atlas allows, about the origin of its frame.
+fn turned(atlas: &Atlas, points: ArrayView2<'_, f64>, base: &Similarity) -> Vec<Similarity> {
+    let d = points.ncols();
+    let mut turns: Vec<Array2<f64>> = match atlas.pose {
+        Pose::AsGiven => vec![Array2::eye(d)],
+        Pose::Rotated | Pose::Any if d == 2 => (0..TURNS).map(|turn| plane_turn(2, 0, 1, turn, TURNS)).collect(),
+        Pose::Rotated | Pose::Any => space_turns(atlas, base.apply(points).view()),
+    };
+    if atlas.pose == Pose::Any {
+        let mirrored: Vec<Array2<f64>> = turns.iter().map(mirror).collect();
+        turns.extend(mirrored);
+    }
+    let turn = |turn: Array2<f64>| Similarity {
+        shift: turn.dot(&base.shift),
+        scale: base.scale,
+        rotation: turn.dot(&base.rotation),
+    };
+    turns.into_iter().map(turn).collect()
 }
 
 fn mirror(rotation: &Array2<f64>) -> Array2<f64> {

@@ -10,7 +10,8 @@
 //!
 //!   Σ_(i given) |x_i - A m_i - t - Σ_s b_s d_i^s|² + e²/u² (|A - A0|² + |t - t0|²) + e² S |b|²
 //!
-//! a linear system of 6 + S numbers. Lengths are in units of the extent of the mean.
+//! a linear system of 6 + S numbers. Lengths are in units of the extent of the mean. All specimens are in one frame (`proposer`), so that
+//! how they lie in their pictures is no part of it.
 
 use ndarray::{Array1, Array2};
 use std::collections::BTreeMap;
@@ -19,15 +20,20 @@ use std::collections::BTreeMap;
 const PLACING: f64 = 0.005;
 /// How far a specimen may be from the start, before any point of it is known: turned by about this many radians, shifted by this share.
 const LOOSENESS: f64 = 0.25;
-/// Deviations of more specimens than this are not mixed: the last ones labelled count.
-const MOST_SPECIMENS: usize = 40;
 
 /// A point in the plane.
 pub(super) type Place = [f64; 2];
 
+/// Where points should be.
+pub(super) struct Completed {
+    pub(super) places: Vec<Place>,
+    /// How far from the start and how bent: ½ |A - A0|²/u² + ½ |t - t0|²/u² + ½ S |b|².
+    pub(super) strain: f64,
+}
+
 /// The mean and the deviations of named points.
+#[derive(Debug)]
 pub(super) struct ShapeModel {
-    pub(super) names: Vec<String>,
     mean: Vec<Place>,
     /// For each specimen the deviation of each point from its mean, zero where the specimen does not have it.
     deviations: Vec<Vec<Place>>,
@@ -38,37 +44,29 @@ pub(super) struct ShapeModel {
 }
 
 impl ShapeModel {
-    /// From the named points of labelled specimens; `None` where there are none.
-    pub(super) fn new(specimens: &[BTreeMap<String, Place>]) -> Option<Self> {
-        let mut names: Vec<String> = specimens.iter().flat_map(|points| points.keys().cloned()).collect();
-        names.sort_unstable();
-        names.dedup();
+    /// From labelled specimens: for each of `count` points its place, where the specimen has it.
+    pub(super) fn new(count: usize, specimens: &[BTreeMap<usize, Place>]) -> Self {
         let mean: Vec<Place> =
-            names.iter().map(|name| mean_of(specimens.iter().filter_map(|points| points.get(name)))).collect();
-        if names.is_empty() {
-            return None;
-        }
-        let last = &specimens[specimens.len().saturating_sub(MOST_SPECIMENS)..];
-        let deviation = |points: &BTreeMap<String, Place>| {
-            let of = |(name, mean): (&String, &Place)| {
-                points.get(name).map_or([0.0; 2], |at| [at[0] - mean[0], at[1] - mean[1]])
+            (0..count).map(|point| mean_of(specimens.iter().filter_map(|places| places.get(&point)))).collect();
+        let deviation = |places: &BTreeMap<usize, Place>| {
+            let of = |(point, mean): (usize, &Place)| {
+                places.get(&point).map_or([0.0; 2], |at| [at[0] - mean[0], at[1] - mean[1]])
             };
-            names.iter().zip(&mean).map(of).collect()
+            mean.iter().enumerate().map(of).collect()
         };
-        let deviations = last.iter().map(deviation).collect();
+        let deviations = specimens.iter().map(deviation).collect();
         // A single place has no extent: any unit serves.
         let extent = Some(extent(&mean)).filter(|&extent| extent > 0.0).unwrap_or(1.0);
-        Some(Self { middle: mean_of(mean.iter()), deviations, extent, names, mean })
+        Self { middle: mean_of(mean.iter()), deviations, extent, mean }
     }
 
     /// Where all points should be, given some of them.
-    pub(super) fn complete(&self, given: &[Option<Place>]) -> Vec<Place> {
+    pub(super) fn complete(&self, given: &[Option<Place>]) -> Completed {
         let count = 6 + self.deviations.len();
         let (mut matrix, mut right) = (Array2::<f64>::zeros((count, count)), Array1::<f64>::zeros(count));
         let error = PLACING * PLACING;
         for parameter in 0..count {
-            let weight =
-                if parameter < 6 { error / (LOOSENESS * LOOSENESS) } else { error * self.deviations.len() as f64 };
+            let weight = error * self.stiffness(parameter);
             matrix[[parameter, parameter]] = weight;
             // A0 is the identity.
             if parameter == 0 || parameter == 4 {
@@ -89,11 +87,21 @@ impl ShapeModel {
             }
         }
         let parameters = solve(matrix, right);
+        let strain = (0..count).map(|parameter| {
+            let from = if parameter == 0 || parameter == 4 { 1.0 } else { 0.0 };
+            0.5 * self.stiffness(parameter) * (parameters[parameter] - from).powi(2)
+        });
+        let strain = strain.sum();
         let predict = |point: usize, axis: usize| -> f64 {
             self.row(point, axis).iter().zip(&parameters).map(|(a, b)| a * b).sum::<f64>() * self.extent
                 + self.middle[axis]
         };
-        (0..self.names.len()).map(|point| [predict(point, 0), predict(point, 1)]).collect()
+        Completed { places: (0..self.mean.len()).map(|point| [predict(point, 0), predict(point, 1)]).collect(), strain }
+    }
+
+    /// One over the variance of a parameter before anything is given: 1/u² for A and t, S for b.
+    fn stiffness(&self, parameter: usize) -> f64 {
+        if parameter < 6 { 1.0 / (LOOSENESS * LOOSENESS) } else { self.deviations.len() as f64 }
     }
 
     /// How the parameters (A, t in rows: a_xx a_xy t_x a_yx a_yy t_y, then b) make a coordinate of a point.
@@ -153,46 +161,44 @@ fn solve(mut matrix: Array2<f64>, mut right: Array1<f64>) -> Array1<f64> {
 mod tests {
     use super::*;
 
-    fn square(shear: f64, shift: f64) -> BTreeMap<String, Place> {
-        let corners =
-            [("a", [0.0, 0.0]), ("b", [10.0, 0.0]), ("c", [10.0, 10.0]), ("d", [0.0, 10.0]), ("e", [5.0, 5.0])];
-        corners.map(|(name, [x, y])| (name.to_string(), [x + shear * y + shift, y])).into_iter().collect()
+    fn square(shear: f64, shift: f64) -> BTreeMap<usize, Place> {
+        let corners = [[0.0, 0.0], [10.0, 0.0], [10.0, 10.0], [0.0, 10.0], [5.0, 5.0]];
+        corners.map(|[x, y]| [x + shear * y + shift, y]).into_iter().enumerate().collect()
     }
 
     #[test]
     fn what_is_given_is_kept_and_the_rest_follows() {
-        let model = ShapeModel::new(&[square(0.0, 0.0), square(0.1, 0.0)]).unwrap();
+        let model = ShapeModel::new(5, &[square(0.0, 0.0), square(0.1, 0.0)]);
         // A specimen that goes on as the two began, and is shifted.
         let truth = square(0.3, 40.0);
-        let given: Vec<Option<Place>> =
-            model.names.iter().map(|name| (name != "e" && name != "c").then(|| truth[name])).collect();
-        let places = model.complete(&given);
-        for (name, place) in model.names.iter().zip(&places) {
-            let off = (place[0] - truth[name][0]).hypot(place[1] - truth[name][1]);
-            assert!(off < 0.2, "{name}: {place:?} is {off} off");
+        let given: Vec<Option<Place>> = (0..5).map(|point| [0, 1, 3].contains(&point).then(|| truth[&point])).collect();
+        let completed = model.complete(&given);
+        for (point, place) in completed.places.iter().enumerate() {
+            let off = (place[0] - truth[&point][0]).hypot(place[1] - truth[&point][1]);
+            assert!(off < 0.2, "{point}: {place:?} is {off} off");
         }
+        assert!(completed.strain > model.complete(&[None; 5]).strain);
     }
 
     #[test]
     fn with_nothing_given_it_is_the_mean() {
-        let model = ShapeModel::new(&[square(0.0, 0.0), square(0.2, 2.0)]).unwrap();
-        let places = model.complete(&[None; 5]);
+        let model = ShapeModel::new(5, &[square(0.0, 0.0), square(0.2, 2.0)]);
+        let completed = model.complete(&[None; 5]);
         let mean = square(0.1, 1.0);
-        for (name, place) in model.names.iter().zip(&places) {
-            assert!((place[0] - mean[name][0]).abs() < 1e-9 && (place[1] - mean[name][1]).abs() < 1e-9);
+        for (point, place) in completed.places.iter().enumerate() {
+            assert!((place[0] - mean[&point][0]).abs() < 1e-9 && (place[1] - mean[&point][1]).abs() < 1e-9);
         }
+        assert!(completed.strain < 1e-12);
     }
 
     #[test]
     fn odd_specimens_give_finite_places() {
-        let one: BTreeMap<String, Place> = [("only".to_string(), [3.0, 4.0])].into();
+        let one: BTreeMap<usize, Place> = [(0, [3.0, 4.0])].into();
         for specimens in [vec![one.clone()], vec![one.clone(), one.clone()], vec![BTreeMap::new(), one]] {
-            let model = ShapeModel::new(&specimens).unwrap();
+            let model = ShapeModel::new(1, &specimens);
             for given in [None, Some([7.0, 1.0])] {
-                assert!(model.complete(&[given]).iter().flatten().all(|value| value.is_finite()));
+                assert!(model.complete(&[given]).places.iter().flatten().all(|value| value.is_finite()));
             }
         }
-        assert!(ShapeModel::new(&[BTreeMap::new()]).is_none());
-        assert!(ShapeModel::new(&[]).is_none());
     }
 }

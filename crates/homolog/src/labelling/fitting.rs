@@ -1,0 +1,115 @@
+//! Shape and candidates fitted to each other: in turn each point takes the candidate nearest to its place, one-to-one and within reach,
+//! and the shape is fitted to what was found, with a reach that shrinks. All places are in the frame of the shape.
+
+use super::shape::{Completed, Place, ShapeModel};
+use crate::Result;
+use crate::matching::{Compatibility, Linear, Matcher, Workspace};
+use ndarray::{Array1, Array2};
+
+/// How far from its place a candidate may be, round by round, as a share of the extent.
+const REACH: [f64; 5] = [0.1, 0.06, 0.035, 0.02, 0.02];
+/// The round to begin with where a naming is there already.
+const LATE: usize = 2;
+/// Candidates nearer to each other than this share of the extent are hard to tell apart.
+const BLUR: f64 = 0.01;
+/// What a candidate at a point's very place says for a fit (the logarithm of a likelihood ratio), and the distance at which it says half.
+const GAIN: f64 = 3.0;
+const NEAR: f64 = 0.02;
+
+/// What the points of a specimen may be.
+pub(super) struct Sighting<'a> {
+    /// The candidates.
+    pub(super) candidates: &'a [Place],
+    /// Every point is one of them, as far as they go.
+    pub(super) own: bool,
+    /// Points that are known.
+    pub(super) known: &'a [Option<Place>],
+}
+
+/// Where each point should be, and which candidate it is.
+pub(super) struct Fitted {
+    pub(super) places: Vec<Place>,
+    pub(super) found: Vec<Option<usize>>,
+    /// How much speaks for it: what the candidates say, less the strain.
+    pub(super) worth: f64,
+}
+
+impl Sighting<'_> {
+    /// Fits from the shape's own place, or from a naming: the candidate of each point.
+    pub(super) fn fit(&self, shape: &ShapeModel, named: Option<&[Option<usize>]>) -> Result<Fitted> {
+        let mut found: Vec<Option<usize>> = named.map_or_else(|| vec![None; self.known.len()], <[_]>::to_vec);
+        let mut now = self.complete(shape, &found);
+        for (round, reach) in REACH.iter().enumerate().skip(if named.is_some() { LATE } else { 0 }) {
+            let last = round + 1 == REACH.len();
+            let reach = if self.own && last { None } else { Some(reach * shape.extent) };
+            found = self.take_nearest(&now.places, &vec![None; found.len()], reach)?;
+            now = self.complete(shape, &found);
+        }
+        Ok(self.fitted(shape, now, found))
+    }
+
+    /// Keeps to a naming; only points that it leaves out take the nearest of the candidates that are left.
+    pub(super) fn keep(&self, shape: &ShapeModel, named: &[Option<usize>]) -> Result<Fitted> {
+        let places = self.complete(shape, named).places;
+        let reach = if self.own { None } else { REACH.last().map(|reach| reach * shape.extent) };
+        let found = self.take_nearest(&places, named, reach)?;
+        Ok(self.fitted(shape, self.complete(shape, &found), found))
+    }
+
+    fn complete(&self, shape: &ShapeModel, found: &[Option<usize>]) -> Completed {
+        let at = |(known, found): (&Option<Place>, &Option<usize>)| known.or_else(|| found.map(|k| self.candidates[k]));
+        shape.complete(&self.known.iter().zip(found).map(at).collect::<Vec<_>>())
+    }
+
+    fn fitted(&self, shape: &ShapeModel, now: Completed, found: Vec<Option<usize>>) -> Fitted {
+        let mut worth = -now.strain;
+        for (point, place) in now.places.iter().enumerate() {
+            if let Some(at) = self.known[point].or_else(|| found[point].map(|k| self.candidates[k])) {
+                worth += GAIN / (1.0 + (distance(*place, at) / (NEAR * shape.extent)).powi(2));
+            }
+        }
+        Fitted { places: now.places, found, worth }
+    }
+
+    /// Each point that is neither known nor named takes a candidate that no other takes, so that the squares of the distances add up to
+    /// least. With a reach, a point may also take none.
+    fn take_nearest(
+        &self,
+        places: &[Place],
+        named: &[Option<usize>],
+        reach: Option<f64>,
+    ) -> Result<Vec<Option<usize>>> {
+        let mut found: Vec<Option<usize>> = named.to_vec();
+        let open: Vec<usize> =
+            (0..places.len()).filter(|&point| self.known[point].is_none() && named[point].is_none()).collect();
+        // A candidate that a person has named already is taken.
+        let known = |candidate: &Place| self.known.iter().flatten().any(|at| at == candidate);
+        let free: Vec<usize> =
+            (0..self.candidates.len()).filter(|&k| !known(&self.candidates[k]) && !named.contains(&Some(k))).collect();
+        let unit = reach.unwrap_or(1.0);
+        let node = Array2::from_shape_fn((open.len(), free.len()), |(i, k)| {
+            let far = distance(places[open[i]], self.candidates[free[k]]) / unit;
+            if reach.is_some() { 1.0 - far * far } else { -far * far }
+        });
+        let mut problem = Compatibility::linear(node);
+        problem.unmatched = reach.map(|_| Array1::zeros(open.len()));
+        let solution = Linear::default().solve(&problem, &mut Workspace::new())?;
+        for (i, k) in solution.matching.pairs() {
+            found[open[i]] = Some(free[k]);
+        }
+        Ok(found)
+    }
+
+    /// How much nearer the chosen candidate is than the next one.
+    pub(super) fn certainty(&self, place: Place, chosen: usize, extent: f64) -> f64 {
+        let square = |candidate: &Place| distance(place, *candidate).powi(2);
+        let own = square(&self.candidates[chosen]);
+        let others = self.candidates.iter().enumerate().filter(|&(k, _)| k != chosen).map(|(_, at)| square(at));
+        let next = others.fold(extent * extent, f64::min);
+        ((next - own) / (next + own + (BLUR * extent).powi(2))).max(0.0)
+    }
+}
+
+pub(super) fn distance(a: Place, b: Place) -> f64 {
+    (a[0] - b[0]).hypot(a[1] - b[1])
+}

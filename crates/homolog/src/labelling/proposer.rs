@@ -1,0 +1,326 @@
+//! [`Proposer`]: where the named points of a new specimen are, from specimens in which they are labelled.
+//!
+//! The [`Atlas`] of the labelled specimens finds how the new one lies and names its points; the shape (`shape`), in the frame of the
+//! atlas, says where each point should be, given some of them; the candidates (corners of the picture, or points that are there) say where
+//! points are.
+//!
+//! * Points that are there: from three labelled specimens on, the atlas names them.
+//! * Corners: most of them are nobody, and some points are at none. Each of a few poses, those that the atlas likes best among the
+//!   corners, the way the labelled specimens lie in their pictures, and the one that points known already tell, is fitted to the corners
+//!   (`fitting`), and the fit for which most speaks is kept. What no corner fits is proposed where the shape has it.
+
+use super::fitting::{Fitted, Sighting};
+use super::shape::{Place, ShapeModel};
+use crate::atlas::{Atlas, AtlasSettings, Search};
+use crate::geometry::Similarity;
+use crate::graph::Graph;
+use crate::matching::{Matching, Workspace};
+use crate::{Error, Result};
+use ndarray::{Array1, Array2};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// So many labelled specimens are learned from; of more, as many from all parts of the list.
+const MOST_SPECIMENS: usize = 40;
+/// From so many on the atlas alone names points that are there.
+const ENOUGH: usize = 3;
+/// Poses of the atlas that are fitted.
+const POSES: usize = 4;
+
+/// Points that the named points may be.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Candidates {
+    /// Where they are.
+    pub points: Vec<[f64; 2]>,
+    /// They are the specimen's own points: every name is one of them, as far as they go. Otherwise some names are at none.
+    pub own: bool,
+}
+
+/// Where the points of a specimen may be.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Proposal {
+    /// One for each name that is not placed yet, by name.
+    pub points: Vec<ProposedPoint>,
+    /// The mean certainty; `None` where there is nothing to propose. The specimen where it is smallest teaches most.
+    pub mean_margin: Option<f64>,
+}
+
+/// Where a named point may be.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct ProposedPoint {
+    /// Its name.
+    pub name: String,
+    /// The place.
+    pub at: [f64; 2],
+    /// The candidate that it is; `None`: no candidate fits, and this is where the other specimens say that it should be.
+    pub candidate: Option<usize>,
+    /// From 0 (another candidate is as likely, or none fits) to 1 (no other comes near). Not a probability.
+    pub certainty: f64,
+}
+
+/// What labelled specimens teach.
+#[derive(Debug)]
+pub struct Proposer {
+    /// `None` where nothing is labelled.
+    lesson: Option<Lesson>,
+}
+
+#[derive(Debug)]
+struct Lesson {
+    atlas: Atlas,
+    /// In the frame of the atlas, point for landmark.
+    shape: ShapeModel,
+    /// How labelled specimens lie in their pictures: from the picture into the frame.
+    usual: Similarity,
+}
+
+/// Proposes the points of one specimen around those that are `known`: a [`Proposer`] for one question.
+///
+/// ```
+/// use homolog::graph::Graph;
+/// use homolog::labelling::{Candidates, propose};
+/// let names = ["tip", "base", "notch"].map(String::from).to_vec();
+/// let wing = Graph::from_points(ndarray::array![[0.0, 0.0], [90.0, 10.0], [40.0, 50.0]])?.with_names(names)?;
+/// // Corners in some order; one is nobody.
+/// let corners = Candidates { points: vec![[41.0, 51.0], [70.0, 70.0], [91.0, 11.0], [1.0, 1.0]], own: false };
+/// let proposal = propose(&[wing], &corners, &[])?;
+/// let found: Vec<_> = proposal.points.iter().map(|point| (point.name.as_str(), point.candidate)).collect();
+/// assert_eq!(found, [("base", Some(2)), ("notch", Some(0)), ("tip", Some(3))]);
+/// # Ok::<(), homolog::Error>(())
+/// ```
+///
+/// # Errors
+/// A labelled specimen without names or points; coordinates that are not finite.
+pub fn propose(labelled: &[Graph], candidates: &Candidates, known: &[(String, [f64; 2])]) -> Result<Proposal> {
+    Proposer::learn(labelled)?.propose(candidates, known)
+}
+
+impl Proposer {
+    /// Learns from specimens whose named points are labelled.
+    ///
+    /// # Errors
+    /// A specimen without names or points; points that are not in the plane.
+    pub fn learn(labelled: &[Graph]) -> Result<Self> {
+        let named = labelled.iter().map(only_named).collect::<Result<Vec<_>>>()?;
+        let named: Vec<Graph> = named.into_iter().flatten().collect();
+        let count = named.len().min(MOST_SPECIMENS);
+        let spread: Vec<&Graph> = (0..count).map(|number| &named[number * named.len() / count]).collect();
+        let lesson = if spread.is_empty() { None } else { Some(Lesson::learn(&spread)?) };
+        Ok(Self { lesson })
+    }
+
+    /// Proposes the points of a specimen around those that are `known`.
+    ///
+    /// # Errors
+    /// Coordinates that are not finite.
+    pub fn propose(&self, candidates: &Candidates, known: &[(String, [f64; 2])]) -> Result<Proposal> {
+        for (index, value) in candidates.points.iter().chain(known.iter().map(|(_, at)| at)).flatten().enumerate() {
+            if !value.is_finite() {
+                return Err(Error::BadEntry {
+                    what: "coordinates of candidates and known points",
+                    index,
+                    value: *value,
+                });
+            }
+        }
+        match &self.lesson {
+            None => Ok(Proposal { points: Vec::new(), mean_margin: None }),
+            Some(lesson) => lesson.propose(candidates, known),
+        }
+    }
+}
+
+impl Lesson {
+    fn learn(specimens: &[&Graph]) -> Result<Self> {
+        let atlas = Atlas::learn(specimens, &AtlasSettings::default())?;
+        let number: BTreeMap<&str, usize> =
+            atlas.landmarks.iter().enumerate().map(|(number, landmark)| (landmark.name.as_str(), number)).collect();
+        let (mut frames, mut framed) = (Vec::new(), Vec::new());
+        for specimen in specimens {
+            let points = specimen.need_points("a labelled specimen")?;
+            let own: Vec<usize> =
+                specimen.names().unwrap_or_default().iter().map(|name| number[name.as_str()]).collect();
+            let frame = atlas.frame_of(&own, points)?;
+            framed.push(own.into_iter().zip(places(frame.apply(points))).collect());
+            frames.push(frame);
+        }
+        Ok(Self { shape: ShapeModel::new(atlas.landmarks.len(), &framed), usual: mean_frame(&frames), atlas })
+    }
+
+    fn propose(&self, candidates: &Candidates, known: &[(String, [f64; 2])]) -> Result<Proposal> {
+        let landmark = |name: &String| self.atlas.landmarks.iter().position(|landmark| landmark.name == *name);
+        let mut labels: Vec<Option<Place>> = vec![None; self.atlas.landmarks.len()];
+        for (name, at) in known {
+            if let Some(landmark) = landmark(name) {
+                labels[landmark] = Some(*at);
+            }
+        }
+        let (frame, fitted) = self.best(candidates, &labels)?;
+        let framed = Framed::new(&frame, &candidates.points, &labels);
+        let sighting = framed.sighting(candidates.own);
+        let mut points = Vec::new();
+        for number in (0..labels.len()).filter(|&number| labels[number].is_none()) {
+            let (place, candidate) = (fitted.places[number], fitted.found[number]);
+            let at = candidate.map_or_else(|| back(&frame, place), |candidate| candidates.points[candidate]);
+            let certainty = candidate.map_or(0.0, |candidate| sighting.certainty(place, candidate, self.shape.extent));
+            points.push(ProposedPoint { name: self.atlas.landmarks[number].name.clone(), at, candidate, certainty });
+        }
+        points.sort_by(|a, b| a.name.cmp(&b.name));
+        let total: f64 = points.iter().map(|point| point.certainty).sum();
+        let mean_margin = (!points.is_empty()).then(|| total / points.len() as f64);
+        Ok(Proposal { points, mean_margin })
+    }
+
+    /// The pose and the fit for which most speaks.
+    fn best(&self, candidates: &Candidates, labels: &[Option<Place>]) -> Result<(Similarity, Fitted)> {
+        let points = Points::new(&candidates.points, labels);
+        if candidates.own && self.atlas.specimens >= ENOUGH && !candidates.points.is_empty() {
+            let (graph, weights) = (Graph::from_points(points.table.clone())?, self.atlas.start_weights());
+            let work = &mut Workspace::new();
+            let naming = self.atlas.name_around(&graph, &points.known, &weights, Search::Quick, work)?;
+            let frame = self.frame_of(&naming.matching, &points, &naming.frame)?;
+            let framed = Framed::new(&frame, &candidates.points, labels);
+            let fitted = framed.sighting(true).keep(&self.shape, &points.named(&naming.matching))?;
+            return Ok((frame, fitted));
+        }
+        let told =
+            (points.known.len() > 1).then(|| self.frame_of(&points.known_only(labels.len())?, &points, &self.usual));
+        let mut starts = vec![(self.usual.clone(), None)];
+        starts.extend(told.transpose()?.map(|frame| (frame, None)));
+        if points.table.nrows() > 0 {
+            let further: Vec<Similarity> = starts.iter().map(|(frame, _)| frame.clone()).collect();
+            for (frame, matching) in self.atlas.poses_among(points.table.view(), &points.known, &further, POSES)? {
+                starts.push((frame, Some(points.named(&matching))));
+            }
+        }
+        let mut best: Option<(Similarity, Fitted)> = None;
+        for (frame, named) in starts {
+            let framed = Framed::new(&frame, &candidates.points, labels);
+            let fitted = framed.sighting(candidates.own).fit(&self.shape, named.as_deref())?;
+            if best.as_ref().is_none_or(|(_, other)| fitted.worth > other.worth) {
+                best = Some((frame, fitted));
+            }
+        }
+        best.ok_or(Error::NoExamples)
+    }
+
+    /// The pose that matched points tell; as before where they are too few.
+    fn frame_of(&self, matching: &Matching, points: &Points, before: &Similarity) -> Result<Similarity> {
+        let (landmarks, rows): (Vec<usize>, Vec<usize>) = matching.pairs().unzip();
+        if rows.len() < 2 {
+            return Ok(before.clone());
+        }
+        self.atlas.frame_of(&landmarks, points.table.select(ndarray::Axis(0), &rows).view())
+    }
+}
+
+/// The candidates of a specimen, then the known points that are at none.
+struct Points {
+    table: Array2<f64>,
+    candidates: usize,
+    /// Landmark and row.
+    known: Vec<(usize, usize)>,
+}
+
+impl Points {
+    fn new(candidates: &[Place], labels: &[Option<Place>]) -> Self {
+        let mut all = candidates.to_vec();
+        let mut known: Vec<(usize, usize)> = Vec::new();
+        for (landmark, at) in labels.iter().enumerate().filter_map(|(landmark, at)| Some((landmark, (*at)?))) {
+            let free = |&row: &usize| all[row] == at && known.iter().all(|&(_, other)| other != row);
+            let row = (0..all.len()).find(free).unwrap_or(all.len());
+            if row == all.len() {
+                all.push(at);
+            }
+            known.push((landmark, row));
+        }
+        let table = Array2::from_shape_fn((all.len(), 2), |(row, column)| all[row][column]);
+        Self { table, candidates: candidates.len(), known }
+    }
+
+    fn known_only(&self, landmarks: usize) -> Result<Matching> {
+        let mut rows = vec![None; landmarks];
+        self.known.iter().for_each(|&(landmark, row)| rows[landmark] = Some(row));
+        Matching::new(rows, self.table.nrows(), crate::matching::Constraint::OneToOne)
+    }
+
+    /// The candidate of each landmark that is not known.
+    fn named(&self, matching: &Matching) -> Vec<Option<usize>> {
+        let mut named: Vec<Option<usize>> =
+            matching.left_to_right().iter().map(|row| row.filter(|&row| row < self.candidates)).collect();
+        self.known.iter().for_each(|&(landmark, _)| named[landmark] = None);
+        named
+    }
+}
+
+/// Candidates and known points in a frame.
+struct Framed {
+    candidates: Vec<Place>,
+    known: Vec<Option<Place>>,
+}
+
+impl Framed {
+    fn new(frame: &Similarity, candidates: &[Place], labels: &[Option<Place>]) -> Self {
+        let into = |at: Place| forth(frame, at);
+        Self {
+            candidates: candidates.iter().map(|&at| into(at)).collect(),
+            known: labels.iter().map(|at| at.map(into)).collect(),
+        }
+    }
+
+    fn sighting(&self, own: bool) -> Sighting<'_> {
+        Sighting { candidates: &self.candidates, own, known: &self.known }
+    }
+}
+
+/// The named points of a specimen, by name; `None` where there are none.
+pub(super) fn only_named(graph: &Graph) -> Result<Option<Graph>> {
+    let points = graph.need_points("a labelled specimen")?;
+    if points.ncols() != 2 && points.nrows() > 0 {
+        return Err(Error::Size { what: "coordinates of a point in a picture", expected: 2, found: points.ncols() });
+    }
+    let names = graph.names().ok_or(Error::Missing { what: "names", needed_by: "a labelled specimen" })?;
+    let named: BTreeMap<&String, usize> =
+        names.iter().enumerate().filter(|(_, name)| !name.is_empty()).map(|(row, name)| (name, row)).collect();
+    if named.is_empty() {
+        return Ok(None);
+    }
+    let rows: Vec<usize> = named.values().copied().collect();
+    let graph = Graph::from_points(points.select(ndarray::Axis(0), &rows))?;
+    graph.with_names(named.into_keys().cloned().collect()).map(Some)
+}
+
+fn places(points: Array2<f64>) -> Vec<Place> {
+    points.rows().into_iter().map(|point| [point[0], point[1]]).collect()
+}
+
+fn forth(frame: &Similarity, [x, y]: Place) -> Place {
+    let turned = frame.rotation.dot(&ndarray::array![x, y]) * frame.scale + &frame.shift;
+    [turned[0], turned[1]]
+}
+
+fn back(frame: &Similarity, [x, y]: Place) -> Place {
+    // A frame of points that are all one has no size; then everything is where they are.
+    let scale = if frame.scale > 0.0 { frame.scale } else { 1.0 };
+    let turned = frame.rotation.t().dot(&(ndarray::array![x, y] - &frame.shift)) / scale;
+    [turned[0], turned[1]]
+}
+
+/// The mean place of the frame's origin, the mean size (of logarithms) and the mean turn.
+fn mean_frame(frames: &[Similarity]) -> Similarity {
+    let count = frames.len() as f64;
+    let size = (frames.iter().map(|frame| frame.scale.max(f64::MIN_POSITIVE).ln()).sum::<f64>() / count).exp();
+    let sum = |p: usize, q: usize| frames.iter().map(|frame| frame.rotation[[p, q]]).sum::<f64>();
+    let angle = (sum(1, 0) - sum(0, 1)).atan2(sum(0, 0) + sum(1, 1));
+    let (sine, cosine) = angle.sin_cos();
+    let rotation = ndarray::array![[cosine, -sine], [sine, cosine]];
+    let mut middle = Array1::zeros(2);
+    for frame in frames {
+        middle += &(Array1::from(back(frame, [0.0, 0.0]).to_vec()) / count);
+    }
+    let shift = rotation.dot(&middle) * -size;
+    Similarity { rotation, scale: size, shift }
+}

@@ -1,0 +1,151 @@
+// The column beside a specimen: the list of its points, a new name, coordinates by number, what is shown, and buttons with their keys.
+
+import { h, percent, replace } from './dom';
+import type { PointSuggestion } from './learning';
+import type { Point, PointLabel } from './state';
+
+/** What can be shown or not. */
+export type Toggle = 'snap' | 'loupe' | 'names';
+
+export interface PanelEvents {
+  select(name: string): void;
+  addName(name: string): void;
+  /** Typed coordinates; null: they are no numbers. */
+  placeAt(at: Point | null): void;
+  accept(): void;
+  absent(): void;
+  clear(): void;
+  confirm(): void;
+  reopen(): void;
+  /** Something else is to be shown. */
+  redraw(): void;
+}
+
+/** What the panel shows. */
+export interface PanelState {
+  names: readonly string[];
+  chosen: string | null;
+  at: Point | null;
+  labels: Readonly<Record<string, PointLabel>>;
+  proposed: Readonly<Record<string, PointSuggestion>>;
+  disputed: ReadonlySet<string>;
+  confirmed: boolean;
+  /** How many suggestions are neither accepted nor put right. */
+  waiting: number;
+}
+
+export class SpecimenPanel {
+  readonly element = h('aside', { aria: { label: 'Points' } });
+  readonly shows: Record<Toggle, boolean> = { snap: true, loupe: true, names: true };
+  private readonly list = h('ol', { className: 'points' });
+  private readonly newName = h('input', { placeholder: 'new name', aria: { label: 'New name' } });
+  private readonly x = h('input', { className: 'coordinate', inputMode: 'decimal', aria: { label: 'x' } });
+  private readonly y = h('input', { className: 'coordinate', inputMode: 'decimal', aria: { label: 'y' } });
+  private readonly note = h('p', { className: 'note' });
+  private readonly buttons = h('div', { className: 'buttons' });
+  private readonly boxes = {} as Record<Toggle, HTMLInputElement>;
+
+  constructor(private readonly events: PanelEvents) {
+    const toggle = (text: string, key: string, what: Toggle) => {
+      const box = h('input', { type: 'checkbox', checked: this.shows[what] });
+      box.onchange = () => {
+        this.shows[what] = box.checked;
+        events.redraw();
+      };
+      this.boxes[what] = box;
+      return h('label', {}, box, text, h('kbd', {}, key));
+    };
+    const form = h('form', { className: 'new-name', onsubmit: (event) => this.addName(event) }, this.newName, h('button', {}, 'Add'));
+    const coordinates = h('form', { className: 'coordinates', onsubmit: (event) => this.typed(event) }, 'x', this.x, 'y', this.y, h('button', {}, 'Place'));
+    this.element.append(
+      this.note,
+      this.list,
+      form,
+      coordinates,
+      h('div', { className: 'toggles' }, toggle('snap to corners', 'S', 'snap'), toggle('loupe', 'L', 'loupe'), toggle('names', 'T', 'names')),
+      this.buttons,
+    );
+  }
+
+  update(state: PanelState): void {
+    this.updateList(state);
+    // What a person is typing is left alone.
+    if (![this.x, this.y].includes(document.activeElement as HTMLInputElement)) this.showPlace(state.at);
+    this.note.textContent = noteOf(state);
+    const { events } = this;
+    const button = (text: string, key: string, click: () => void, extra = '') =>
+      h('button', { className: extra, onclick: click }, text, h('kbd', {}, key));
+    replace(
+      this.buttons,
+      button('Accept', '⏎', () => events.accept()),
+      button('Not visible', 'X', () => events.absent()),
+      button('Clear', '⌫', () => events.clear()),
+      state.confirmed
+        ? button('Reopen', 'R', () => events.reopen())
+        : button('Confirm, learn, next', '⇧⏎', () => events.confirm(), 'primary'),
+    );
+  }
+
+  showPlace(at: Point | null): void {
+    this.x.value = at ? at[0].toFixed(2) : '';
+    this.y.value = at ? at[1].toFixed(2) : '';
+  }
+
+  toggle(what: Toggle): void {
+    this.shows[what] = !this.shows[what];
+    this.boxes[what].checked = this.shows[what];
+  }
+
+  /** Ready for a new name, or for coordinates. */
+  askName(): void {
+    this.newName.focus();
+  }
+
+  askPlace(): void {
+    this.x.select();
+  }
+
+  private updateList({ names, chosen, labels, proposed, disputed, confirmed }: PanelState): void {
+    const rows = names.map((name) => {
+      const label = labels[name];
+      const suggestion = proposed[name];
+      const kind = label ? (label.at === null ? 'absent' : 'labelled') : suggestion ? 'suggested' : 'missing';
+      const check = label !== undefined && confirmed && disputed.has(name);
+      const word = check
+        ? 'check'
+        : { absent: 'not visible', labelled: label?.accepted ? 'accepted' : 'placed', suggested: percent(suggestion?.certainty ?? 0), missing: '–' }[kind];
+      const row = h('button', { className: `point ${kind}${check ? ' check' : ''}${name === chosen ? ' current' : ''}` }, h('i'), h('span', {}, name), h('em', {}, word));
+      if (kind === 'suggested') row.style.setProperty('--certainty', `${100 * suggestion!.certainty}%`);
+      row.onclick = () => this.events.select(name);
+      return h('li', {}, row);
+    });
+    const scroll = this.list.scrollTop;
+    replace(this.list, ...rows);
+    this.list.scrollTop = scroll;
+    this.list.querySelector('.current')?.scrollIntoView({ block: 'nearest' });
+  }
+
+  private addName(event: Event): void {
+    event.preventDefault();
+    const name = this.newName.value.trim();
+    if (name === '') return;
+    this.newName.value = '';
+    this.newName.blur();
+    this.events.addName(name);
+  }
+
+  private typed(event: Event): void {
+    event.preventDefault();
+    const at: Point = [Number(this.x.value.replace(',', '.')), Number(this.y.value.replace(',', '.'))];
+    const numbers = this.x.value.trim() !== '' && this.y.value.trim() !== '' && at.every(Number.isFinite);
+    if (numbers) (document.activeElement as HTMLElement | null)?.blur();
+    this.events.placeAt(numbers ? at : null);
+  }
+}
+
+function noteOf({ confirmed, waiting, proposed, names }: PanelState): string {
+  if (confirmed) return 'Confirmed. Drag to correct, R to reopen.';
+  if (waiting > 0) return `${waiting} proposed. Drag what is wrong; ⇧⏎ accepts the rest.`;
+  const none = Object.keys(proposed).length === 0 && names.length === 0;
+  return none ? 'Click to place the first point.' : 'Click to place the chosen point.';
+}
