@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Point } from '../src/state';
-import { AGREES, Person, openSpecimen, ready, saved, shown } from './person';
+import { AGREES, Person, onScreen, openSpecimen, ready, saved, shown } from './person';
 import { PAGE, Server, type Truth, browser, folder, openPage, possible, turntablePictures } from './support';
 
 const BY_HAND = ['view1', 'view6', 'view12'];
@@ -127,7 +127,7 @@ describe.skipIf(!possible)('pictures', () => {
     await saved(page);
 
     await page.keyboard.press('Alt+3');
-    for (const file of ['landmarks.csv', 'data.json']) {
+    for (const file of ['landmarks.csv', 'landmarks.tps', 'data.json', 'model.json']) {
       await page.locator(`[data-export="${file}"]`).click();
       await page.waitForSelector(`.bar:has-text("${file}")`);
     }
@@ -135,6 +135,8 @@ describe.skipIf(!possible)('pictures', () => {
     const data = JSON.parse(readFileSync(join(pictures.path, 'labels', 'data.json'), 'utf8'));
     expect(data.graphs.length).toBe(12);
     expect(data.graphs[0].image).toBe('../view1.png');
+    expect(readFileSync(join(pictures.path, 'labels', 'landmarks.tps'), 'utf8').match(/^LM=30$/gm)?.length).toBe(12);
+    expect(JSON.parse(readFileSync(join(pictures.path, 'labels', 'model.json'), 'utf8')).atlas.landmarks.length).toBe(30);
     expect(errors).toEqual([]);
     await page.close();
     await server.kill();
@@ -158,6 +160,43 @@ describe.skipIf(!possible)('pictures', () => {
     expect(await state(one.page)).toBe(await state(two.page));
     await one.page.close();
     await two.page.close();
+    await server.kill();
+  }, MINUTES);
+
+  test('a tablet: everything is in sight, a finger places, zooms and confirms', async () => {
+    const tablet = await browser({ viewport: { width: 820, height: 1180 }, hasTouch: true });
+    const server = await Server.start(pictures.path, '--labels', folder());
+    const { page, errors } = await openPage(tablet, server.address);
+    await ready(page, 'view1');
+    for (const what of ['.board', '.points', '.buttons .primary', '.next', '.tabs', '.saved']) {
+      const box = (await page.locator(what).boundingBox())!;
+      expect(box.x >= 0 && box.y >= 0 && box.x + box.width <= 820 && box.y + box.height <= 1180, what).toBe(true);
+    }
+    // A finger is broader than a mouse.
+    for (const button of await page.locator('.buttons button, .next, .tabs button').all()) {
+      expect((await button.boundingBox())!.height).toBeGreaterThanOrEqual(40);
+    }
+    await page.touchscreen.tap(...(await onScreen(page, [200, 150])));
+    await page.waitForFunction(() => (window as any).homolog.state.names.length === 1);
+    // Two fingers apart: larger.
+    const scale = () => page.locator('.board').getAttribute('data-views').then((views) => JSON.parse(views!)[0].scale as number);
+    const before = await scale();
+    const { x, y, width, height } = (await page.locator('.board').boundingBox())!;
+    const [cx, cy] = [x + width / 2, y + height / 2];
+    const fingers = await tablet.newCDPSession(page);
+    const send = (type: 'touchStart' | 'touchMove' | 'touchEnd', apart?: number) =>
+      fingers.send('Input.dispatchTouchEvent', { type, touchPoints: apart === undefined ? [] : [{ x: cx - apart, y: cy, id: 0 }, { x: cx + apart, y: cy, id: 1 }] });
+    await send('touchStart', 40);
+    for (const apart of [60, 80, 100]) await send('touchMove', apart);
+    await send('touchEnd');
+    await page.waitForTimeout(100);
+    expect(await scale()).toBeGreaterThan(1.5 * before);
+    expect((await shown(page)).names.length).toBe(1);
+    await page.locator('.buttons .primary').tap();
+    await saved(page);
+    expect((await shown(page)).specimen).not.toBe('view1');
+    expect(errors).toEqual([]);
+    await tablet.close();
     await server.kill();
   }, MINUTES);
 

@@ -3,6 +3,7 @@
 
 import { join } from 'node:path';
 import { test } from 'vitest';
+import { Server, folder } from '../browser/support';
 import type { Learned, Suggestion } from '../src/requests';
 import type { Point } from '../src/state';
 import { DATA, csv, engine, generator, shuffled } from '../test/support';
@@ -12,18 +13,29 @@ const RUNS = 10;
 /** A pool to choose from and as many pairs to test on, at most. */
 const PAIRS = 40;
 
-/** The specimens of a table as lists of points, by landmark; `apart`: which two make a pair. */
+/** The specimens of a table as lists of points, by landmark; `apart`: which two make a pair. Without a file: the built-in turntable. */
 const SETS = [
+  { name: 'turntable, 90 frames apart', file: null, columns: [0, 1, 2, 3], apart: 90 },
   { name: 'house, 90 frames apart', file: 'house/landmarks.csv', columns: [0, 1, 2, 3], apart: 90 },
   { name: 'faces', file: 'faces/landmarks.csv', columns: [0, 1, 2, 3], apart: 1 },
   { name: 'hummingbirds', file: 'specimens/hummingbirds/landmarks.csv', columns: [0, 1, 2, 3], apart: 1 },
   { name: 'mosquitoes', file: 'specimens/mosquitoes/landmarks.csv', columns: [0, 1, 2, 3], apart: 1 },
 ] as const;
 
-test.skipIf(csv(join(DATA, SETS[0].file)) === null).each(SETS)('$name', ({ name, file, columns, apart }) => {
+async function rows(file: string | null): Promise<string[][] | null> {
+  if (file !== null) return csv(join(DATA, file));
+  const server = await Server.start('turntable', '--labels', folder());
+  const { data } = await (await server.get('/api/project')).json();
+  await server.kill();
+  return data.graphs.flatMap(({ id, points, names }: { id: string; points: Point[]; names: string[] }) => points.map(([x, y], n) => [id, names[n]!, String(x), String(y)]));
+}
+
+test.each(SETS)('$name', async ({ name, file, columns, apart }) => {
+  const table = await rows(file);
+  if (table === null) return console.log(`${name}: skipped, there is no data in ${DATA}`);
   const learner = engine();
   const specimens = new Map<string, Map<string, Point>>();
-  for (const row of csv(join(DATA, file))!) {
+  for (const row of table) {
     const [id, landmark, x, y] = columns.map((column) => row[column]!);
     if (!specimens.has(id!)) specimens.set(id!, new Map());
     specimens.get(id!)!.set(landmark!, [Number(x), Number(y)]);

@@ -16,7 +16,7 @@ test('screens', async () => {
     await page.evaluate(
       ([id, names, points]) => {
         const app = (window as any).homolog;
-        (names as string[]).forEach((name, n) => app.act({ type: 'place', specimen: id, name, at: (points as number[][])[n] }));
+        (names as string[]).forEach((name, n) => app.act({ type: 'place', specimen: id, name, at: (points as ReadonlyArray<readonly number[]>)[n] }));
         app.act({ type: 'confirm', specimen: id, accepted: [], estimate: null });
       },
       [id, names, points[id]!] as const,

@@ -43,6 +43,8 @@ export class Learning {
   suggestion: { pair: PairId; answer: ask.Suggestion; features: ask.FeatureSet } | null = null;
   readonly disputedMatches = new Map<string, number[]>();
   readonly pairMargins = new Map<string, number>();
+  /** What labelled specimens make, learned when somebody wants to see it. */
+  names: { round: number; learned: ask.LearnedNames } | null = null;
   /** How long the last proposal or suggestion took, in milliseconds. */
   lastMilliseconds: number | null = null;
 
@@ -50,7 +52,9 @@ export class Learning {
   private labelledText = '[]';
   /** The JSON of each confirmed specimen. */
   private readonly texts = new WeakMap<SpecimenState, string>();
+  /** How often they changed. */
   private rounds = 0;
+  private seen: State | null = null;
   private pairKey: string | null = null;
   private proposalKey = '';
   private suggestionKey = '';
@@ -128,7 +132,7 @@ export class Learning {
     const own = state.specimens[id];
     if (specimen === undefined || own === undefined) return;
     const { labelledText } = this;
-    const key = `${id} ${JSON.stringify(own.labels)} ${own.confirmed} ${labelledText}`;
+    const key = `${id} ${JSON.stringify(own.labels)} ${own.confirmed} ${this.rounds}`;
     if (key === this.proposalKey) return;
     this.proposalKey = key;
     if (this.proposal?.specimen !== id) this.proposal = null;
@@ -182,8 +186,23 @@ export class Learning {
     });
   }
 
+  /** The model that names points, of the labels as they are now; null where there are none. */
+  async learnNames(): Promise<ask.LearnedNames | null> {
+    const round = this.rounds;
+    if (this.labelledText === '[]') return null;
+    if (this.names?.round !== round) this.names = { round, learned: await ask.learnNames(this.slow, this.labelledText) };
+    return this.names.learned;
+  }
+
+  /** Whether that is known already. */
+  get namesAreNew(): boolean {
+    return this.names?.round === this.rounds;
+  }
+
   /** Learns again where the labels that count have changed. */
   private learnAgain(state: State): void {
+    if (state === this.seen) return;
+    this.seen = state;
     const labelled = this.labelled(state);
     const labelledText = `[${labelled.map(({ text }) => text).join(',')}]`;
     if (labelledText !== this.labelledText) {
@@ -306,7 +325,7 @@ export const pairKeyOf = (pair: PairId): string => JSON.stringify(pair);
 /** The one of least value; the first where nothing is known; every tenth time one at random, the same in every run. */
 export function choose<T>(open: readonly T[], value: (one: T) => number | undefined, round: number): T | null {
   if (open.length === 0) return null;
-  if (round % RANDOM === RANDOM - 1) return open[(round * 7919) % open.length]!;
+  if (round % RANDOM === RANDOM - 1) return open[mixed(round) % open.length]!;
   let best: T = open[0]!;
   let least = Infinity;
   for (const one of open) {
@@ -314,4 +333,11 @@ export function choose<T>(open: readonly T[], value: (one: T) => number | undefi
     if (now !== undefined && now < least) [best, least] = [one, now];
   }
   return best;
+}
+
+/** A number that looks drawn at random, always the same for a round. */
+function mixed(round: number): number {
+  let bits = Math.imul(round + 1, 0x9e3779b1);
+  bits = Math.imul(bits ^ (bits >>> 15), 0x85ebca6b);
+  return (bits ^ (bits >>> 13)) >>> 0;
 }

@@ -3,9 +3,10 @@
 import type { App } from './app';
 import { barChart, lineChart } from './chart';
 import { type DataSet, landmarkData, pairData } from './data';
-import { h, replace } from './dom';
-import type { Lane } from './learner';
+import { h, percent, replace } from './dom';
+import { type Lane, Superseded } from './learner';
 import * as ask from './requests';
+import type { State } from './state';
 
 export class ModelView {
   readonly element = h('section', { className: 'model' });
@@ -15,7 +16,11 @@ export class ModelView {
     private readonly lane: Lane,
   ) {}
 
+  /** The labels that names are being learned from. */
+  private asked: State | null = null;
+
   update(): void {
+    this.learnNames();
     const { outcomes } = this.app.state;
     const { learning } = this.app;
     const wrong = outcomes.filter((outcome) => outcome.wrong > 0);
@@ -50,8 +55,37 @@ export class ModelView {
         h('figure', {}, barChart(model.weights) as unknown as Node),
         h('p', { className: 'note' }, `${model.weights.length} weights in the order of the model file, from “${model.weights[0]?.[0] ?? ''}” to “${model.weights.at(-1)?.[0] ?? ''}”.`),
       ),
+      this.names(),
       this.exports(),
     );
+  }
+
+  /** Asks for the model that names points, once for the labels as they are. */
+  private learnNames(): void {
+    const { learning, state } = this.app;
+    if (state.pairs.length > 0 || this.asked === state || learning.namesAreNew) return;
+    this.asked = state;
+    learning.learnNames().then(() => this.app.changed(), (error: Error) => error instanceof Superseded || this.app.tell(`The learner: ${error.message}`));
+  }
+
+  private names(): HTMLElement | null {
+    const { learning, state } = this.app;
+    const learned = learning.names?.learned;
+    if (learned === undefined || state.pairs.length > 0) return null;
+    const [first, last] = [learned.strays[0], learned.strays.at(-1)];
+    return h('div', { className: 'card' },
+      h('h2', {}, 'What it knows of the points'),
+      h('p', {}, learned.sentence),
+      h('figure', {}, barChart(learned.strays) as unknown as Node),
+      h('p', { className: 'note' }, `How far each strays from its mean place, from “${first?.[0]}” (${percent(first?.[1] ?? 0)} of the radius) to “${last?.[0]}” (${percent(last?.[1] ?? 0)}).`),
+    );
+  }
+
+  private async modelText(): Promise<string> {
+    const { learning, state } = this.app;
+    const learned = state.pairs.length > 0 ? learning.model?.learned : await learning.learnNames();
+    if (!learned) throw new Error('there is nothing to learn from yet');
+    return learned.model;
   }
 
   private exports(): HTMLElement {
@@ -70,7 +104,7 @@ export class ModelView {
         row('landmarks.csv', 'named points of confirmed specimens', named, file(landmarks, 'landmarks')),
         row('landmarks.tps', 'the same for morphometrics programs', named, file(landmarks, 'tps')),
         row('matches.csv', 'labelled matches', paired, file(() => pairData(start, state), 'matches')),
-        row('model.json', 'the model, for homolog match', this.app.learning.model !== null, async () => this.app.learning.model!.learned.model),
+        row('model.json', state.pairs.length > 0 ? 'the model, for homolog match' : 'the model, for homolog name', state.pairs.length > 0 ? this.app.learning.model !== null : named, () => this.modelText()),
       ),
       h('p', { className: 'note' }, `They go to ${this.app.store.place}.`),
     );

@@ -48,6 +48,14 @@ export interface Learned {
   weights: Array<[string, number]>;
 }
 
+/** A model that names points. */
+export interface LearnedNames {
+  model: string;
+  /** How far each point strays from its mean place, as a share of the radius, the farthest first. */
+  strays: Array<[string, number]>;
+  sentence: string;
+}
+
 export interface Known {
   left: number;
   right: number | null;
@@ -88,6 +96,9 @@ export const propose = (
 
 export const estimate = (lane: Lane, labelled: string, candidates: Candidates[]) =>
   lane.ask<Estimate>('estimate', { op: 'estimate', labelled, candidates });
+
+export const learnNames = (lane: Lane, labelled: string) =>
+  lane.ask<LearnedNames>('learn-names', { op: 'learn-names', labelled });
 
 export const learn = (lane: Lane, data: DataSet, features: FeatureSet) =>
   lane.ask<Learned>('learn', { op: 'learn', data, features });

@@ -29,6 +29,8 @@ enum Request {
     Propose { labelled: String, candidates: Candidates, known: Vec<(String, [f64; 2])> },
     /// The share of wrong names when each labelled specimen is named by the others.
     Estimate { labelled: String, candidates: Vec<Candidates> },
+    /// A model that names points, from specimens that are labelled.
+    LearnNames { labelled: String },
     /// A model from the labelled pairs of a data set.
     Learn { data: Value, features: Sight },
     /// The matches of a pair, with how sure they are.
@@ -120,6 +122,11 @@ fn run(request: Request, pixels: &[u8]) -> Result<Value> {
         }),
         Request::Estimate { labelled, candidates } => {
             Ok(value(&labelling::estimate(&read_specimens(&labelled)?, &candidates)?))
+        }
+        Request::LearnNames { labelled } => {
+            let learned = labelling::learn_names(&read_specimens(&labelled)?, &Control::new())?;
+            let model = learned.model.to_json()?;
+            Ok(json!({ "model": model, "strays": learned.strays, "sentence": learned.sentence }))
         }
         Request::Learn { data, features } => {
             let learned = labelling::learn(&DataSet::from_json(&data.to_string())?, features, &Control::new())?;

@@ -6,10 +6,13 @@
 mod common;
 
 use common::data_folder;
+use homolog::Control;
 use homolog::data::turntable::Turntable;
 use homolog::geometry::{GreyImage, Susan};
 use homolog::graph::Graph;
-use homolog::labelling::{Candidates, Proposer, estimate};
+use homolog::labelling::{Candidates, Proposer, estimate, learn_names};
+use homolog::matching::Workspace;
+use homolog::model::Model;
 use ndarray::Array2;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
@@ -136,6 +139,28 @@ fn what_is_known_is_kept() {
             assert!(proposal.points.iter().all(|point| point.candidate != Some(3)), "{proposal:?}");
         }
     }
+}
+
+/// What is exported names points outside the page.
+#[test]
+fn the_model_of_labelled_specimens_names_others() {
+    let landmarks = Turntable::default().landmarks().unwrap();
+    let specimen = |n: usize| {
+        let names = Turntable::names().into_iter().map(String::from).collect();
+        Graph::from_points(landmarks[4 * n].clone()).unwrap().with_names(names).unwrap()
+    };
+    let learned = learn_names(&[0, 3, 6, 9].map(specimen), &Control::new()).unwrap();
+    assert_eq!(learned.sentence, "An atlas of 30 points from 4 specimens that lie alike.");
+    assert!(learned.strays.len() == 30 && learned.strays.windows(2).all(|pair| pair[0].1 >= pair[1].1));
+    let model = Model::from_json(&learned.model.to_json().unwrap()).unwrap();
+    let naming = model.name(&specimen(5), &mut Workspace::new()).unwrap();
+    let name = |landmark: usize| model.atlas().unwrap().landmarks[landmark].name.as_str();
+    assert_eq!(naming.calls.len(), 30);
+    for call in &naming.calls {
+        assert_eq!(name(call.landmark), Turntable::names()[call.point]);
+        assert!(call.confidence.is_some());
+    }
+    assert!(learn_names(&[], &Control::new()).is_err());
 }
 
 /// More specimens than are left out one by one.

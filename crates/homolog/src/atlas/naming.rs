@@ -127,25 +127,8 @@ impl Atlas {
     /// # Errors
     /// As [`Self::name`]; weights too many, too few or not finite.
     pub fn name_with(&self, specimen: &Graph, weights: &[f64], search: Search, work: &mut Workspace) -> Result<Naming> {
-        self.name_around(specimen, &[], weights, search, work)
-    }
-
-    /// The same around names that are known: landmark and point, no landmark and no point twice.
-    pub(crate) fn name_around(
-        &self,
-        specimen: &Graph,
-        known: &[(usize, usize)],
-        weights: &[f64],
-        search: Search,
-        work: &mut Workspace,
-    ) -> Result<Naming> {
-        let mut order: Vec<usize> = (0..specimen.node_count()).collect();
-        order.shuffle(&mut rand_chacha::ChaCha8Rng::seed_from_u64(0));
-        let shuffled = specimen.renumbered(&order)?;
-        let place = |point: usize| order.iter().position(|&other| other == point).unwrap_or(point);
-        let known: Vec<(usize, usize)> = known.iter().map(|&(landmark, point)| (landmark, place(point))).collect();
-        let naming = Namer::new(self, &shuffled, &known, weights)?;
-        let best = naming.search(work)?;
+        let order = shuffled(specimen.node_count());
+        let best = self.search(specimen, &order, &[], weights, work)?;
         let (best, candidates) = if search == Search::Proof { prove(best, work)? } else { (best, None) };
         let Posed { placed, problem, solution } = best;
         let mut calls = margins(&problem, &solution, work)?;
@@ -153,9 +136,8 @@ impl Atlas {
             call.point = order[call.point];
             call.confidence = self.calibration.map(|calibration| calibration.confidence(call.margin));
         }
-        let back = solution.matching.left_to_right().iter().map(|point| point.map(|point| order[point])).collect();
         Ok(Naming {
-            matching: Matching::new(back, order.len(), problem.constraint)?,
+            matching: in_order(&solution.matching, &order)?,
             calls,
             frame: placed.frame,
             score: solution.score,
@@ -163,6 +145,27 @@ impl Atlas {
             status: solution.status,
             candidates,
         })
+    }
+
+    /// The names alone, by the quick search, around those that are known: landmark and point, no landmark and no point twice.
+    pub(crate) fn name_around(&self, specimen: &Graph, known: &[(usize, usize)]) -> Result<(Matching, Similarity)> {
+        let order = shuffled(specimen.node_count());
+        let best = self.search(specimen, &order, known, &self.start_weights(), &mut Workspace::new())?;
+        Ok((in_order(&best.solution.matching, &order)?, best.placed.frame))
+    }
+
+    /// The best naming that the quick search finds, of the points in another order.
+    fn search(
+        &self,
+        specimen: &Graph,
+        order: &[usize],
+        known: &[(usize, usize)],
+        weights: &[f64],
+        work: &mut Workspace,
+    ) -> Result<Posed> {
+        let place = |point: usize| order.iter().position(|&other| other == point).unwrap_or(point);
+        let known: Vec<(usize, usize)> = known.iter().map(|&(landmark, point)| (landmark, place(point))).collect();
+        Namer::new(self, &specimen.renumbered(order)?, &known, weights)?.search(work)
     }
 
     /// The problem of naming a specimen in a given pose: an ordinary instance with the atlas on the left.
@@ -175,6 +178,19 @@ impl Atlas {
         let right = Arc::new(features.describe(&self.specimen_graph(specimen, frame)?)?);
         features.instance(&left, &right)
     }
+}
+
+/// Always the same order, which is nobody's.
+fn shuffled(count: usize) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..count).collect();
+    order.shuffle(&mut rand_chacha::ChaCha8Rng::seed_from_u64(0));
+    order
+}
+
+/// A matching to points in another order, with the points as they were.
+fn in_order(matching: &Matching, order: &[usize]) -> Result<Matching> {
+    let back = matching.left_to_right().iter().map(|point| point.map(|point| order[point])).collect();
+    Matching::new(back, order.len(), Constraint::OneToOne)
 }
 
 /// One specimen being named.

@@ -1,5 +1,5 @@
 //! What a labelling page asks while a person labels: suggestions for a pair with how sure each is ([`suggest`]), a model from the
-//! labels so far ([`learn`]), the points of a new specimen from labelled ones ([`Proposer`]), how wrong these are ([`estimate`]), and
+//! labels so far ([`learn`], [`learn_names`]), the points of a new specimen from labelled ones ([`Proposer`]), how wrong these are ([`estimate`]), and
 //! which pair to label next ([`review`]).
 //!
 //! A person's label is a fact here: suggestions are made around it, never over it, and one that the model would not give by itself is
@@ -7,12 +7,14 @@
 
 mod estimate;
 mod fitting;
+mod names;
 mod pairs;
 mod proposer;
 mod shape;
 mod suggestion;
 
 pub use estimate::{Estimate, estimate};
+pub use names::{LearnedNames, learn_names};
 pub use pairs::{LabelledPart, Learned, Review, Sight, learn, review};
 pub use proposer::{Candidates, Proposal, ProposedPoint, Proposer, propose};
 pub use suggestion::{Known, Suggested, Suggestion, suggest};

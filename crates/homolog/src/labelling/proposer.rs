@@ -11,10 +11,10 @@
 
 use super::fitting::{Fitted, Sighting};
 use super::shape::{Place, ShapeModel};
-use crate::atlas::{Atlas, AtlasSettings, Search};
+use crate::atlas::{Atlas, AtlasSettings};
 use crate::geometry::Similarity;
 use crate::graph::Graph;
-use crate::matching::{Matching, Workspace};
+use crate::matching::Matching;
 use crate::{Error, Result};
 use ndarray::{Array1, Array2};
 use serde::{Deserialize, Serialize};
@@ -104,11 +104,8 @@ impl Proposer {
     /// # Errors
     /// A specimen without names or points; points that are not in the plane.
     pub fn learn(labelled: &[Graph]) -> Result<Self> {
-        let named = labelled.iter().map(only_named).collect::<Result<Vec<_>>>()?;
-        let named: Vec<Graph> = named.into_iter().flatten().collect();
-        let count = named.len().min(MOST_SPECIMENS);
-        let spread: Vec<&Graph> = (0..count).map(|number| &named[number * named.len() / count]).collect();
-        let lesson = if spread.is_empty() { None } else { Some(Lesson::learn(&spread)?) };
+        let named = labelled.iter().filter_map(|graph| only_named(graph).transpose()).collect::<Result<Vec<_>>>()?;
+        let lesson = if named.is_empty() { None } else { Some(Lesson::learn(&spread(&named))?) };
         Ok(Self { lesson })
     }
 
@@ -178,12 +175,11 @@ impl Lesson {
     fn best(&self, candidates: &Candidates, labels: &[Option<Place>]) -> Result<(Similarity, Fitted)> {
         let points = Points::new(&candidates.points, labels);
         if candidates.own && self.atlas.specimens >= ENOUGH && !candidates.points.is_empty() {
-            let (graph, weights) = (Graph::from_points(points.table.clone())?, self.atlas.start_weights());
-            let work = &mut Workspace::new();
-            let naming = self.atlas.name_around(&graph, &points.known, &weights, Search::Quick, work)?;
-            let frame = self.frame_of(&naming.matching, &points, &naming.frame)?;
+            let (matching, frame) =
+                self.atlas.name_around(&Graph::from_points(points.table.clone())?, &points.known)?;
+            let frame = self.frame_of(&matching, &points, &frame)?;
             let framed = Framed::new(&frame, &candidates.points, labels);
-            let fitted = framed.sighting(true).keep(&self.shape, &points.named(&naming.matching))?;
+            let fitted = framed.sighting(true).keep(&self.shape, &points.named(&matching))?;
             return Ok((frame, fitted));
         }
         let told =
@@ -274,6 +270,12 @@ impl Framed {
     fn sighting(&self, own: bool) -> Sighting<'_> {
         Sighting { candidates: &self.candidates, own, known: &self.known }
     }
+}
+
+/// No more than are learned from, from all parts of a list.
+pub(super) fn spread(specimens: &[Graph]) -> Vec<&Graph> {
+    let count = specimens.len().min(MOST_SPECIMENS);
+    (0..count).map(|number| &specimens[number * specimens.len() / count]).collect()
 }
 
 /// The named points of a specimen, by name; `None` where there are none.

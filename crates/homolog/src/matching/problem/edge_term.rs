@@ -11,7 +11,7 @@
 
 use super::{EdgeList, Matching};
 use crate::{Error, Result};
-use ndarray::{Array2, ArrayView2};
+use ndarray::{Array2, ArrayView1, ArrayView2};
 use std::sync::Arc;
 
 /// Scores d(e, f) for pairs of a left and a right edge; zero where either does not exist.
@@ -221,8 +221,7 @@ impl EdgeTerm {
 
     /// The factored part of d(e, f).
     pub(crate) fn factored_value(&self, left_edge: usize, right_edge: usize) -> f64 {
-        let factors = 0..self.left_factors.ncols();
-        factors.map(|t| self.left_factors[[left_edge, t]] * self.right_factors[[right_edge, t]]).sum()
+        inner(self.left_factors.row(left_edge), self.right_factors.row(right_edge))
     }
 
     /// No |d(e, f)| is larger than this. Where factors cancel all of them may be much smaller.
@@ -298,8 +297,9 @@ impl EdgeTerm {
         for e in self.left.from_node(i) {
             let mut row = gradient.row_mut(self.left.ends()[e][1]);
             if self.left_factors.ncols() > 0 {
+                let factors = self.left_factors.row(e);
                 for f in leaving.clone() {
-                    row[self.right.ends()[f][1]] += weight * self.factored_value(e, f);
+                    row[self.right.ends()[f][1]] += weight * inner(factors, self.right_factors.row(f));
                 }
             }
             // The edges that leave k stand together.
@@ -332,4 +332,9 @@ impl EdgeTerm {
         }
         total
     }
+}
+
+/// Σ_t a_t b_t, in the order of t.
+fn inner(a: ArrayView1<'_, f64>, b: ArrayView1<'_, f64>) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }

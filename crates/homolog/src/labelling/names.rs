@@ -1,0 +1,43 @@
+//! [`learn_names`]: the model that labelled specimens make, for naming the points of others outside the labelling page.
+
+use super::proposer::{only_named, spread};
+use crate::atlas::{Atlas, AtlasSettings, Landmark, Pose};
+use crate::graph::Graph;
+use crate::model::Model;
+use crate::{Control, Result};
+
+/// A model that names points, and what it knows of each.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct LearnedNames {
+    /// The model: an atlas with calibrated confidences.
+    pub model: Model,
+    /// How far each named point strays from its mean place, as a share of the specimen's radius, those that stray most first.
+    pub strays: Vec<(String, f64)>,
+    /// What it is, in a sentence.
+    pub sentence: String,
+}
+
+/// Learns an atlas from all labelled specimens; confidences come from naming some by others, as many as a [`Proposer`](super::Proposer)
+/// learns from.
+///
+/// # Errors
+/// No labelled specimen; otherwise as [`Proposer::learn`](super::Proposer::learn).
+pub fn learn_names(labelled: &[Graph], control: &Control) -> Result<LearnedNames> {
+    let named = labelled.iter().filter_map(|graph| only_named(graph).transpose()).collect::<Result<Vec<_>>>()?;
+    let settings = AtlasSettings::default();
+    let atlas = Atlas::learn(&named.iter().collect::<Vec<_>>(), &settings)?;
+    let atlas = atlas.calibrated(&spread(&named), &settings, control)?;
+    let stray = |landmark: &Landmark| (landmark.position.covariance().diag().sum() / 2.0).sqrt();
+    let mut strays: Vec<(String, f64)> =
+        atlas.landmarks.iter().map(|landmark| (landmark.name.clone(), stray(landmark))).collect();
+    strays.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let lie = if atlas.pose == Pose::AsGiven { "lie alike" } else { "are turned at will" };
+    let some = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+    let sentence = format!(
+        "An atlas of {} from {} that {lie}.",
+        some(atlas.landmarks.len(), "point"),
+        some(atlas.specimens, "specimen")
+    );
+    Ok(LearnedNames { model: Model::of_atlas(atlas)?, strays, sentence })
+}
