@@ -23,7 +23,7 @@ test('screens', async () => {
     );
   };
   const settle = async (page: Page) => {
-    await page.waitForFunction(() => !(window as any).homolog.learning.busy);
+    await page.waitForFunction(() => (window as any).homolog?.learning.busy === false);
     await page.waitForTimeout(300);
   };
   const shoot = async (page: Page, name: string) => {
@@ -55,7 +55,7 @@ test('screens', async () => {
   const dark = await browser({ colorScheme: 'dark' });
   const pairs = await Server.start(pairProject(pictures).path, '--labels', folder());
   const { page: two } = await openPage(dark, pairs.address);
-  await two.waitForFunction(() => (window as any).homolog?.learning.suggestion !== null);
+  await two.waitForFunction(() => (window as any).homolog?.learning.suggestion != null);
   await shoot(two, 'pair');
   await two.keyboard.press('?');
   await shoot(two, 'keys');

@@ -25,7 +25,7 @@ export function lineChart(series: readonly Series[], xTitle: string): SVGElement
   const x = (value: number) => left + ((value - low) / (high - low)) * (width - left - right);
   const y = (value: number) => height - bottom - (value / most) * (height - bottom - top);
   const chart = s('svg', { viewBox: `0 0 ${width} ${height}`, class: 'chart', role: 'img' });
-  const decimals = most < 0.08 ? 1 : 0;
+  const decimals = most < 0.3 ? 1 : 0;
   for (let n = 0; n <= 4; n++) {
     const value = (most / 4) * n;
     chart.append(
@@ -52,7 +52,8 @@ export function lineChart(series: readonly Series[], xTitle: string): SVGElement
 
 /** One bar for each weight, in order, around zero. */
 export function barChart(values: ReadonlyArray<readonly [string, number]>): SVGElement {
-  const [width, height, middle] = [520, 150, 75];
+  const [width, height] = [520, 150];
+  const middle = values.some(([, value]) => value < 0) ? height / 2 : height - 2;
   const most = Math.max(...values.map(([, value]) => Math.abs(value)), 1e-12);
   const step = (width - 8) / Math.max(values.length, 1);
   const chart = s('svg', { viewBox: `0 0 ${width} ${height}`, class: 'chart', role: 'img' });

@@ -18,8 +18,8 @@ pub struct LearnedNames {
     pub sentence: String,
 }
 
-/// Learns an atlas from all labelled specimens; confidences come from naming some by others, as many as a [`Proposer`](super::Proposer)
-/// learns from.
+/// Learns an atlas from all labelled specimens, whose evidence counts as its likelihood says, as in a [`Proposer`](super::Proposer);
+/// confidences come from naming some by others, as many as that learns from.
 ///
 /// # Errors
 /// No labelled specimen; otherwise as [`Proposer::learn`](super::Proposer::learn).
@@ -27,7 +27,8 @@ pub fn learn_names(labelled: &[Graph], control: &Control) -> Result<LearnedNames
     let named = labelled.iter().filter_map(|graph| only_named(graph).transpose()).collect::<Result<Vec<_>>>()?;
     let settings = AtlasSettings::default();
     let atlas = Atlas::learn(&named.iter().collect::<Vec<_>>(), &settings)?;
-    let atlas = atlas.calibrated(&spread(&named), &settings, control)?;
+    let weights = atlas.start_weights();
+    let atlas = atlas.calibrated(&spread(&named), &settings, &weights, control)?;
     let stray = |landmark: &Landmark| (landmark.position.covariance().diag().sum() / 2.0).sqrt();
     let mut strays: Vec<(String, f64)> =
         atlas.landmarks.iter().map(|landmark| (landmark.name.clone(), stray(landmark))).collect();
@@ -39,5 +40,5 @@ pub fn learn_names(labelled: &[Graph], control: &Control) -> Result<LearnedNames
         some(atlas.landmarks.len(), "point"),
         some(atlas.specimens, "specimen")
     );
-    Ok(LearnedNames { model: Model::of_atlas(atlas)?, strays, sentence })
+    Ok(LearnedNames { model: Model::of_atlas(atlas, &weights)?, strays, sentence })
 }
