@@ -19,7 +19,7 @@ const RANDOM = 10;
 const LOOK = 12;
 const LOOK_PAIRS = 40;
 /** Fewer labelled specimens than this say nothing about the error. */
-const LEAST_FOR_ESTIMATE = 3;
+export const LEAST_FOR_ESTIMATE = 3;
 /** So many labelled specimens are held against one another at a time. */
 const GROUP = 40;
 

@@ -2,7 +2,7 @@
 
 import type { App } from './app';
 import { h, percent, replace } from './dom';
-import { pairKeyOf } from './learning';
+import { LEAST_FOR_ESTIMATE, pairKeyOf } from './learning';
 import type { PairId } from './state';
 
 export type Standing = 'open' | 'suggested' | 'confirmed' | 'check';
@@ -60,7 +60,7 @@ export class Sidebar {
       this.summary,
       h('p', {}, h('strong', {}, `${done} of ${rows.length}`), ` ${what} confirmed`),
       bar,
-      h('p', { className: 'estimate' }, error === null ? 'Estimated error: after a few more' : 'Estimated error: ', error !== null && h('strong', {}, percent(error))),
+      h('p', { className: 'estimate' }, error === null ? (done < LEAST_FOR_ESTIMATE ? 'Estimated error: after a few more' : 'Estimated error: …') : 'Estimated error: ', error !== null && h('strong', {}, percent(error))),
       count('check') > 0 && h('p', { className: 'check' }, `${count('check')} to check`),
     );
     this.next.textContent = this.app.tab === 'pairs' ? 'Next pair' : 'Next specimen';
