@@ -73,7 +73,11 @@ export class Person {
       await this.page.locator('.point', { has: this.page.locator(`span:text-is("${name}")`) }).click();
     }
     await this.page.mouse.click(...(await onScreen(this.page, at)));
-    await this.page.waitForFunction(() => (window as any).homolog.learning.settled);
+    // A page behind another one may hear of a click a moment later.
+    await this.page.waitForFunction((name) => {
+      const app = (window as any).homolog;
+      return name in app.state.specimens[app.specimen].labels && app.learning.settled;
+    }, name);
     this.clicks += 1;
   }
 
