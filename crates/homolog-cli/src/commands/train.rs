@@ -343,7 +343,9 @@ fn summary(trainer: &Trainer, set: &TrainingSet, trained: &Trained, watch: &Watc
             let error = validation.map_or("-".to_string(), Evaluation::summary);
             let numbers = candidate.fit.as_ref().map_or(format!("{:>8} {:>11} {:>7}", "-", "-", "-"), |fit| {
                 let minimum = &fit.minimum;
-                format!("{:>8} {:>11.5} {:>7.1e}", short(round(minimum.lambda)), minimum.objective, minimum.gap)
+                // Below that it is rounding.
+                let gap = if minimum.gap < 1e-12 { "0".to_string() } else { format!("{:.1e}", minimum.gap) };
+                format!("{:>8} {:>11.5} {gap:>7}", short(round(minimum.lambda)), minimum.objective)
             });
             writeln!(text, "{mark} {:11} {numbers}   {error}", candidate.learner.name())?;
         }
