@@ -32,7 +32,8 @@ export function shown(page: Page): Promise<Shown> {
   });
 }
 
-export const saved = (page: Page) => page.waitForSelector('.saved.saved');
+export const saved = (page: Page) =>
+  page.waitForFunction(() => document.querySelector('.saved')?.textContent === 'saved', undefined, { polling: 50 });
 
 export async function openSpecimen(page: Page, id: string): Promise<void> {
   await page.locator('.row', { has: page.locator(`span:text-is("${id}")`) }).click();
