@@ -63,7 +63,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     let limit = arguments.time_limit.map(super::seconds).transpose()?;
     let model = super::read_model(&arguments.model)?;
     if model.atlas().is_some() {
-        let input = Input::load(&arguments.data)?.with_pairs()?.seen_by(&model.image_descriptors())?;
+        let input = Input::load(&arguments.data)?.seen_by(&model.image_descriptors())?;
+        // A single specimen is named all the same.
+        let input = if input.data.graphs().len() > 1 { input.with_pairs()? } else { input };
         let loss = arguments.loss.as_deref().map_or(Ok(LossKind::default()), settings::loss)?;
         let (text, value) = super::naming_report::evaluate(
             &model,
