@@ -1,8 +1,8 @@
-//! Tries every matching: the oracle for small problems, edges and all. Not for use beyond about eight nodes a side.
+//! Tries every matching: the reference for small problems, edges included. Not for use beyond about eight nodes a side.
 //!
 //! Matchings are tried in order of left node, right nodes from small to large and "unmatched" last; the first of several equally
-//! good ones is kept, so ties go to the lexicographically smallest map. Scores are added up in twice the digits, so that large ones do not hide
-//! what small ones decide.
+//! good ones is kept, so ties go to the lexicographically smallest map. Scores are added up with twice the digits, so that large scores
+//! do not hide the small ones that decide.
 
 use super::problem::Precise;
 use super::{Compatibility, Constraint, Linear, Matcher, Matching, Solution, Status, Workspace};
@@ -44,11 +44,11 @@ impl Matcher for BruteForce {
         };
         search.visit(0, Precise::default());
         let Search { best, tried, stopped, .. } = search;
-        // Leaving everything unmatched is always tried, so there is a best one; a default keeps this total.
+        // Leaving everything unmatched is always tried, so there is a best one; the default only keeps this total.
         let (placed, _, map) = best.unwrap_or_else(|| (0, Precise::default(), vec![None; n]));
         let mut matching = Matching::new(map, m, problem.constraint)?;
         if stopped {
-            // What was met so far may be smaller than it has to be.
+            // The best found so far may match fewer nodes than it must.
             let linear = Linear::default().solve_through(&problem.without_edges(), work)?.matching;
             let forced = |&(i, _): &(usize, usize)| problem.unmatched_score(i) == f64::NEG_INFINITY;
             if linear.pairs().filter(forced).count() > placed {
@@ -95,16 +95,16 @@ struct Search<'a> {
     map: Vec<Option<usize>>,
     /// How many left nodes each right node has.
     users: Vec<usize>,
-    /// How many of the nodes that must be matched are.
+    /// How many of the nodes that must be matched are matched.
     placed: usize,
-    /// How many of the nodes that must be matched are, the score, the matching.
+    /// The same for the best matching, its score, and the matching.
     best: Option<(usize, Precise, Vec<Option<usize>>)>,
     tried: usize,
     work: &'a Workspace,
     stopped: bool,
 }
 
-/// Matchings between two looks at the caller's interrupt.
+/// Matchings between two checks for an interrupt.
 const MATCHINGS_PER_LOOK: usize = 1024;
 
 impl Search<'_> {

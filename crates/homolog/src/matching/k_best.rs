@@ -1,12 +1,12 @@
 //! The K best matchings of a problem, best first (Murty 1968).
 //!
 //! The matchings other than the best one, y, fall into classes that do not overlap: those that have the first t - 1 pairs of y but not
-//! pair t, for each t; and those that have all pairs of y and match a left node beside. The best of a class is the best matching of the
+//! pair t, for each t; and those that have all pairs of y and match one more left node. The best of a class is the best matching of the
 //! problem with seeds and forbidden pairs, so each class is solved by the matcher itself. The best of all classes is the second best
 //! matching; its class is split the same way; and so on.
 //!
-//! Every matching that is feasible for the problem counts, and no other: of the left nodes that must be matched as many are as in y.
-//! Every step solves at most as many problems as there are left nodes. With a matcher that proves its answers the list is exact.
+//! Exactly the matchings that are feasible for the problem count: of the left nodes that must be matched, as many are matched as in y.
+//! Each step solves at most one problem per left node. With a matcher that proves its answers the list is exact.
 
 use super::{Compatibility, Matcher, Matching, Restrictions, Solution, Status, Workspace};
 use crate::Result;
@@ -16,7 +16,7 @@ use std::collections::BinaryHeap;
 /// Matchings with their scores, best first.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KBest {
-    /// As many as were asked for, or all there are, or as many as were found before the caller interrupted.
+    /// As many as were asked for, or all there are, or those found before the caller interrupted.
     pub matchings: Vec<(Matching, f64)>,
     /// Whether these are proven to be the best ones, in this order.
     pub proven: bool,
@@ -49,7 +49,7 @@ impl PartialOrd for Candidate {
     }
 }
 impl Ord for Candidate {
-    /// By score; among equals the one whose left nodes go to the smaller right nodes comes first.
+    /// By score; among equals the one whose left nodes go to smaller right nodes comes first.
     fn cmp(&self, other: &Self) -> Ordering {
         let key = |candidate: &Self| candidate.matching.left_to_right().to_vec();
         self.score.total_cmp(&other.score).then_with(|| key(other).cmp(&key(self)))
@@ -90,7 +90,7 @@ pub fn k_best(problem: &Compatibility, matcher: &dyn Matcher, count: usize, work
             }
         }
         found.matchings.push((best.matching, best.score));
-        // Where the classes of an answer were not all solved, the next best is not known.
+        // If the classes of an answer were not all solved, the next best is not known.
         if found.matchings.len() == count || work.interrupted() {
             break;
         }
@@ -98,13 +98,13 @@ pub fn k_best(problem: &Compatibility, matcher: &dyn Matcher, count: usize, work
     Ok(found)
 }
 
-/// How many of the left nodes that must be matched are.
+/// How many of the left nodes that must be matched are matched.
 fn placed(problem: &Compatibility, matching: &Matching) -> usize {
     matching.pairs().filter(|&(left, _)| problem.unmatched_score(left) == f64::NEG_INFINITY).count()
 }
 
 impl Class {
-    /// Its matchings but for one, in classes that do not overlap.
+    /// All its matchings except this one, in classes that do not overlap.
     fn split(&self, problem: &Compatibility, matching: &Matching) -> Vec<Self> {
         let mut classes = Vec::new();
         let mut seeded = self.clone();
@@ -117,7 +117,7 @@ impl Class {
             classes.push(without);
             seeded.given.seeds.push([left, right]);
         }
-        // All its pairs, and one left node more. One that must be matched and is not finds no place beside the others.
+        // All its pairs, and one more left node. A node that must be matched and is not has no place left next to the others.
         for left in matching.unmatched_left().filter(|left| !self.closed.contains(left)) {
             if problem.unmatched_score(left) > f64::NEG_INFINITY {
                 let mut more = seeded.clone();
@@ -129,7 +129,7 @@ impl Class {
         classes
     }
 
-    /// Its best matching, if it has any, and how sure that is.
+    /// Its best matching, if it has any, and whether that is proven.
     fn solve(
         &self,
         problem: &Compatibility,
@@ -152,7 +152,7 @@ impl Class {
         let complete = self.must.iter().all(|&left| matching.right_of(left).is_some())
             && self.given.check_matching(matching).is_ok()
             && placed(problem, matching) == size;
-        // Prices that were taken away to force a node are counted again.
+        // Prices that were removed to force a node are counted again.
         solution.score = problem.score(matching)?;
         let status = solution.status;
         Ok((complete.then_some(solution), status))

@@ -1,6 +1,6 @@
-//! How certain each pair of a matching is: how much the total score falls if the pair is forbidden, and what its left node does then.
+//! How certain each pair of a matching is: how much the total score falls if the pair is forbidden, and where its left node goes then.
 //!
-//! One problem is solved for each matched pair, on all cores: n times the time of one answer.
+//! One problem is solved for each matched pair, on all cores: n times the cost of one answer.
 
 use super::{Compatibility, Matcher, Solution, Status, Workspace};
 use crate::{Control, Result};
@@ -11,15 +11,15 @@ use rayon::prelude::*;
 pub struct Margin {
     /// The left node of the pair.
     pub left: usize,
-    /// How much less the best matching without the pair scores; infinite where none matches as many nodes as must be.
+    /// How much less the best matching without the pair scores; infinite where no such matching matches as many nodes as it must.
     pub margin: f64,
     /// Where the left node goes then; `None`: it stays unmatched.
     pub runner_up: Option<usize>,
-    /// Whether both matchings are proven best, so that the margin is exact.
+    /// Whether both matchings are proven optimal, which makes the margin exact.
     pub proven: bool,
 }
 
-/// The margins of all matched pairs of a solution, by left node.
+/// The margins of all matched pairs of a solution, in order of left node.
 ///
 /// # Errors
 /// As the matcher.

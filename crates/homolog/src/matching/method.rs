@@ -8,7 +8,7 @@ use super::{
 use crate::Result;
 use serde::{Deserialize, Serialize};
 
-/// Every matcher there is, by name, with its settings.
+/// Every matcher, by name, with its settings.
 ///
 /// ```
 /// use homolog::matching::{Linear, Method};
@@ -37,7 +37,7 @@ pub enum Method {
     TabuSearch(TabuSearch),
     /// Tries every matching of a small problem, edges included.
     BruteForce(BruteForce),
-    /// Exact quadratic matching with bounds, to be stopped at any time.
+    /// Exact quadratic matching with bounds; can be stopped at any time.
     Exact(Exact),
 }
 
@@ -76,7 +76,7 @@ impl Method {
         }
     }
 
-    /// Refuses problems that this matcher would refuse for their number of nodes alone: worth asking before the problem is made.
+    /// Refuses problems that this matcher would refuse because of their number of nodes alone: worth asking before the problem is built.
     ///
     /// # Errors
     /// [`Error::TooLarge`](crate::Error::TooLarge) with the size and the limit.

@@ -1,4 +1,4 @@
-//! The matching problem and its solvers. Nothing here knows of geometry, features or losses.
+//! The matching problem and its solvers. Nothing here knows about geometry, features or losses.
 //!
 //! A [`Compatibility`] is a problem, a [`Matcher`] solves it, a [`Solution`] is what comes back: a [`Matching`], its score, an upper
 //! bound on every matching's score, and a [`Status`] that says whether the two meet. Everything is **maximised**.
@@ -48,7 +48,7 @@ pub trait Matcher: Send + Sync {
     /// Finds a matching of high score.
     ///
     /// # Errors
-    /// Bad input only (NaN, sizes that disagree, a kind of problem this solver does not take, a setting out of range). Running out of
+    /// Only for bad input (NaN, sizes that disagree, a kind of problem this solver does not take, a setting out of range). Running out of
     /// iterations or being interrupted is a [`Status`].
     fn solve(&self, problem: &Compatibility, work: &mut Workspace) -> Result<Solution>;
 }
@@ -67,7 +67,7 @@ impl Workspace {
         Self::default()
     }
 
-    /// The solvers ask `control` now and then and stop, with a valid answer, once it says so: a time limit, Ctrl-C.
+    /// The solvers ask `control` now and then, and stop with a valid answer once it tells them to: a time limit, Ctrl-C.
     #[must_use]
     pub fn with_control(control: &Control) -> Self {
         Self { control: control.clone(), ..Self::default() }

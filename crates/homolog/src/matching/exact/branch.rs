@@ -3,7 +3,7 @@
 use crate::matching::lp::{Factors, Point};
 use std::rc::Rc;
 
-/// A branch: a problem with a place to go on from.
+/// A branch: a problem and a point to continue from.
 pub(super) struct Node {
     pub(super) factors: Factors,
     pub(super) point: Point,
@@ -23,13 +23,13 @@ pub(super) enum Outcome {
     Pruned,
     /// It held one matching, which has been looked at.
     Settled,
-    /// It is to be split: where it stands, its bound, and what each of its cells can reach.
+    /// It should be split: where it stands, its bound, and what each of its cells can reach.
     Split { node: Box<Node>, bound: f64, reach: Vec<f64> },
     /// The caller or a limit ended the work on it; nothing in it reaches more than this.
     Stopped { bound: f64 },
 }
 
-/// A branch that waits: the parent, and the cell that is chosen in it.
+/// A waiting branch: the parent, and the cell that is chosen in it.
 pub(super) struct Open {
     pub(super) parent: Rc<Node>,
     pub(super) cell: usize,
@@ -50,7 +50,7 @@ impl Open {
     }
 }
 
-/// The cells of the row, or of the column that is surely used, that have least left to hope for above the threshold.
+/// The cells of the row, or of the column that is certainly used, with the least hope left above the threshold.
 pub(super) fn narrowest_choice(factors: &Factors, reach: &[f64], threshold: f64) -> Vec<usize> {
     let hope = |cells: &[usize]| cells.iter().map(|&cell| (reach[cell] - threshold).max(0.0)).sum::<f64>();
     let mut best: (f64, Vec<usize>) = (f64::INFINITY, Vec::new());
@@ -76,7 +76,7 @@ pub(super) fn best_entry(factors: &Factors, pair: usize) -> f64 {
     entries.map(|entry| factors.entry_score[entry]).fold(start, f64::max)
 }
 
-/// The largest number of which all scores are multiples, if they are whole numbers; else 0.
+/// The largest number of which all scores are multiples, if they are whole numbers; otherwise 0.
 pub(super) fn common_step(scores: impl Iterator<Item = f64>) -> f64 {
     let mut step = 0_u64;
     for score in scores {

@@ -1,4 +1,4 @@
-//! The best matching known to the exact solver, scored as the relaxation's bounds are: shifted, scaled, added up afresh.
+//! The best matching known to the exact solver, scored the same way as the relaxation's bounds: shifted, scaled, summed from scratch.
 
 use crate::matching::lp::Factors;
 
@@ -31,7 +31,7 @@ impl<'a> Incumbent<'a> {
         &self.best
     }
 
-    /// Takes a feasible matching, given as the right node of each row, if it is better; whether it is.
+    /// Accepts a feasible matching, given as the right node of each row, if it is better; whether it was.
     pub(super) fn offer(&mut self, rights: &[Option<usize>]) -> bool {
         self.cells.clear();
         for (row, right) in rights.iter().enumerate() {

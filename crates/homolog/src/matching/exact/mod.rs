@@ -1,14 +1,14 @@
 //! Exact quadratic matching that can be stopped at any time: a matching, an upper bound, and a proof when they meet.
 //!
 //! 1. The linear relaxation (`lp`) gives upper bounds from its multipliers and candidates from
-//!    its soft matchings; a tabu search improves the candidates. Where graphs are dense, bounds are weak and matchings hard to find,
-//!    so the search comes first and has half of the work.
-//! 2. Every pair (i, k) that cannot reach more than the best matching known is dropped, and the method goes on with the smaller
-//!    problem, from where it was.
-//! 3. When the bound stops falling, the search branches on the left or right node whose choices have least left to hope for, best
-//!    bound first, each child warm-started from its parent.
+//! its soft matchings; a tabu search improves the candidates. On dense graphs bounds are weak and good matchings hard to find,
+//! so the search comes first and gets half of the work.
+//! 2. Every pair (i, k) that cannot beat the best matching known is dropped, and the method continues with the smaller
+//! problem from where it was.
+//! 3. When the bound stops falling, the search branches on the left or right node whose choices have the least hope left, best
+//! bound first, each child warm-started from its parent.
 //!
-//! On sparse graphs the relaxation is usually tight and nothing is branched on. What the answer costs cannot be said beforehand:
+//! On sparse graphs the relaxation is usually tight and nothing is branched on. The cost of an answer cannot be known in advance:
 //! limits are settings, a time limit is the caller's interrupt, and the matching and the bound are valid whenever it stops.
 
 mod branch;
@@ -25,8 +25,8 @@ use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
 use tree::{Root, Tree};
 
-/// A proof is taken as one when bound and score agree to this part of the score, or of the largest single score that could matter if that is
-/// more, once what all matchings have in common is taken off: above the rounding errors of the sums (seen: 1e-14), below any
+/// A proof is accepted when bound and score agree to this fraction of the score, or of the largest single score that could matter if that
+/// is more, after subtracting what all matchings have in common: above the rounding errors of the sums (seen: 1e-14), below any
 /// difference that could matter. [`Status::Optimal`] states it.
 const PROOF_TOLERANCE: f64 = 1e-12;
 
@@ -38,14 +38,14 @@ pub struct Exact {
     pub max_iterations: usize,
     /// Stop after this many branches; the first is the whole problem.
     pub max_branches: usize,
-    /// Stop when the bound is within this part of the score. 0: go on until it is proven.
+    /// Stop when the bound is within this fraction of the score. 0: continue until it is proven.
     pub gap: f64,
     /// Refuse problems whose relaxation has more entries (left edges times right edges) than this.
     pub max_entries: usize,
 }
 
 impl Default for Exact {
-    /// Limits that a problem of 30 nodes does not come near, unless it is one of the hard ones; 20 million entries take about 1.5 GB.
+    /// Limits that a problem of 30 nodes does not come near unless it is one of the hard ones; 20 million entries take about 1.5 GB.
     fn default() -> Self {
         Self { max_iterations: 1_000_000, max_branches: 100_000, gap: 0.0, max_entries: 20_000_000 }
     }
@@ -57,9 +57,9 @@ impl Default for Exact {
 pub struct Progress {
     /// Steps of the relaxation so far.
     pub iterations: usize,
-    /// Branches looked at so far.
+    /// Branches visited so far.
     pub branches: usize,
-    /// Branches that wait.
+    /// Branches waiting.
     pub open: usize,
     /// Score of the best matching so far.
     pub score: f64,
@@ -74,7 +74,7 @@ impl Matcher for Exact {
 }
 
 impl Exact {
-    /// Solves, telling `observe` every few steps how far it is; it may end the search.
+    /// Solves, telling `observe` every few steps how far it is; `observe` may end the search.
     ///
     /// # Errors
     /// As [`Matcher::solve`]; [`Error::TooLarge`] beyond `max_entries`.
@@ -96,7 +96,7 @@ impl Exact {
         folded.carry_back(problem, solution)
     }
 
-    /// For callers who have searched already and want the proof: however dense the graphs are, little is searched here.
+    /// For callers who have already searched and want the proof: however dense the graphs are, little searching is done here.
     pub(crate) fn prove(&self, problem: &Compatibility, work: &mut Workspace) -> Result<Solution> {
         if let Some(edge) = &problem.edge {
             check_size(problem, edge, Listing::Tight, self.max_entries)?;
@@ -107,7 +107,7 @@ impl Exact {
         folded.carry_back(problem, solution)
     }
 
-    /// Refuses problems of more pairs of nodes than `max_entries`, whatever their edges.
+    /// Refuses problems with more pairs of nodes than `max_entries`, whatever their edges.
     pub(super) fn check_nodes(&self, left_count: usize, right_count: usize) -> Result<()> {
         check_nodes(left_count, right_count, self.max_entries)
     }
@@ -120,7 +120,7 @@ impl Exact {
         searches: bool,
     ) -> Result<Solution> {
         let problem = &*folded.problem;
-        // To its end: whatever comes, the answer is feasible.
+        // Run to completion: whatever happens next, the answer is feasible.
         let start = Linear::default().solve_through(&problem.without_edges(), work)?;
         let Some(edge) = &problem.edge else { return Ok(start) };
         let crowd = start.certificate.as_ref().and_then(|certificate| certificate.crowd.as_ref());
@@ -159,10 +159,10 @@ impl Exact {
     }
 }
 
-/// What the search climbs on: each pair beside staying unmatched, shifted and scaled as the factors are; minus infinity where no feasible
-/// matching has it.
+/// What the search maximises: the gain of each pair over staying unmatched, shifted and scaled like the factors; minus infinity where
+/// no feasible matching has the pair.
 fn gains(problem: &Compatibility, shifts: &Shifts, scale: f64) -> Array2<f64> {
-    // Far below anything that could win, and sums of such stay in range.
+    // Far below anything that could win, yet sums of such numbers stay in range.
     let lowest = -1e250;
     Array2::from_shape_fn(problem.node.dim(), |(i, k)| {
         if shifts.is_open(problem, i, k) {

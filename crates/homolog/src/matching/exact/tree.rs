@@ -1,9 +1,9 @@
 //! Branch and bound over the relaxation: bound, round, drop what cannot win, branch.
 //!
-//! Every number in here is shifted and scaled as the factors are. A branch is a value: [`Tree::visit`] works on one and answers what became
-//! of it ([`Outcome`]); the loop in [`Tree::run`] alone keeps the branches that wait and their bounds. The bound of the whole is the
-//! largest of the bounds of the branches that wait, of the one that was stopped, and the score of the best matching; a branch's
-//! bound is the least that any of its ancestors' or its own multipliers prove.
+//! All numbers here are shifted and scaled like the factors. A branch is a value: [`Tree::visit`] works on one and returns what became
+//! of it ([`Outcome`]); only the loop in [`Tree::run`] keeps the waiting branches and their bounds. The overall bound is the
+//! largest of the waiting branches' bounds, the bound of the one that was stopped, and the score of the best matching; a branch's
+//! bound is the lowest that its own or any of its ancestors' multipliers prove.
 
 use super::branch::{Node, Open, Outcome, best_entry, common_step, narrowest_choice};
 use super::incumbent::Incumbent;
@@ -17,12 +17,12 @@ use std::rc::Rc;
 
 /// Steps of the relaxation between two looks at what it proves. A look costs as much as two or three steps.
 const STEPS_PER_LOOK: usize = 20;
-/// Branch when this many looks have closed less than a certain part of the gap: little at the root, whose multipliers every
-/// branch starts from, more in a branch. Times on QAPLIB depend little on all three.
+/// Branch when this many looks have closed less than a certain fraction of the gap: little at the root, whose multipliers every
+/// branch starts from, more in a branch. Times on QAPLIB depend little on all three constants.
 const STALL_LOOKS: usize = 5;
 const STALLED_AT_ROOT: f64 = 0.03;
 const STALLED: f64 = 0.3;
-/// Restrict to the open cells once this part of them has gone; copying costs about as much as two steps.
+/// Restrict to the open cells once this fraction of them has gone; copying costs about as much as two steps.
 const WORTH_SHRINKING: f64 = 0.05;
 /// Stored numbers (8 bytes each) beyond which the search goes depth first, which needs little memory, instead of best first.
 const MAX_STORED: usize = 1 << 26;
@@ -34,11 +34,11 @@ const SEARCH_PAUSE: usize = 8;
 const SEARCH_SHARE: f64 = 0.15;
 /// The same where graphs are dense: half of the work.
 const DENSE_SHARE: f64 = 3.0;
-/// Where graphs are dense: steps without a better matching, times cells, after which the search is shaken, and after which, before the
-/// first step of the relaxation, it gives way.
+/// On dense graphs: steps without a better matching, times cells, after which the search is shaken; before the first step of the
+/// relaxation, it then gives way.
 const PATIENCE: usize = 20;
 
-/// The whole problem: as a relaxation and as ground for the search.
+/// The whole problem, both as a relaxation and as a space to search.
 pub(super) struct Root<'a> {
     pub(super) factors: &'a Factors,
     pub(super) search: Tabu<'a>,
@@ -51,7 +51,7 @@ pub(super) struct Tree<'a> {
     root: &'a Factors,
     work: &'a mut Workspace,
     observe: &'a mut dyn FnMut(&Progress) -> ControlFlow<()>,
-    /// A score in here as one of the problem.
+    /// Turns a score used here into one of the problem.
     unshift: &'a dyn Fn(f64) -> f64,
     best: Incumbent<'a>,
     search: Tabu<'a>,
@@ -164,17 +164,17 @@ impl<'a> Tree<'a> {
         Some(next)
     }
 
-    /// What no matching beats.
+    /// No matching scores more than this.
     pub(super) fn bound(&self) -> f64 {
         self.open.iter().map(|open| open.bound).fold(self.stopped_at.max(self.best.score), f64::max)
     }
 
-    /// Whether nothing better than the best matching is left.
+    /// Whether nothing better than the best matching remains.
     pub(super) fn is_proven(&self) -> bool {
         self.bound() <= self.threshold()
     }
 
-    /// A branch that cannot reach more than this has nothing better to offer.
+    /// A branch that cannot exceed this has nothing better to offer.
     fn threshold(&self) -> f64 {
         let score = self.best.score;
         // Cells that fall short by more than all edges could add do not matter.
@@ -188,7 +188,7 @@ impl<'a> Tree<'a> {
         Matching::new(self.best.best().to_vec(), problem.right_count(), problem.constraint)
     }
 
-    /// Works on a branch, of which nothing reaches more than `bound`, until it is done, stopped, or to be split.
+    /// Works on a branch, in which nothing scores more than `bound`, until it is done, stopped, or has to be split.
     fn visit(&mut self, node: Node, mut bound: f64) -> Result<Outcome> {
         self.branches += 1;
         let stalled = if self.branches == 1 { STALLED_AT_ROOT } else { STALLED };
@@ -238,7 +238,7 @@ impl<'a> Tree<'a> {
         Ok(self.settle(&factors))
     }
 
-    /// Everything is fixed: one matching is left, if it fills all right nodes that have to be.
+    /// Everything is fixed: one matching is left, if it fills all right nodes that have to be filled.
     fn settle(&mut self, factors: &Factors) -> Outcome {
         if factors.must.contains(&true) {
             return Outcome::Pruned;
@@ -249,13 +249,13 @@ impl<'a> Tree<'a> {
         Outcome::Settled
     }
 
-    /// A matching to look at, and to search from.
+    /// Offers a matching as the best, and continues the search from it.
     fn go_on_from(&mut self, rights: &[Option<usize>]) {
         self.best.offer(rights);
         self.search.jump(rights);
     }
 
-    /// Rounds the soft matching and searches from there, and from where the last search ended in turns.
+    /// Rounds the soft matching and searches from there, alternating with where the last search ended.
     fn improve(&mut self, factors: &Factors, point: &Point) -> Result<()> {
         self.looks_since_better += 1;
         let looks = if self.dense { DENSE_LOOKS } else { SEARCH_LOOKS };
@@ -273,7 +273,7 @@ impl<'a> Tree<'a> {
                 map[factors.lefts[row]] = column.map(|column| factors.rights[column]);
             }
             self.best.offer(&map);
-            // Where bounds are weak what they suggest is no better a start than any.
+            // Where bounds are weak, what they suggest is no better a start than any other.
             if !self.dense {
                 self.search.jump(&map);
             }
@@ -294,7 +294,7 @@ impl<'a> Tree<'a> {
         Ok(())
     }
 
-    /// Tells the caller how far the work is, the branch at hand having this bound; whether to stop.
+    /// Tells the caller how far the work is, given the bound of the current branch; whether to stop.
     fn is_to_stop(&mut self, here: f64) -> bool {
         let (score, bound) = (self.best.score, self.bound().max(here));
         let (iterations, branches, open) = (self.iterations, self.branches, self.open.len());
@@ -305,12 +305,12 @@ impl<'a> Tree<'a> {
             || self.settings.gap > 0.0 && gap < self.settings.gap * (self.unshift)(score).abs()
     }
 
-    /// Splits a branch by the choices of the left or right node that have least left to hope for.
+    /// Splits a branch by the choices of the left or right node with the least hope left.
     fn split(&mut self, node: Node, bound: f64, reach: &[f64]) {
         let threshold = self.threshold();
         let mut cells = narrowest_choice(&node.factors, reach, threshold);
         cells.retain(|&cell| reach[cell] > threshold);
-        // The most promising last: it is the next one in a depth first search.
+        // The most promising last: a depth-first search takes it next.
         cells.sort_by(|&a, &b| reach[a].total_cmp(&reach[b]).then(b.cmp(&a)));
         if cells.is_empty() {
             return;

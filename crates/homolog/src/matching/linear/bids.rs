@@ -7,7 +7,7 @@
 use super::core::{Core, Scores};
 use super::scan::{Facts, best_offer};
 
-/// Every row bids once, in order; whoever is driven out bids again later. The facts are collected on the way, if asked for.
+/// Every row bids once, in order; a row that is displaced bids again later. The facts are collected along the way, if asked for.
 pub(super) struct FirstBids<'a> {
     pub(super) problem: &'a Scores<'a>,
     pub(super) core: &'a mut Core,
@@ -28,13 +28,13 @@ impl pulp::WithSimd for FirstBids<'_> {
     }
 }
 
-/// Rows that are not placed bid in turn, and whoever is driven out bids next, for a bounded number of bids.
+/// Unplaced rows bid in turn, and a displaced row bids next, for a bounded number of bids.
 pub(super) struct MoreBids<'a> {
     pub(super) problem: &'a Scores<'a>,
     pub(super) core: &'a mut Core,
 }
 
-/// Bids per row, on average, before the searches take over: more pay off on random scores and cost on geometric ones.
+/// Bids per row, on average, before the searches take over: more bids pay off on random scores but cost time on geometric ones.
 const BIDS_PER_ROW: usize = 1;
 
 impl pulp::WithSimd for MoreBids<'_> {

@@ -1,23 +1,23 @@
-//! When rounding could have misled the fast solver, the problem is solved again, with care.
+//! When rounding could have misled the fast solver, the problem is solved again, carefully.
 //!
-//! Bids and dual values are as large as the scores, or as the differences between a row's best and second best, even where what matchings
-//! differ by is much smaller: a row of scores near 1e12, a cost of 1e20 that stands for "never". Rounding then hides what matters.
+//! Bids and dual values are as large as the scores, or as the differences between a row's best and second best, even where the matchings
+//! themselves differ by much less: a row of scores near 1e12, a cost of 1e20 that stands for "never". Rounding then hides what matters.
 //! With c_i the best that row i can have, the loss of an answer is L = Σ_i (c_i - what row i has), and dual values should be right
-//! to a small part of L. If they are too large for that:
+//! to a small fraction of L. If they are too large for that:
 //!
-//! 1. c_i is subtracted from all scores of row i. Now all are at most 0, and where they are small they are precise.
+//! 1. c_i is subtracted from all scores of row i. Now all are at most 0, and small ones are precise.
 //! 2. Shortest augmenting paths start from dual values 0: no bids, so no value exceeds the length of a path.
-//! 3. The bound that the dual values prove is computed in twice the digits. If it is not within the tolerance, the answer is not called
+//! 3. The bound that the dual values prove is computed with twice the digits. If it is not within the tolerance, the answer is not called
 //!    proven.
 
 use super::core::{Core, NONE, Scores};
 use super::dense::Dense;
 use crate::matching::problem::Precise;
 
-/// The promise of an optimal answer: nothing is better by more than this part of L.
+/// What an optimal answer promises: nothing is better by more than this fraction of L.
 pub(super) const TOLERANCE: f64 = 1e-9;
 
-/// Solves again where need be. The answer is how far above the score the proven bound is: 0 where that is within the tolerance; `None` where
+/// Solves again where necessary. Returns how far the proven bound is above the score: 0 where that is within the tolerance; `None` if
 /// `goes_on` says no.
 pub(super) fn refine(
     problem: &Scores<'_>,
@@ -26,7 +26,7 @@ pub(super) fn refine(
     goes_on: &dyn Fn() -> bool,
 ) -> Option<f64> {
     let size = core.left.iter().chain(&core.right).fold(0.0_f64, |size, value| size.max(value.abs()));
-    // Each row that is placed may change a dual value once more, and round it; errors of either sign add up as their root.
+    // Each row that is placed may change a dual value once more, and round it; errors of random sign add up like a square root.
     let noise = 4.0 * f64::EPSILON * (problem.rows as f64).sqrt() * size;
     if noise <= TOLERANCE * estimated_loss(problem, core) {
         return Some(0.0);
@@ -66,7 +66,7 @@ fn chosen(problem: &Scores<'_>, core: &Core, row: usize) -> f64 {
     }
 }
 
-/// L from what rows bid for first: no more than L, but for rounding.
+/// L estimated from what rows first bid for: no more than L, up to rounding.
 fn estimated_loss(problem: &Scores<'_>, core: &Core) -> f64 {
     (0..problem.rows).map(|row| (core.wish[row] - chosen(problem, core, row)).max(0.0)).sum()
 }
@@ -102,7 +102,7 @@ fn solve_again(
     placed
 }
 
-/// Bound minus score, from the right values; `core.left` is not looked at.
+/// Bound minus score, from the right values; `core.left` is not used.
 fn gap(problem: &Scores<'_>, core: &Core, best: &[f64]) -> f64 {
     let mut total: Precise = core.right.iter().map(|&right| Precise::new(right)).sum();
     for (row, &best) in best.iter().enumerate() {

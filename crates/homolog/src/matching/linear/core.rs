@@ -7,16 +7,16 @@
 /// "No column" and "no row".
 pub(super) const NONE: usize = usize::MAX;
 
-/// A problem in which every row is to be placed: in a column, or (where `unmatched` has a finite score for it) nowhere.
+/// A problem in which every row must be placed: in a column, or (where `unmatched` has a finite score for it) nowhere.
 #[derive(Clone, Copy)]
 pub(super) struct Scores<'a> {
     pub(super) rows: usize,
     pub(super) columns: usize,
-    /// Row by row; the score of a cell is `sign` times its value. Minus infinity forbids; neither NaN nor plus infinity.
+    /// Row by row; the score of a cell is `sign` times its value. Minus infinity forbids; NaN and plus infinity do not occur.
     pub(super) values: &'a [f64],
-    /// 1 where the values are scores; -1 where they are costs, which are used as they stand in the caller's memory.
+    /// 1 where the values are scores; -1 where they are costs, which are used in place in the caller's memory.
     pub(super) sign: f64,
-    /// Score for staying unmatched; minus infinity, or `None` for all: must be placed.
+    /// Score for staying unmatched; minus infinity, or `None` for all, means the row must be placed.
     pub(super) unmatched: Option<&'a [f64]>,
 }
 
@@ -29,13 +29,13 @@ impl<'a> Scores<'a> {
         self.sign * self.row(row)[column]
     }
 
-    /// The least that the dual value of a row may be.
+    /// The smallest value that the dual value of a row may have.
     pub(super) fn floor(&self, row: usize) -> f64 {
         self.unmatched.map_or(f64::NEG_INFINITY, |unmatched| unmatched[row])
     }
 }
 
-/// What a row may bid: its best column by score - right (a free one if any is as good), and how good the next is at most.
+/// What a row may bid: its best column by score - right (a free one if any is as good), and an upper bound on the next best.
 pub(super) struct Offer {
     pub(super) column: usize,
     pub(super) best: f64,
@@ -49,11 +49,11 @@ pub(super) struct Core {
     pub(super) row_of: Vec<usize>,
     pub(super) left: Vec<f64>,
     pub(super) right: Vec<f64>,
-    /// Rows that stay unmatched at their price.
+    /// Rows that stay unmatched, at their price.
     unmatched: Vec<bool>,
-    /// The score of the first column that each row bid for, or its price: about the best it could have.
+    /// The score of the first column each row bid for, or its price: roughly the best it could have.
     pub(super) wish: Vec<f64>,
-    /// How many bids found two columns equally good.
+    /// How many bids found two equally good columns.
     pub(super) ties: usize,
 }
 
@@ -75,8 +75,8 @@ impl Core {
     }
 
     /// A row bids for its best column (augmenting row reduction of Jonker and Volgenant): it takes the column and raises the right value
-    /// until its second best is as good. Answers with the row that it drives out. Where no bid settles it, only the left value
-    /// becomes right.
+    /// until its second best is as good. Returns the row it displaces. Where a bid would settle nothing, only the left value is
+    /// corrected.
     pub(super) fn bid(&mut self, row: usize, offer: &Offer, floor: f64) -> Option<usize> {
         let second = offer.second.max(floor);
         if self.wish[row] == f64::NEG_INFINITY {
@@ -85,7 +85,7 @@ impl Core {
         }
         self.ties += usize::from(offer.best == second);
         if offer.column == NONE || offer.best < second {
-            // Staying unmatched is best, or the row's list is worn out.
+            // Staying unmatched is best, or the row's list is exhausted.
             self.left[row] = second;
             if floor == second && second > f64::NEG_INFINITY {
                 self.leave_unmatched(row);

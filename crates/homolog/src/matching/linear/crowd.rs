@@ -7,7 +7,7 @@
 use super::core::{NONE, Scores};
 use crate::matching::Shortage;
 
-/// The rows that compete and all the columns they may go to. Empty if every row has a place; `None` where `goes_on` says no.
+/// The rows that compete and all the columns they may go to. Empty if every row has a place; `None` if `goes_on` says no.
 pub(super) fn find(problem: &Scores<'_>, goes_on: &dyn Fn() -> bool) -> Option<Shortage> {
     let (n, m) = (problem.rows, problem.columns);
     let mut row_of = vec![NONE; m];
@@ -42,7 +42,7 @@ pub(super) fn find(problem: &Scores<'_>, goes_on: &dyn Fn() -> bool) -> Option<S
 
 struct Search<'a> {
     problem: &'a Scores<'a>,
-    /// The row a column was reached from, `NONE` if it was not.
+    /// The row a column was reached from; `NONE` if it was not reached.
     from: Vec<usize>,
     reached: Vec<usize>,
 }

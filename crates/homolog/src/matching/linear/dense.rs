@@ -1,13 +1,13 @@
-//! Shortest augmenting paths by whole rows, for problems of few columns: each step is one pass over a row that the compiler turns
+//! Shortest augmenting paths by whole rows, for problems with few columns: each step is one pass over a row that the compiler turns
 //! into vector instructions, with no list, heap or predecessor array to keep. O(n² m).
 //!
-//! Dijkstra from the row to be placed, over the slack left_i + right_k - score_ik >= 0. Who reached a column is not recorded but
+//! Dijkstra from the row to be placed, over the slack left_i + right_k - score_ik >= 0. The row that reached a column is not recorded but
 //! found again at the end, by recomputing the same sums for the few rows in the tree.
 
 use super::core::{Core, NONE, Scores};
 use super::scan::{relax, settle_all_at};
 
-/// Scratch of one search.
+/// Scratch memory of one search.
 #[derive(Debug, Default)]
 pub(super) struct Dense {
     /// Distance of each open column; plus infinity once settled.
@@ -23,12 +23,12 @@ pub(super) struct Dense {
 /// How a search ended.
 enum End {
     Column(usize),
-    /// The row of the tree at this position stays unmatched.
+    /// The row at this position of the tree stays unmatched.
     Exit(usize),
 }
 
 impl Dense {
-    /// Places every row that is not placed yet; `false` if some row has no place, or where `goes_on` says no.
+    /// Places every row that is not placed yet; `false` if some row has no place, or if `goes_on` says no.
     pub(super) fn solve(&mut self, problem: &Scores<'_>, core: &mut Core, goes_on: &dyn Fn() -> bool) -> bool {
         (0..problem.rows).all(|row| core.is_placed(row) || (goes_on() && self.place(problem, core, row)))
     }
@@ -56,7 +56,7 @@ impl Dense {
         true
     }
 
-    /// Hands each column on the path back to the row that reached it. Uses the duals of before the search.
+    /// Hands each column on the path back to the row that reached it. Uses the dual values from before the search.
     fn augment(&self, problem: &Scores<'_>, core: &mut Core, end: &End) {
         let (mut position, mut column) = match *end {
             End::Exit(position) => (position, NONE),
@@ -88,7 +88,7 @@ impl Dense {
     }
 }
 
-/// Grows the tree until it reaches an end; the end and its length.
+/// Grows the tree until it reaches an end; returns the end and its length.
 struct Search<'a> {
     scratch: &'a mut Dense,
     problem: &'a Scores<'a>,
@@ -115,7 +115,7 @@ impl pulp::WithSimd for Search<'_> {
             }
             scratch.tree.push((row, base, length));
             let nearest = relax(base, problem.row(row), problem.sign, &scratch.open_right, &mut scratch.distance);
-            // Settled columns whose rows are still to be scanned stand at the present length.
+            // Settled columns whose rows are still to be scanned are at the current length.
             let is_next = scanned == scratch.settled.len() || nearest <= length;
             if exit.0 <= if is_next { nearest } else { length } {
                 return (exit.0 < f64::INFINITY).then_some((End::Exit(exit.1), exit.0));

@@ -1,19 +1,19 @@
-//! Tables in which most pairs are forbidden, as lists of the others: reading a table once costs little beside solving it.
+//! Tables in which most pairs are forbidden, as lists of the rest: reading a table once costs little compared with solving it.
 
 use super::given::Given;
 use super::sparse::Sparse;
 use crate::Result;
 
-/// Smaller tables are solved as they stand: at 500 rows, one cell in ten allowed, both take as long; at 1000 the list half of the time.
+/// Smaller tables are solved as they are: at 500 rows, one cell in ten allowed, both take equally long; at 1000 the list takes half the time.
 const FEWEST_CELLS: usize = 700 * 700;
-/// So many rows are looked at before all are.
+/// How many rows are examined before deciding to read them all.
 const SAMPLE: usize = 8;
-/// At most one cell in so many may be allowed.
+/// At most one cell in this many may be allowed.
 const ONE_IN: usize = 8;
-/// Beyond these sizes sums may be out of range, or lose digits: the table's solver knows what to do.
+/// Beyond these sizes sums may be out of range or lose digits; the table's solver can handle that.
 const ORDINARY: std::ops::RangeInclusive<f64> = 1e-250..=1e250;
 
-/// The allowed pairs, where they are few; `prices` are those of staying unmatched, or empty.
+/// The allowed pairs, if there are few; `prices` are those of staying unmatched, or empty.
 ///
 /// # Errors
 /// As the table's solver: NaN, or the infinity that would be taken at any price.

@@ -1,11 +1,11 @@
-//! A problem where it stands in the caller's memory: costs or scores, in any order of memory, checked.
+//! A problem in place in the caller's memory: costs or scores, in any memory order, checked.
 
 use super::scan::Facts;
 use crate::matching::Sense;
 use crate::{Control, Error, Result};
 use ndarray::{ArrayView1, ArrayView2};
 
-/// A one-to-one problem where it stands in the caller's memory.
+/// A one-to-one problem in place in the caller's memory.
 pub(super) struct Given<'a> {
     pub(super) node: ArrayView2<'a, f64>,
     pub(super) sense: Sense,
@@ -26,7 +26,7 @@ impl Given<'_> {
         !self.control.is_some_and(Control::interrupted)
     }
 
-    /// Refuses NaN and the infinity that would be taken at any price, with their place.
+    /// Refuses NaN and the infinity that would be taken at any price, saying where it is.
     pub(super) fn check(&self) -> Result<()> {
         let unwanted = 0.0 - self.sense.forbidden();
         let bad = |value: f64| value.is_nan() || value == unwanted;
@@ -50,7 +50,7 @@ impl Given<'_> {
         facts
     }
 
-    /// A power of two by which scores are to be multiplied; an error if one of them has no meaning.
+    /// A power of two by which to multiply the scores; an error if one of them has no meaning.
     pub(super) fn checked_scale(&self, facts: &Facts) -> Result<f64> {
         let largest = self.checked_magnitude(facts)?;
         if largest > ORDINARY {

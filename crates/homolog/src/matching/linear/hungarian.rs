@@ -1,10 +1,10 @@
 //! The Hungarian method in its simplest form, O(n² (n + m)): rows are added one at a time, each by a shortest augmenting path over
 //! reduced costs. It is the check on [`Linear`](crate::matching::Linear) and shares no code with it.
 //!
-//! Staying unmatched is a column of each row's own. For a node that must be matched that column costs one unit of a first,
-//! overriding currency, so that costs are pairs compared lexicographically: as many such nodes as possible are matched, then the
-//! score counts. Pairs form an ordered group, which is all the method needs; no large number stands for infinity. Costs are what a
-//! score falls short of the best of its row, so that they are precise where they are small.
+//! For each row, staying unmatched is a column that belongs to it alone. For a node that must be matched, that column costs one unit of
+//! a first, overriding currency, so costs are pairs compared lexicographically: as many such nodes as possible are matched, and only then
+//! does the score count. Such pairs form an ordered group, which is all the method needs; no large number stands for infinity. A cost is
+//! how much a score falls short of the best of its row, so costs are precise where they are small.
 
 use crate::matching::problem::FoldedPrices;
 use crate::matching::{Compatibility, Constraint, Matcher, Matching, Solution, Status, Workspace};
@@ -28,7 +28,7 @@ fn minus(a: Cost, b: Cost) -> Cost {
 }
 
 impl Matcher for Hungarian {
-    /// Interrupted, it answers with the rows placed so far; the others stay unmatched.
+    /// If interrupted, it answers with the rows placed so far; the others stay unmatched.
     fn solve(&self, given: &Compatibility, work: &mut Workspace) -> Result<Solution> {
         given.check()?;
         let folded = FoldedPrices::of(given);
@@ -74,8 +74,8 @@ impl Matcher for Hungarian {
     }
 }
 
-/// The cheapest way to give every row a column of its own; every row must have a column nobody else can take. And whether it was stopped:
-/// then the last rows have none.
+/// The cheapest way to give every row its own column; every row must have a column no other row can take. Also whether it was
+/// stopped, in which case the last rows have none.
 fn assign(
     rows: usize,
     columns: usize,
@@ -115,7 +115,7 @@ fn assign(
                     nearest = Some((column, reach));
                 }
             }
-            // The row's own column is always there to end in.
+            // The row's own column is always available as an end.
             let Some((column, reach)) = nearest else { unreachable!("every row has a column of its own") };
             done[column] = true;
             order.push((column, reach));

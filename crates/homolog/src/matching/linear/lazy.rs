@@ -1,9 +1,9 @@
-//! Shortest augmenting paths on a short list of columns for each row, exact all the same: for problems of many columns.
+//! Shortest augmenting paths on a short list of columns for each row, yet exact: for problems with many columns.
 //!
 //! Each row keeps the columns of its largest reduced scores (score - right) and a threshold that none of the others exceeds. Right
-//! values never fall, so the threshold stays true for the rest of the solve. In Dijkstra's search a row reached at length L enters
+//! values never fall, so the threshold stays valid for the rest of the solve. In Dijkstra's search a row reached at length L enters
 //! its listed columns at once, and a promise into the heap: its unlisted columns are no nearer than L + left - threshold. Only if
-//! the search gets that far is the whole row read and its list made anew. Most rows are read two or three times in all.
+//! the search gets that far is the whole row read and its list rebuilt. Most rows are read two or three times in all.
 
 use super::core::{Core, NONE, Scores};
 use super::dense::Dense;
@@ -11,9 +11,9 @@ use super::scan::{reduce, strided_maxima};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Problems with fewer columns than this are better read row by row as a whole.
+/// Problems with fewer columns than this are better read by whole rows.
 pub(super) const FEWEST_COLUMNS: usize = 800;
-/// A first list holds the columns that beat this many strides' maxima: at least so many columns, usually a few more.
+/// A first list holds the columns that beat this many strides' maxima: at least this many columns, usually a few more.
 const FIRST_TARGET: usize = 10;
 /// The same for a row whose first list did not suffice.
 const NEXT_TARGET: usize = 40;
@@ -21,10 +21,10 @@ const NEXT_TARGET: usize = 40;
 const LIST_CAPACITY: usize = 64;
 /// How many columns share a stride's maximum.
 const STRIDE_SHARE: usize = 16;
-/// Once this share of the rows had to be read as a whole (many equal scores do that), lists do not pay.
+/// Once this share of the rows had to be read as a whole (many equal scores cause that), lists do not pay off.
 const WHOLE_ROWS_SHARE: usize = 16;
 
-/// The lists, and the scratch of one search.
+/// The lists, and the scratch memory of one search.
 #[derive(Debug, Default)]
 pub(super) struct Lazy {
     /// `LIST_CAPACITY` places for each row.
@@ -48,9 +48,9 @@ struct Search {
     from: Vec<usize>,
     settled: Vec<bool>,
     touched: Vec<usize>,
-    /// (distance as ordered bits, promise of tree row or column).
+    /// (distance as ordered bits, promise of a tree row, or column).
     heap: BinaryHeap<Reverse<(u64, u32)>>,
-    /// Rows of the tree: row, length, how often its list was made anew in this search.
+    /// Rows of the tree: row, length, how often its list was rebuilt in this search.
     tree: Vec<(usize, f64, u8)>,
     settled_columns: Vec<usize>,
     /// The nearest end: distance, and either a free column or (column `NONE`) a row to leave unmatched.
@@ -58,7 +58,7 @@ struct Search {
 }
 
 impl Lazy {
-    /// Places every row; `false` if some row has no place, or where `goes_on` says no.
+    /// Places every row; `false` if some row has no place, or if `goes_on` says no.
     pub(super) fn solve(
         &mut self,
         problem: &Scores<'_>,
@@ -94,7 +94,7 @@ impl Lazy {
         true
     }
 
-    /// Makes the list of a row from its reduced scores of now.
+    /// Builds the list of a row from its current reduced scores.
     fn list_anew(&mut self, problem: &Scores<'_>, core: &Core, row: usize, target: usize) {
         let scores = problem.row(row);
         let sign = problem.sign;
@@ -187,7 +187,7 @@ impl Lazy {
         }
     }
 
-    /// The search has come as far as a row's unlisted columns may be: lists anew, and the second time reads the whole row.
+    /// The search has come as far as a row's unlisted columns might be: rebuilds the list, and the second time reads the whole row.
     fn keep_promise(&mut self, problem: &Scores<'_>, core: &Core, position: usize) {
         let (row, length, times) = self.search.tree[position];
         let scores = problem.row(row);
@@ -255,7 +255,7 @@ fn narrow(index: usize) -> u32 {
     index as u32
 }
 
-/// Collects the columns of the largest reduced scores: how many, and a value that the others do not reach.
+/// Collects the columns with the largest reduced scores: how many, and a value that the others do not reach.
 struct Gather<'a> {
     lists: &'a mut Lazy,
     scores: &'a [f64],
@@ -283,7 +283,7 @@ impl pulp::WithSimd for Gather<'_> {
         let mut count = 0;
         for offset in (0..stride).filter(|&offset| lists.maxima[offset] >= floor) {
             for column in (offset..m).step_by(stride) {
-                // Written always, kept if it counts: no branch to guess wrong.
+                // Always written, kept only if it counts: no branch to mispredict.
                 let value = lists.reduced[column];
                 lists.gathered[count] = (narrow(column), value);
                 count += usize::from(value >= floor);

@@ -1,6 +1,6 @@
 //! Passes over rows of scores, written so that the compiler turns them into vector instructions: fixed numbers of lanes, plain
-//! comparisons, no early way out. `pulp` runs them with the widest vectors this processor has; the results are the same bits with
-//! any.
+//! comparisons, no early exit. `pulp` runs them with the widest vectors this processor has; the results are the same to the bit on
+//! any of them.
 #![expect(
     clippy::inline_always,
     reason = "only what is inlined into a `WithSimd` task is compiled for the wider instructions"
@@ -17,23 +17,23 @@ use std::array::from_fn;
 pub(super) const LANES: usize = 8;
 type Lanes = [f64; LANES];
 
-/// What passes over scores find besides: the largest magnitude, and whether anything is neither finite nor forbidden.
+/// What passes over scores also find out: the largest magnitude, and whether anything is neither finite nor forbidden.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Facts {
-    /// What a forbidden cell has.
+    /// The value of a forbidden cell.
     forbidden: f64,
     largest: Lanes,
-    /// Zero times a finite number is zero; times anything else it is NaN, and stays.
+    /// Zero times a finite number is zero; times anything else it is NaN, and stays NaN.
     poison: Lanes,
 }
 
 impl Facts {
-    /// Of values whose `sign` times is a score.
+    /// For values that, times `sign`, are scores.
     pub(super) fn new(sign: f64) -> Self {
         Self { forbidden: sign * f64::NEG_INFINITY, largest: [0.0; LANES], poison: [0.0; LANES] }
     }
 
-    /// The largest magnitude. Means nothing if there is anything odd.
+    /// The largest magnitude. Meaningless if [`Self::is_odd`].
     pub(super) fn largest(&self) -> f64 {
         fold(self.largest, larger)
     }
@@ -64,8 +64,8 @@ impl Facts {
     }
 }
 
-/// The best column of a row by score - right, the first free one on ties, or else the first; and the second best value. The scores are
-/// `sign` times the values. Adds the facts of the row on the way, if asked: a long row is read from memory only once.
+/// The best column of a row by score - right (on ties the first free one, or else the first), and the second best value. The scores are
+/// `sign` times the values. Adds the facts of the row along the way, if asked: a long row is read from memory only once.
 #[inline(always)]
 pub(super) fn best_offer(
     scores: &[f64],
@@ -114,7 +114,7 @@ pub(super) fn best_offer(
             both.fold(false, |hit, (score, right)| hit | (sign * score - right == best))
         };
         if best > second {
-            // A single best one stands in the block where it was met.
+            // If there is a single best one, it is in the block where it was met.
             column = first_hit(place * BLOCK * LANES, chunks.len(), scores.len(), has_hit, is_hit);
         } else {
             let rows = row_of.as_chunks::<LANES>().0;
@@ -132,7 +132,7 @@ pub(super) fn best_offer(
     Offer { column, best, second }
 }
 
-/// How many sets of lanes make a block, in which a single best column is looked for again.
+/// How many sets of lanes make up a block, in which a single best column is searched for again.
 const BLOCK: usize = 32;
 
 /// The largest and second largest values seen, lane by lane.
@@ -158,7 +158,7 @@ impl TopTwo {
         }
     }
 
-    /// Takes over the top two of another set of lanes into lane 0; whether the best is now the other's.
+    /// Merges the top two of another set of lanes into lane 0; whether the best is now the other's.
     #[inline(always)]
     fn merge(&mut self, mut other: Self) -> bool {
         let mut width = LANES;
@@ -198,7 +198,7 @@ pub(super) fn relax(base: f64, scores: &[f64], sign: f64, right: &[f64], distanc
     nearest
 }
 
-/// Takes every column at a distance out of the open ones and appends it to `settled`, or stops at the first free one.
+/// Removes every column at a given distance from the open ones and appends it to `settled`, or stops at the first free one.
 #[inline(always)]
 pub(super) fn settle_all_at(
     value: f64,
@@ -209,7 +209,7 @@ pub(super) fn settle_all_at(
 ) -> Option<usize> {
     let full = distance.len() / LANES;
     for at in 0..distance.len().div_ceil(LANES) {
-        // Whole chunks are asked first whether they have any: hits are rare, and that question takes no branch a column.
+        // First asks whether a whole chunk has any: hits are rare, and that question needs no branch per column.
         if at < full && !distance.as_chunks::<LANES>().0[at].iter().fold(false, |hit, &reach| hit | (reach == value)) {
             continue;
         }
@@ -227,7 +227,7 @@ pub(super) fn settle_all_at(
     None
 }
 
-/// The first hit from `start` on. Whole chunks are asked first whether they have any.
+/// The first hit from `start` on. Whole chunks are tested first.
 #[inline(always)]
 fn first_hit(
     start: usize,

@@ -3,14 +3,14 @@
 //! maximise  Σ_ik node_ik y_ik  +  Σ_(ij)(kl) d_(ij)(kl) y_ik y_jl  +  Σ_(i unmatched) unmatched_i  +  Σ_(k unmatched) right_unmatched_k
 //!
 //! over matchings y. `node_ik = -inf` forbids the pair (i, k). `unmatched_i = -inf`, or no `unmatched` at all, means that left
-//! node i must be matched as far as that is possible. What is feasible then is settled by the forbidden cells alone:
+//! node i must be matched as far as that is possible. The forbidden cells alone then decide what is feasible:
 //!
 //! * of the left nodes that must be matched, as many as possible are (all of them, or as many as there are right nodes, or fewer
-//!   where forbidden pairs leave no more); such a node that stays over contributes nothing;
+//!   where forbidden pairs leave no more); such a node that is left over contributes nothing;
 //! * among those matchings the largest total score wins.
 //!
 //! A right node may always stay unmatched; `right_unmatched` only says what that scores, 0 without it. Where right nodes can be shared
-//! such prices are refused: "nobody goes there" is then no sum over pairs.
+//! such prices are refused: "nobody goes there" cannot then be written as a sum over pairs.
 //!
 //! So a rectangular problem with more left than right nodes simply leaves some left nodes over, and there is no big number
 //! standing for "forbidden" anywhere.
@@ -19,7 +19,7 @@ use super::{Constraint, EdgeTerm, Matching};
 use crate::{Error, Result};
 use ndarray::{Array1, Array2};
 
-/// Scores of pairs of nodes, of pairs of edges, and of staying unmatched; to be maximised.
+/// Scores of pairs of nodes, of pairs of edges, and of staying unmatched. They are maximised.
 ///
 /// ```
 /// use homolog::matching::{Compatibility, Exact, Matcher, Workspace};
@@ -35,9 +35,9 @@ use ndarray::{Array1, Array2};
 pub struct Compatibility {
     /// c: one row per left node, one column per right node. Minus infinity forbids the pair.
     pub node: Array2<f64>,
-    /// d: scores for pairs of edges, where the problem has them.
+    /// d: scores for pairs of edges, if the problem has them.
     pub edge: Option<EdgeTerm>,
-    /// Score of leaving each left node unmatched; minus infinity (or `None` for all): it must be matched if it can be.
+    /// Score of leaving each left node unmatched; minus infinity (or `None` for all) means it must be matched if it can be.
     pub unmatched: Option<Array1<f64>>,
     /// Score of leaving each right node unmatched, a finite number; `None`: 0 for all. One-to-one problems only.
     pub right_unmatched: Option<Array1<f64>>,
@@ -45,12 +45,12 @@ pub struct Compatibility {
     pub constraint: Constraint,
 }
 
-/// The most pairs of nodes (left nodes times right nodes) of a problem that is a table, however it comes about: 1 GB of scores. A slip of the
-/// finger in a size should not take the machine down. Larger problems are lists of pairs ([`Sparse`](crate::matching::Sparse)).
+/// The most pairs of nodes (left nodes times right nodes) a problem stored as a table may have: 1 GB of scores. A typing mistake in a
+/// size should not take the machine down. Larger problems are lists of pairs ([`Sparse`](crate::matching::Sparse)).
 pub const MAX_CELLS: usize = 1 << 27;
 
 impl Compatibility {
-    /// A linear one-to-one problem in which every left node is to be matched.
+    /// A linear one-to-one problem in which every left node must be matched if it can be.
     #[must_use]
     pub fn linear(node: Array2<f64>) -> Self {
         Self { node, edge: None, unmatched: None, right_unmatched: None, constraint: Constraint::OneToOne }
@@ -62,7 +62,7 @@ impl Compatibility {
         Self { edge: Some(edge), ..self }
     }
 
-    /// The same with a score for leaving each left node unmatched; minus infinity: it must be matched if it can be.
+    /// The same with a score for leaving each left node unmatched; minus infinity means it must be matched if it can be.
     #[must_use]
     pub fn with_unmatched(self, scores: Array1<f64>) -> Self {
         Self { unmatched: Some(scores), ..self }
@@ -74,7 +74,7 @@ impl Compatibility {
         Self { right_unmatched: Some(scores), ..self }
     }
 
-    /// The same with another rule of how often a right node may be used.
+    /// The same with another rule for how often a right node may be used.
     #[must_use]
     pub fn with_constraint(self, constraint: Constraint) -> Self {
         Self { constraint, ..self }
@@ -92,7 +92,7 @@ impl Compatibility {
         }
     }
 
-    /// Refuses problems of more pairs of nodes than [`MAX_CELLS`]. To be asked before such a table is made.
+    /// Refuses problems with more pairs of nodes than [`MAX_CELLS`]. Call it before building such a table.
     ///
     /// # Errors
     /// [`Error::TooLarge`] with the number of pairs and the limit.
@@ -118,7 +118,7 @@ impl Compatibility {
         self.unmatched.as_ref().map_or(f64::NEG_INFINITY, |scores| scores[left])
     }
 
-    /// Refuses NaN and plus infinity, with their place, parts whose sizes disagree, and scores so large that their sums overflow.
+    /// Refuses NaN and plus infinity, saying where they are, parts whose sizes disagree, and scores so large that their sums overflow.
     ///
     /// # Errors
     /// The first thing found wrong.
@@ -178,7 +178,7 @@ impl Compatibility {
         Ok(())
     }
 
-    /// Whether all parts are of the same problem.
+    /// Whether all parts belong to the same problem.
     fn check_sizes(&self) -> Result<()> {
         let (n, m) = self.node.dim();
         let length = |scores: &Option<Array1<f64>>, expected: usize| scores.as_ref().map_or(expected, Array1::len);
@@ -195,11 +195,11 @@ impl Compatibility {
         }
     }
 
-    /// The total score of a matching: node scores, then unmatched scores (nothing for a node that had to be matched), those of right
-    /// nodes, then edges.
+    /// The total score of a matching: node scores, then scores of unmatched left nodes (nothing for a node that had to be matched) and
+    /// right nodes, then edges.
     ///
     /// # Errors
-    /// The matching, or a part of the problem, has other sizes; a forbidden pair is used.
+    /// The sizes of the matching, or of a part of the problem, do not agree; a forbidden pair is used.
     pub fn score(&self, matching: &Matching) -> Result<f64> {
         self.check_sizes()?;
         let sizes = [
@@ -231,7 +231,7 @@ impl Compatibility {
     }
 }
 
-/// Refuses a table of more cells than a limit.
+/// Refuses a table with more cells than the limit.
 pub(crate) fn check_cells(what: &'static str, rows: usize, columns: usize, limit: usize) -> Result<()> {
     let found = rows.saturating_mul(columns);
     if found > limit {

@@ -14,10 +14,10 @@
 use super::EdgeTerm;
 use ndarray::{Array2, ArrayView2};
 
-/// Scratch that makes repeated gradients free of allocation.
+/// Scratch memory that makes repeated gradients free of allocation.
 #[derive(Debug, Default, Clone)]
 pub struct GradientBuffers {
-    /// The soft matching, row by row, where it does not come that way.
+    /// The soft matching row by row, where it is not stored that way already.
     soft: Vec<f64>,
     /// A_t Y and its transpose.
     rows: Vec<f64>,
@@ -36,7 +36,7 @@ impl EdgeTerm {
         self.add_gradient_with(1.0, soft, gradient, &mut GradientBuffers::default());
     }
 
-    /// [`Self::add_gradient`] times `weight`, with scratch to reuse. The weight is applied before any sum is formed, so that a small
+    /// [`Self::add_gradient`] times `weight`, with scratch memory to reuse. The weight is applied before any sum is formed, so a small
     /// one keeps huge scores from overflowing.
     ///
     /// # Panics
@@ -140,7 +140,7 @@ impl EdgeTerm {
     }
 }
 
-/// [`EdgeTerm::accumulate`] with the widest vectors this processor has; the same bits with any.
+/// [`EdgeTerm::accumulate`] with the widest vectors this processor has; the result is the same to the bit on any of them.
 struct Accumulate<'a> {
     term: &'a EdgeTerm,
     weight: f64,
@@ -187,7 +187,7 @@ mod tests {
     use crate::matching::EdgeList;
     use std::sync::Arc;
 
-    /// A number without pattern for each index, between -1 and 1.
+    /// A number without a pattern for each index, between -1 and 1.
     fn noise(index: usize) -> f64 {
         ((index * 7919 + 104_729) % 1009) as f64 / 504.5 - 1.0
     }
@@ -198,7 +198,7 @@ mod tests {
         Arc::new(EdgeList::new(count, forth.chain(back).collect()).unwrap())
     }
 
-    /// One factor that is even (the same both ways), one that is odd, and listed values for some pairs, turned alike.
+    /// One factor that is even (the same both ways), one that is odd, and listed values for some pairs that are the same both ways.
     fn symmetric_term() -> EdgeTerm {
         let (left, right) = (ring(5, true), ring(4, true));
         let factors = |edges: &EdgeList| {
@@ -231,7 +231,7 @@ mod tests {
             .unwrap()
     }
 
-    /// The sum of the definition, over all pairs of edges.
+    /// The sum as defined, over all pairs of edges.
     fn by_definition(term: &EdgeTerm, soft: &Array2<f64>) -> Array2<f64> {
         let mut gradient = Array2::zeros(soft.raw_dim());
         for (e, &[i, j]) in term.left_edges().ends().iter().enumerate() {

@@ -47,7 +47,7 @@ impl EdgeList {
         Ok(Self { ends, start, into, into_start })
     }
 
-    /// No edges between so many nodes.
+    /// No edges, on this many nodes.
     #[must_use]
     pub fn empty(node_count: usize) -> Self {
         let start = vec![0; node_count + 1];
@@ -98,13 +98,13 @@ impl EdgeList {
         &self.into[self.into_start[node]..self.into_start[node + 1]]
     }
 
-    /// The nodes that an edge leads to from this one, and those that an edge leads here from; some twice.
+    /// The targets of the edges that leave this node and the sources of those that arrive; a node can appear twice.
     pub fn neighbours(&self, node: usize) -> impl Iterator<Item = usize> + '_ {
         let sources = self.into_node(node).iter().map(|&at| self.ends[at][0]);
         self.from_node(node).map(|at| self.ends[at][1]).chain(sources)
     }
 
-    /// The position of an edge, where it exists.
+    /// The position of an edge, if it exists.
     #[must_use]
     pub fn find(&self, source: usize, target: usize) -> Option<usize> {
         let range = self.from_node(source);

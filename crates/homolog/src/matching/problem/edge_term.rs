@@ -63,10 +63,10 @@ impl EdgeTerm {
         Ok(term)
     }
 
-    /// d(e, f) given one by one as (left edge, right edge, value), edges by their position in the lists; repeated pairs add up.
+    /// d(e, f) given one by one as (left edge, right edge, value), edges by their position in the lists; values of repeated pairs add up.
     ///
     /// # Errors
-    /// A position out of range, or a value that is not finite, alone or added up.
+    /// A position out of range, or a value that is not finite, alone or when added up.
     pub fn listed(left: Arc<EdgeList>, right: Arc<EdgeList>, entries: Vec<(usize, usize, f64)>) -> Result<Self> {
         let (rows, columns) = (left.len(), right.len());
         Self::factored(left, right, Array2::zeros((rows, 0)), Array2::zeros((columns, 0)))?.with_listed(entries)
@@ -111,7 +111,7 @@ impl EdgeTerm {
         Ok(self)
     }
 
-    /// Products of factors, and sums of listed values, may be out of range though each number is not.
+    /// Products of factors, and sums of listed values, can be out of range even if each number is not.
     fn check_range(&self) -> Result<()> {
         let largest = self.magnitude();
         if largest.is_finite() { Ok(()) } else { Err(Error::Overflow { what: "edge scores", largest }) }
@@ -131,7 +131,7 @@ impl EdgeTerm {
         Ok(Self { right: Arc::new(right), right_factors, listed, ..self.clone() })
     }
 
-    /// Whether turning both edges round never changes d: both graphs list every edge in both directions, each factor is even on
+    /// Whether reversing both edges never changes d: both graphs list every edge in both directions, each factor is even on
     /// both sides or odd on both sides, and listed values agree. May miss a symmetry that comes from several factors together.
     fn find_symmetry(&self) -> bool {
         let reverse =
@@ -152,7 +152,7 @@ impl EdgeTerm {
         (0..self.left_factors.ncols()).all(even_or_odd) && (0..left.len()).all(listed_turns)
     }
 
-    /// Whether d(ij, kl) = d(ji, lk) throughout, as in undirected graphs; found out once, when the term is made.
+    /// Whether d(ij, kl) = d(ji, lk) throughout, as in undirected graphs; determined once, when the term is built.
     #[must_use]
     pub fn is_symmetric(&self) -> bool {
         self.symmetric
@@ -224,7 +224,7 @@ impl EdgeTerm {
         inner(self.left_factors.row(left_edge), self.right_factors.row(right_edge))
     }
 
-    /// No |d(e, f)| is larger than this. Where factors cancel all of them may be much smaller.
+    /// No |d(e, f)| is larger than this. Where factors cancel, all of them may be much smaller.
     #[must_use]
     pub fn magnitude(&self) -> f64 {
         let most = |most: f64, value: &f64| most.max(value.abs());
@@ -234,8 +234,8 @@ impl EdgeTerm {
         factored + self.listed.iter().map(|(_, value)| value).fold(0.0, most)
     }
 
-    /// The smallest d(e, f) over all pairs of edges, 0 where there are none. Less than that where one factor comes with listed values,
-    /// which are then looked at apart.
+    /// The smallest d(e, f) over all pairs of edges, 0 where there are none. With one factor and listed values the result can be lower
+    /// than that, because the two parts are bounded separately.
     pub(crate) fn smallest(&self) -> f64 {
         let least = |least: f64, value: f64| least.min(value);
         if self.is_empty() {

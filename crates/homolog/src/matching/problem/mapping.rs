@@ -97,7 +97,7 @@ impl Matching {
         &self.left_to_right
     }
 
-    /// The whole map from the right: for each right node its (smallest) left node.
+    /// The whole map from the right: each right node's (smallest) left node.
     #[must_use]
     pub fn right_to_left(&self) -> &[Option<usize>] {
         &self.right_to_left
@@ -108,7 +108,7 @@ impl Matching {
         self.left_to_right.iter().enumerate().filter_map(|(i, k)| k.map(|k| (i, k)))
     }
 
-    /// The right node of each left node, and -1 for those without one: the usual form elsewhere.
+    /// The right node of each left node, -1 for those without one: the usual form elsewhere.
     ///
     /// ```
     /// use homolog::matching::{Constraint, Matching};
@@ -159,7 +159,7 @@ impl Matching {
     }
 }
 
-/// As the list of the right node of each left node, null where it has none.
+/// A list of the right node of each left node, null where it has none.
 impl Serialize for Matching {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         self.left_to_right.serialize(serializer)

@@ -1,7 +1,7 @@
 //! Sums and differences carried in two numbers (about 106 bits), for proofs: [`Precise`].
 //!
-//! Two floating-point numbers add up to their rounded sum and an error that is itself such a number (Knuth's two-sum), so a difference of
-//! two scores is exact here, whatever their sizes. Sums of many keep a bound on what little is lost.
+//! The sum of two floating-point numbers is their rounded sum plus an error that is itself a floating-point number (Knuth's two-sum), so
+//! a difference of two scores is exact here, whatever their sizes. Sums of many terms keep a bound on the little that is lost.
 
 /// high + low, |low| at most half a unit in the last place of high, with at most `slack` lost so far.
 #[derive(Debug, Clone, Copy, Default)]
@@ -11,7 +11,7 @@ pub(crate) struct Precise {
     slack: f64,
 }
 
-/// What adding two such numbers loses, as a part of their sizes.
+/// What adding two such numbers loses, relative to their sizes.
 const LOST: f64 = 1.0 / (1_u128 << 102) as f64;
 
 impl Precise {
@@ -52,7 +52,7 @@ impl Precise {
         self.high
     }
 
-    /// A number that is surely no smaller, and hardly larger.
+    /// A number that is certainly no smaller, and hardly larger.
     pub(crate) fn rounded_up(self) -> f64 {
         if self.low + self.slack > 0.0 { (self.high + self.slack).next_up() } else { self.high }
     }

@@ -2,7 +2,7 @@
 //!
 //! Solvers break ties towards the smallest index. Where the truth is the identity, as in data whose landmarks are listed in the same
 //! order everywhere, that would make a model with no opinion look perfect; so training and evaluation solve every problem with
-//! the right nodes shuffled, and carry the answer back.
+//! the right nodes shuffled, and translate the answer back.
 
 use crate::matching::{Compatibility, EdgeTerm, Matching, Relaxed, Restrictions, Solution};
 use crate::{Error, Result};
@@ -16,7 +16,7 @@ pub struct RightOrder {
 }
 
 impl RightOrder {
-    /// An order from the seed alone: the same on every machine.
+    /// An order determined by the seed alone: the same on every machine.
     #[must_use]
     pub fn random(right_count: usize, seed: u64) -> Self {
         use rand::SeedableRng;
@@ -31,7 +31,7 @@ impl RightOrder {
         self.node_at.iter().map(|&node| node as usize)
     }
 
-    /// The same restrictions of the shuffled problem.
+    /// The same restrictions for the shuffled problem.
     pub(crate) fn shuffle_restrictions(&self, given: &Restrictions) -> Restrictions {
         let position_of = self.position_of();
         let moved = |pairs: &[[usize; 2]]| pairs.iter().map(|&[i, k]| [i, position_of[k]]).collect();
@@ -46,10 +46,10 @@ impl RightOrder {
         position_of
     }
 
-    /// Writes the problem, its right nodes in this order, over `shuffled`, whose memory is used again where it fits.
+    /// Writes the problem, with its right nodes in this order, over `shuffled`, reusing its memory where it fits.
     ///
     /// # Errors
-    /// The problem, or a part of it, has another number of right nodes.
+    /// The problem, or a part of it, has a different number of right nodes.
     pub fn shuffle_into(&self, problem: &Compatibility, shuffled: &mut Compatibility) -> Result<()> {
         self.check_count("right nodes of the problem", problem.right_count())?;
         let prices = problem.right_unmatched.as_ref().map_or(self.node_at.len(), Array1::len);
@@ -84,7 +84,7 @@ impl RightOrder {
     /// The answer in terms of the original right nodes.
     ///
     /// # Errors
-    /// The matching has another number of right nodes.
+    /// The matching has a different number of right nodes.
     pub fn carry_back(&self, matching: &Matching) -> Result<Matching> {
         self.check_count("right nodes of the matching", matching.right_count())?;
         let original = |right: Option<usize>| right.map(|position| self.node_at[position] as usize);
@@ -107,7 +107,7 @@ impl RightOrder {
     /// The same for a whole solution: its matching, dual values and shortage.
     ///
     /// # Errors
-    /// Any of these has another number of right nodes; the solution is left as it was.
+    /// One of these has a different number of right nodes; the solution is left as it was.
     pub fn carry_back_solution(&self, solution: &mut Solution) -> Result<()> {
         let matching = self.carry_back(&solution.matching)?;
         let count = self.node_at.len();

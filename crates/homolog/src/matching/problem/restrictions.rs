@@ -1,7 +1,7 @@
-//! [`Restrictions`]: what is known of a matching before it is solved for. A **seed** (i, k) is in every matching; a **forbidden** pair is
+//! [`Restrictions`]: what is known about a matching before it is solved for. A **seed** (i, k) is in every matching; a **forbidden** pair is
 //! in none.
 //!
-//! Both become forbidden cells of the problem, so that every solver honours them without knowing of them: a seed leaves row i nothing
+//! Both become forbidden cells of the problem, so every solver respects them without knowing about them: a seed leaves row i nothing
 //! but k and, one-to-one, column k nothing but i, and i may not stay unmatched. That cell is then the only one of its row and column,
 //! and every matching that matches as many nodes as it must has it.
 
@@ -38,7 +38,7 @@ impl Restrictions {
     /// Refuses what cannot hold.
     ///
     /// # Errors
-    /// A node that does not exist; a left node with two seeds, one-to-one also a right node; a seed that is forbidden.
+    /// A node that does not exist; a left node with two seeds (one-to-one: also a right node); a seed that is forbidden.
     pub fn check(&self, left_count: usize, right_count: usize, constraint: Constraint) -> Result<()> {
         for &[left, right] in self.seeds.iter().chain(&self.forbidden) {
             if left >= left_count {
@@ -80,7 +80,7 @@ impl Restrictions {
         }
     }
 
-    /// Narrows a problem to the matchings that are left.
+    /// Narrows a problem to the matchings that remain.
     ///
     /// # Errors
     /// As [`Self::check`]; a seed whose cell the problem forbids.

@@ -2,14 +2,16 @@
 //!
 //!   Σ node_ik y_ik + Σ_(k unmatched) r_k  =  Σ_k r_k + Σ (node_ik - r_k) y_ik     for one-to-one matchings
 //!
-//! From all choices of a left node that has a price itself the best is subtracted, too, so that large ones do not swallow small ones.
-//! Differences are rounded; what that can change in a matching's score is known, and a proof that it could overturn is no longer called one.
+//! For a left node that itself has a price, the best of its choices is also subtracted from all of them, so that large scores do not
+//! swallow small ones. Differences are rounded; how much that can change a matching's score is known, and a proof that it could overturn is
+//! no longer called one.
 
 use super::{Compatibility, Matching, Precise, Solution, Status};
 use crate::Result;
 use std::borrow::Cow;
 
-/// A proof stands if rounding changes scores by no more than this part of what the answer falls short of everyone's best, and the prices.
+/// A proof stands if rounding changes scores by no more than this fraction of the prices plus what the answer falls short of everyone's
+/// best.
 const NEGLIGIBLE: f64 = 1e-12;
 
 /// A problem without prices of right nodes, and what it takes to carry its answer back.
@@ -34,7 +36,7 @@ impl<'a> FoldedPrices<'a> {
         let mut constant: Precise = prices.iter().map(|&price| Precise::new(price)).sum();
         let mut rounding = 0.0;
         for (i, mut row) in folded.node.rows_mut().into_iter().enumerate() {
-            // A node that must be matched counts nothing if it is left over: that choice could not be shifted.
+            // A node that must be matched scores 0 if it is left over: that choice could not be shifted.
             let own = problem.unmatched_score(i);
             let top = row.iter().zip(prices).map(|(score, price)| score - price).fold(own, f64::max);
             let shift = if own > f64::NEG_INFINITY { top } else { 0.0 };
@@ -61,12 +63,12 @@ impl<'a> FoldedPrices<'a> {
         matches!(self.problem, Cow::Borrowed(_))
     }
 
-    /// A score of the folded problem as one of the problem that was given.
+    /// A score of the folded problem as a score of the given problem.
     pub(crate) fn unfolded(&self, score: f64) -> f64 {
         if self.is_plain() { score } else { self.constant.plus(Precise::new(score)).value() }
     }
 
-    /// A bound on the folded scores as one on those that were given.
+    /// A bound on the folded scores as a bound on the given ones.
     pub(crate) fn unfolded_bound(&self, bound: f64) -> f64 {
         if self.is_plain() || !bound.is_finite() {
             return bound;
@@ -74,7 +76,7 @@ impl<'a> FoldedPrices<'a> {
         self.constant.plus(Precise::new(bound)).plus(Precise::new(2.0 * self.rounding)).rounded_up()
     }
 
-    /// Turns the answer to the folded problem into one to the problem that was given.
+    /// Turns the answer to the folded problem into one to the given problem.
     pub(crate) fn carry_back(&self, given: &Compatibility, mut solution: Solution) -> Result<Solution> {
         if self.is_plain() {
             return Ok(solution);
@@ -88,7 +90,7 @@ impl<'a> FoldedPrices<'a> {
         Ok(solution)
     }
 
-    /// Whether a matching proven best for the folded scores is for the given ones.
+    /// Whether a matching proven best for the folded scores is also best for the given ones.
     pub(crate) fn keeps_proof(&self, matching: &Matching) -> bool {
         let problem = &self.problem;
         let mut size = self.price_size;

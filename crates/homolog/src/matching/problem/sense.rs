@@ -1,4 +1,4 @@
-//! [`Sense`]: costs or scores. Everything inside is maximised; what comes from outside says which it is.
+//! [`Sense`]: costs or scores. Everything inside is maximised; data from outside says which it is.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +14,7 @@ pub enum Sense {
 }
 
 impl Sense {
-    /// What stands for a forbidden pair.
+    /// The value that stands for a forbidden pair.
     #[must_use]
     pub fn forbidden(self) -> f64 {
         match self {
@@ -23,7 +23,7 @@ impl Sense {
         }
     }
 
-    /// A value of the problem's own sense from a score, and the other way round.
+    /// Turns a score into a value in this sense, or the other way round.
     #[must_use]
     pub fn turn(self, value: f64) -> f64 {
         match self {

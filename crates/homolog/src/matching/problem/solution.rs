@@ -13,13 +13,13 @@ pub struct Solution {
     pub score: f64,
     /// No feasible matching scores more than this; plus infinity where the solver proves nothing.
     pub bound: f64,
-    /// Whether that is a proof.
+    /// Whether the matching is proven optimal.
     pub status: Status,
     /// How many steps it took; what a step is depends on the solver.
     pub iterations: usize,
     /// Dual values that prove a linear answer optimal (see [`verify`](super::verify)); `None` from other solvers.
     pub certificate: Option<Certificate>,
-    /// Why fewer left nodes are matched than there could be without forbidden pairs; `None` where that is not so.
+    /// Why fewer left nodes are matched than there could be without forbidden pairs; `None` if that is not the case.
     pub shortage: Option<Shortage>,
 }
 
@@ -30,26 +30,26 @@ pub struct Solution {
 pub enum Status {
     /// Proven: no feasible matching scores more, and bound and score agree.
     ///
-    /// Exactly: no feasible matching's score, added up without rounding, exceeds this one's by more than a tolerance τ. To find τ,
+    /// Precisely: no feasible matching's score, added up without rounding, exceeds this one's by more than a tolerance τ. To find τ,
     /// subtract from all scores of a left node (its price of staying unmatched included) the largest of them, which changes no
     /// comparison of matchings; where left nodes compete for too few right nodes, the same with the right nodes they fill. Then
     ///
-    /// * linear assignment: τ = 1e-9 · the sum of what the answer's scores now fall short of 0. If every left node has its best, 0.
-    /// * [`Exact`](crate::matching::Exact): τ = 1e-12 · the largest of: what the answer scores now; an edge score; a node score that
+    /// * linear assignment: τ = 1e-9 · the sum of what the answer's scores now fall short of 0, which is 0 if every left node has its best.
+    /// * [`Exact`](crate::matching::Exact): τ = 1e-12 · the largest of: what the answer now scores; an edge score; a node score that
     ///   a best matching could still use. If all scores are whole numbers and τ is below 1, there is nothing better at all.
     /// * [`BruteForce`](crate::matching::BruteForce): the rounding of the scores it adds up.
     ///
-    /// With prices of right nodes, the node scores meant are those minus the right node's price, rounded. Where rounding could hide
+    /// With prices of right nodes, "node scores" means the scores minus the right node's price, rounded. Where rounding could hide
     /// more than τ the status is not `Optimal`. Scores so large that sums overflow are refused as [`Error::Overflow`](crate::Error::Overflow).
     Optimal,
-    /// Ran to its end, which for this solver is not a proof.
+    /// Ran to completion, which for this solver is not a proof.
     Converged,
-    /// Stopped by a limit or by the caller; matching and bound are valid all the same.
+    /// Stopped by a limit or by the caller; matching and bound are still valid.
     Limit,
 }
 
 /// Dual values of a linear problem: left_i + right_k >= node_ik wherever the pair counts, with equality on matched pairs.
-/// [`verify`](super::verify) has the exact conditions and why they prove the answer.
+/// [`verify`](super::verify) gives the exact conditions and says why they prove the answer.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Certificate {
@@ -57,11 +57,11 @@ pub struct Certificate {
     pub left: Vec<f64>,
     /// One value per right node.
     pub right: Vec<f64>,
-    /// Where not every left node can be matched: the left nodes that compete, and all the right nodes they may go to.
+    /// Where not every left node can be matched: the left nodes that compete, and every right node they may go to.
     pub crowd: Option<Shortage>,
 }
 
-/// Left nodes that together may go to fewer right nodes than they are (Hall's condition fails).
+/// Left nodes that together may go to fewer right nodes than there are of them (Hall's condition fails).
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Shortage {
@@ -72,7 +72,7 @@ pub struct Shortage {
 }
 
 impl Certificate {
-    /// Dual values, and the crowd where there is one.
+    /// Dual values, and the crowd if there is one.
     #[must_use]
     pub fn new(left: Vec<f64>, right: Vec<f64>, crowd: Option<Shortage>) -> Self {
         Self { left, right, crowd }

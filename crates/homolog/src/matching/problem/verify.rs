@@ -1,32 +1,32 @@
-//! A proof of optimality that does not trust the solver: from dual values alone, an upper bound on every feasible matching.
+//! A proof of optimality that does not rely on the solver: from dual values alone, an upper bound on every feasible matching.
 //!
-//! Without a crowd, for any right values r >= 0 and any matching y that matches all left nodes that must be,
+//! Without a crowd, for any right values r >= 0 and any matching y that matches all left nodes that must be matched,
 //!
 //!   score(y) <= Σ_i max(unmatched_i, max_k (node_ik - r_k)) + Σ_k r_k
 //!
 //! because each left node's contribution is at most its term and each right node pays back its r at most once. At the optimum the
 //! two sides agree. Only the right values are read; the left ones are recomputed, so wrong duals give a weak bound, never a
-//! false one. That every feasible matching matches all of them is shown by the matching at hand.
+//! false one. The given matching itself shows that every feasible matching matches all of them.
 //!
-//! With a crowd (left nodes L that all must be matched, may go only to right nodes R, and |L| > |R|) and a matching that fills all
-//! of R from L and matches every other left node that must be: every largest matching does the same, so the problem splits. Inside
+//! With a crowd (left nodes L that all must be matched and may go only to right nodes R, with |L| > |R|) and a matching that fills all
+//! of R from L and matches every other left node that must be matched: every largest matching does the same, so the problem splits. Inside
 //! the crowd it is the right nodes that must be matched, and with left values l >= 0 the bound is
-//! Σ_(k in R) max_(i in L) (node_ik - l_i) + Σ_(i in L) l_i. Outside it is as above, right nodes R excluded. Where right nodes can be
-//! shared only left nodes that may go nowhere are a crowd: R is empty.
+//! Σ_(k in R) max_(i in L) (node_ik - l_i) + Σ_(i in L) l_i. Outside it is as above, without the right nodes R. Where right nodes can be
+//! shared, only left nodes that may go nowhere form a crowd: R is empty.
 //!
 //! Prices of right nodes count as in the problem: node_ik - price_k stands for node_ik, and Σ_k price_k is added. All sums and differences
-//! are carried in twice the digits and the result is rounded up, so no rounding makes the bound false.
+//! are carried with twice the digits and the result is rounded up, so rounding never makes the bound false.
 
 use super::Precise;
 use crate::matching::{Certificate, Compatibility, Constraint, Matching};
 use crate::{Error, Result};
 
 /// An upper bound on the score of every feasible matching of a linear problem, from a certificate. The matching is optimal to
-/// within `bound - score(matching)`: zero but for rounding if the certificate is any good.
+/// within `bound - score(matching)`, which is zero up to rounding if the certificate is any good.
 ///
 /// # Errors
-/// The problem is not linear; sizes disagree; the certificate is not of finite numbers; the crowd is not one, or the matching does
-/// not show that every left node that is left over has to be.
+/// The problem is not linear; sizes disagree; the certificate has numbers that are not finite; the crowd is not one, or the matching
+/// does not show that every left node it leaves over has to be left over.
 ///
 /// ```
 /// use homolog::matching::{Compatibility, Linear, Matcher, Workspace, verify};
@@ -80,7 +80,7 @@ fn bound(problem: &Compatibility, certificate: &Certificate, in_crowd: &[bool], 
     let (n, m) = problem.node.dim();
     let many = problem.constraint == Constraint::ManyToOne;
     let price = |k: usize| problem.right_unmatched.as_ref().map_or(0.0, |prices| prices[k]);
-    // node_ik - price_k - dual; forbidden pairs have none.
+    // node_ik - price_k - dual; none for forbidden pairs.
     let gain = |i: usize, k: usize, dual: f64| {
         let score = problem.node[[i, k]];
         (score > f64::NEG_INFINITY).then(|| Precise::difference(score, price(k)).minus(Precise::new(dual.max(0.0))))
@@ -111,7 +111,7 @@ fn bound(problem: &Compatibility, certificate: &Certificate, in_crowd: &[bool], 
     Ok(bound)
 }
 
-/// Shows that every largest matching fills the crowd's right nodes from its left nodes and matches all other nodes that must be.
+/// Shows that every largest matching fills the crowd's right nodes from its left nodes and matches all other nodes that must be matched.
 fn check_crowd(problem: &Compatibility, matching: &Matching, in_crowd: &[bool], crowded: &[bool]) -> Result<()> {
     let bad = |reason| Err(Error::BadCertificate { reason });
     if problem.constraint == Constraint::ManyToOne && crowded.contains(&true) {

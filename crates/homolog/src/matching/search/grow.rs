@@ -1,16 +1,16 @@
-//! A matching grown from the best pairs of edges: the start that edge scores ask for where node scores say nothing.
+//! A matching grown from the best pairs of edges: a good start where node scores say nothing and edge scores decide.
 //!
-//! A single pair of nodes shares no edge with anything, so that where only edges score, and staying unmatched is free, no change of one node
-//! improves the empty matching. Two pairs do: growth begins with the pair of edges that adds most, and then takes, again and again, the pair of
-//! nodes next to what is there that adds most, until none adds anything; then the next best pair of edges that is still free begins again.
+//! A single pair of nodes shares no edge with anything, so where only edges score, and staying unmatched is free, no change of one node
+//! improves the empty matching. Two pairs can: growth begins with the pair of edges that adds most, then keeps taking the adjacent pair of
+//! nodes that adds most, until none adds anything; then it begins again with the next best pair of edges that is still free.
 //!
-//! Cost: all pairs of edges are looked at once, |E| |E'|; each step looks at the neighbours of the pair taken, deg · m.
+//! Cost: every pair of edges is examined once, |E| |E'|; each step examines the neighbours of the pair taken, deg · m.
 
 use crate::matching::{Constraint, EdgeTerm, Workspace};
 use ndarray::Array2;
 
-/// What growth needs of a problem: `gain` of each pair beside staying unmatched, minus infinity where it is impossible, in units in which
-/// edges count `weight`.
+/// What growth needs to know about a problem: `gain` of each pair over staying unmatched, minus infinity where it is impossible, in
+/// units in which edges count `weight`.
 pub(in crate::matching) struct Growth<'a> {
     pub(in crate::matching) gain: &'a Array2<f64>,
     pub(in crate::matching) edge: &'a EdgeTerm,
@@ -56,7 +56,7 @@ struct Seed {
     worth: f64,
 }
 
-/// For each left edge the right edge that makes most of it, best first.
+/// For each left edge the right edge that makes the most of it, best first.
 fn seeds(growth: &Growth<'_>, work: &Workspace) -> Vec<Seed> {
     let Growth { gain, edge, weight, constraint } = *growth;
     let (left, right) = (edge.left_edges(), edge.right_edges());
@@ -91,13 +91,13 @@ fn seeds(growth: &Growth<'_>, work: &Workspace) -> Vec<Seed> {
 
 struct Grown<'a> {
     growth: &'a Growth<'a>,
-    /// What each pair adds to what has grown.
+    /// What each pair adds to what has grown so far.
     value: Array2<f64>,
     right_of: Vec<Option<usize>>,
     taken: Vec<bool>,
-    /// Left nodes next to what has grown, in order.
+    /// Left nodes adjacent to what has grown, in order.
     frontier: Vec<usize>,
-    /// For those, the free right node that adds most and what it adds, if any adds something.
+    /// For those, the free right node that adds most and how much, if any adds something.
     best_of: Vec<Option<(usize, f64)>>,
 }
 
@@ -137,7 +137,7 @@ impl Grown<'_> {
         best
     }
 
-    /// The pair next to what has grown that adds most, if any adds something.
+    /// The adjacent pair that adds most to what has grown, if any adds something.
     fn best_next(&self) -> Option<(usize, usize)> {
         let mut best: Option<((usize, usize), f64)> = None;
         for &i in &self.frontier {

@@ -3,10 +3,10 @@
 //! Left nodes are taken in turn, and each makes the best of its changes that raises the total score:
 //!
 //! * it moves to a free right node, or becomes unmatched where that has a price;
-//! * it takes the right node of another, which gets its old one (swap), the best free one (relocation), or stays unmatched.
+//! * it takes another node's right node, and the other gets its old one (swap), gets the best free one (relocation), or stays unmatched.
 //!
 //! Changes never reduce the number of matched nodes that must be matched. Differences are exact (`moves`). A round over all
-//! nodes costs n·m; after the first rounds only nodes near the last changes are looked at.
+//! nodes costs n·m; after the first rounds only nodes near the last changes are examined.
 //!
 //! A kick moves a few random nodes in a circle; if the local search from there ends lower than before, it is undone.
 
@@ -37,7 +37,7 @@ pub(crate) struct Kicks {
     pub(crate) seed: u64,
 }
 
-/// The matching or a better one. The same if it is interrupted at once.
+/// The matching, or a better one. Returns the same one if it is interrupted at once.
 pub(crate) fn polish(
     problem: &Compatibility,
     edge: &EdgeTerm,
@@ -55,7 +55,7 @@ pub(crate) fn polish(
     }
     search.settle_all(work);
     let improved = Matching::new(search.right_of, problem.right_count(), problem.constraint)?;
-    // Rounding may have made a gain of nothing.
+    // The gain may be nothing but rounding.
     Ok(if problem.score(&improved)? > problem.score(matching)? { improved } else { matching.clone() })
 }
 
@@ -76,7 +76,7 @@ impl Search<'_> {
         true
     }
 
-    /// Hands the places of a few random matched nodes round in a circle, one of them for a free place where there is one.
+    /// Rotates the places of a few random matched nodes, using a free place for one of them where there is one.
     fn kick(&mut self, random: &mut ChaCha8Rng) -> bool {
         let mut nodes: Vec<usize> = (0..self.right_of.len()).filter(|&i| self.right_of[i].is_some()).collect();
         if nodes.len() < 2 {
@@ -94,7 +94,7 @@ impl Search<'_> {
         if self.left_of[chosen].is_none() || self.problem.constraint == Constraint::ManyToOne {
             places[0] = Some(chosen);
         }
-        // Where the circle meets a forbidden pair there is no kick this time.
+        // If the rotation meets a forbidden pair, there is no kick this time.
         let allowed = nodes.iter().zip(&places).all(|(&i, &place)| self.at(i, place) > f64::NEG_INFINITY);
         if allowed {
             self.place_all(&nodes, |at| places[at]);
@@ -102,7 +102,7 @@ impl Search<'_> {
         true
     }
 
-    /// Takes all of the nodes away, then puts each where it belongs, by its position in the list.
+    /// Removes all of the nodes, then puts each where it belongs, by its position in the list.
     fn place_all(&mut self, nodes: &[usize], to: impl Fn(usize) -> Option<usize>) {
         for &i in nodes {
             self.place(i, None);
@@ -181,7 +181,7 @@ mod tests {
         });
     }
 
-    /// All valid matchings that one node's move or two nodes' swap makes, with their scores.
+    /// All valid matchings that result from one node's move or a swap of two, with their scores.
     fn neighbours(problem: &Compatibility, matching: &Matching) -> Vec<(Matching, f64)> {
         let (n, m) = problem.node.dim();
         let map = matching.left_to_right();

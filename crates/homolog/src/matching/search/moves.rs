@@ -1,28 +1,28 @@
-//! The steps of local search: which small change of a matching raises its score most, and making it. `polish` in `mod` has the whole.
+//! The steps of local search: which small change of a matching raises its score most, and making it. `polish` in `mod` is the whole search.
 //!
 //! With the marginal value of every pair, v_ik = node_ik + Σ_(j matched to l) [d(ij, kl) + d(ji, lk)], kept up to date, moving node i
-//! from a to k is worth v_ik - v_ia; when two nodes change place at once, a correction is needed only where they are neighbours.
+//! from a to k is worth v_ik - v_ia; when two nodes change places at once, a correction is needed only where they are neighbours.
 //! Looking for the best change of a node costs m, making it deg·deg'.
 //!
 //! Where all nodes on both sides are matched and stay so, every change is a swap: i takes k, whose node j takes i's old place a, worth
-//! v_ik - v_ia + v_ja - v_jk. With v also turned, v_ja stands in a row, and that is five times as quick for thousands of nodes.
+//! v_ik - v_ia + v_ja - v_jk. With v also stored transposed, v_ja is in a row, which is five times as fast for thousands of nodes.
 
 use crate::matching::{Compatibility, Constraint, EdgeTerm, Matching, Workspace};
 use ndarray::Array2;
 
-/// Enough for any matching seen to settle; a stop for those that rounding would keep busy.
+/// Enough for any matching seen to settle; a limit for those that rounding would keep busy.
 const MAX_ROUNDS: usize = 100;
 
-/// A gain has to be this large beside the values it is a difference of: above rounding errors, below all else.
+/// A gain has to be at least this large relative to the values it is a difference of: above rounding errors, below anything else.
 pub(super) const RELATIVE_GAIN: f64 = 1e-11;
 
-/// The table of right edges is made for up to this many right nodes per left node.
+/// The table of right edges is built for up to this many right nodes per left node.
 const TABLE_SHARE: usize = 16;
 
 /// Stands for a right edge that does not exist. Edges are far fewer than this.
 const NO_EDGE: u32 = u32::MAX;
 
-/// Node `mover` goes to `to`; `other`, if any, makes place and goes to its own new right node. `None` is unmatched.
+/// Node `mover` goes to `to`; `other`, if any, makes room and goes to its own new right node. `None` is unmatched.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Change {
     gain: f64,
@@ -106,7 +106,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Gives active nodes their turns until none is left.
+    /// Gives active nodes their turn until none are left.
     pub(super) fn settle(&mut self, work: &Workspace) {
         for _ in 0..MAX_ROUNDS {
             if work.interrupted() || !self.active.contains(&true) {
@@ -139,7 +139,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The marginal value of where a node is or would be; a node that must be matched and is not counts nothing.
+    /// The marginal value of where a node is or would be; 0 for a node that must be matched and is not.
     pub(super) fn at(&self, i: usize, place: Option<usize>) -> f64 {
         match place {
             Some(k) => self.value[[i, k]],
@@ -195,7 +195,7 @@ impl<'a> Search<'a> {
                 }
             }
         }
-        // What neighbours are worth to each other changes, too.
+        // What neighbours are worth to each other changes as well.
         for j in self.edge.left_edges().neighbours(i) {
             let Some(k) = self.right_of[j] else { continue };
             let there = self.value[[i, k]];
@@ -207,7 +207,7 @@ impl<'a> Search<'a> {
         (best.gain > 0.0).then_some(best)
     }
 
-    /// The mover takes k from j, which goes to the mover's old place, to its best free one, or nowhere.
+    /// The mover takes k from j, which goes to the mover's old place, to its best free place, or nowhere.
     fn consider_taking(&self, best: &mut Change, gain: f64, size: f64, k: usize, j: usize) {
         let old = self.right_of[best.mover];
         let before = self.value[[j, k]];
@@ -227,7 +227,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The part of the difference that two neighbours make together: the mover goes from `old` to k while j goes from k to `place`.
+    /// The part of the difference that two neighbours make together when the mover goes from `old` to k while j goes from k to `place`.
     fn correction(&self, j: usize, old: Option<usize>, k: usize, place: Option<usize>) -> f64 {
         if self.near[j] == [None; 2] {
             return 0.0;
@@ -271,7 +271,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Puts a node somewhere else and keeps values and total up to date. An unmatched node keeps the total right in between.
+    /// Puts a node somewhere else and keeps values and total up to date. In between, an unmatched node keeps the total right.
     pub(super) fn place(&mut self, i: usize, to: Option<usize>) {
         self.total += self.at(i, to) - self.at(i, self.right_of[i]);
         if let Some(old) = self.right_of[i] {
@@ -293,7 +293,7 @@ impl<'a> Search<'a> {
 }
 
 impl Search<'_> {
-    /// Takes over what node i at k changes.
+    /// Updates the transposed values for what node i at k changes.
     fn keep_turned(&mut self, i: usize, k: usize) {
         let Some(Swaps { turned, own }) = &mut self.swaps else { return };
         let (left, right) = (self.edge.left_edges(), self.edge.right_edges());

@@ -1,10 +1,10 @@
-//! Robust tabu search (Taillard 1991) over matchings, with restarts: always the best change that does not go back to a place left a short
-//! while ago, downhill too; a place not used for very long is forced; where nothing better comes for long, the best matching is shaken.
+//! Robust tabu search (Taillard 1991) over matchings, with restarts: it always makes the best change that does not return to a place left
+//! a short while ago, even downhill; a place not used for very long is forced; if nothing better turns up for long, the best is shaken.
 //!
 //! A change sends a node to a free right node, or leaves it unmatched where it may be, or lets two nodes swap. With the value of every
 //! pair given all other nodes, v (`terms`), kept up to date, a change of one node is worth v(new) - v(old) and a swap needs a
-//! correction only between neighbours. A step looks at all changes, n²/2 swaps and n moves to each free right node, and costs as much again to
-//! make where graphs are dense, deg·deg' where they are not.
+//! correction only between neighbours. A step examines all changes, n²/2 swaps and n moves to each free right node, and making the change
+//! costs as much again on dense graphs, deg·deg' on others.
 
 use super::Growth;
 use super::terms::{NONE, Terms};
@@ -13,28 +13,28 @@ use ndarray::Array2;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// A pair not used for this many steps, times n m, is forced; Taillard's advice is 2 to 5.
+/// A pair not used for this many steps, times n m, is forced; Taillard recommends 2 to 5.
 const FORGOTTEN: usize = 5;
-/// The share of the nodes that are shuffled at a restart, in turns.
+/// The share of the nodes that are shuffled at successive restarts.
 const SHAKES: [f64; 3] = [0.25, 0.5, 1.0];
-/// A score has to be better by this part to count, above rounding errors.
+/// A score has to be better by this fraction to count, above rounding errors.
 const RELATIVE_GAIN: f64 = 1e-12;
 
 pub(in crate::matching) struct Tabu<'a> {
     gain: &'a Array2<f64>,
     terms: Terms<'a>,
     many_to_one: bool,
-    /// Nodes that may stay unmatched by their own choice.
+    /// Nodes that may choose to stay unmatched.
     may_rest: Vec<bool>,
     /// v.
     value: Array2<f64>,
-    /// The matching, and the value of where each node is.
+    /// The matching, and the value of each node's place.
     right_of: Vec<usize>,
     owner: Vec<usize>,
     now: Vec<f64>,
     free: Vec<usize>,
     score: f64,
-    /// A pair is closed before this step; the last column is staying unmatched.
+    /// A pair is closed until this step; the last column is staying unmatched.
     closed: Array2<usize>,
     step: usize,
     random: ChaCha8Rng,
@@ -46,7 +46,7 @@ pub(in crate::matching) struct Tabu<'a> {
     best_score: f64,
 }
 
-/// `row` goes to `to`; `other`, where there is one, gets what `row` had.
+/// `row` goes to `to`; `other`, if there is one, gets what `row` had.
 #[derive(Clone, Copy)]
 struct Change {
     gain: f64,
@@ -55,18 +55,18 @@ struct Change {
     other: usize,
 }
 
-/// The best changes of a kind seen so far.
+/// The best changes of each kind seen so far.
 #[derive(Default)]
 struct Candidates {
-    /// Long not used: comes first.
+    /// Unused for long: comes first.
     forced: Option<Change>,
     open: Option<Change>,
-    /// Closed, the one to open next: for when there is nothing else.
+    /// Of the closed ones, the next to open: for when there is nothing else.
     oldest: Option<(usize, Change)>,
 }
 
 impl<'a> Tabu<'a> {
-    /// Begins with nobody matched: `jump` comes next. `may_rest`: who may stay unmatched by its own choice.
+    /// Begins with nothing matched: `jump` comes next. `may_rest`: which nodes may choose to stay unmatched.
     pub(in crate::matching) fn new(growth: &Growth<'a>, may_rest: Vec<bool>, seed: u64) -> Self {
         let (n, m) = growth.gain.dim();
         // Never used, in some order.
@@ -103,7 +103,7 @@ impl<'a> Tabu<'a> {
         self.step - self.recent_step
     }
 
-    /// Goes on from a feasible matching.
+    /// Continues from a feasible matching.
     pub(in crate::matching) fn jump(&mut self, rights: &[Option<usize>]) {
         let places: Vec<usize> = rights.iter().map(|right| right.unwrap_or(NONE)).collect();
         self.take_up(&places);
@@ -120,7 +120,7 @@ impl<'a> Tabu<'a> {
         self.note_best();
     }
 
-    /// Values and score added up afresh: those kept up to date gather rounding errors.
+    /// Recomputes values and score: those kept up to date accumulate rounding errors.
     fn refresh(&mut self) {
         self.value.assign(self.gain);
         for (i, &k) in self.right_of.iter().enumerate().filter(|&(_, &k)| k != NONE) {
@@ -139,7 +139,7 @@ impl<'a> Tabu<'a> {
 
     /// Makes up to `steps` changes; stops early when told to.
     pub(in crate::matching) fn run(&mut self, steps: usize, mut stop: impl FnMut() -> bool) {
-        // A look at the clock costs as much as a look at a hundred changes.
+        // Checking the clock costs as much as examining a hundred changes.
         let at_once = (1 << 14) / self.value.len().max(1) + 1;
         for at in 0..steps {
             if at % at_once == 0 && stop() {
@@ -154,7 +154,7 @@ impl<'a> Tabu<'a> {
         }
     }
 
-    /// Makes changes until nothing better has come for `patience` steps, at most `most` of them; how many.
+    /// Makes changes until nothing better has come for `patience` steps, at most `most` of them; returns how many.
     pub(in crate::matching) fn search(
         &mut self,
         patience: usize,
@@ -172,7 +172,7 @@ impl<'a> Tabu<'a> {
         self.step - start
     }
 
-    /// Shakes the best matching and goes on from there.
+    /// Shakes the best matching and continues from there.
     pub(in crate::matching) fn restart(&mut self) {
         let mut places = self.best.clone();
         let share = SHAKES[self.restarts % SHAKES.len()];
@@ -184,7 +184,7 @@ impl<'a> Tabu<'a> {
             let (i, j) = (self.random.random_range(0..n), self.random.random_range(0..n));
             let (k, l) = (places[i], places[j]);
             let is_open = |i: usize, k: usize| k == NONE || self.gain[[i, k]] > f64::NEG_INFINITY;
-            // Who is matched at all may only change where nobody has to be.
+            // Which nodes are matched may only change among those that need not be.
             if is_open(i, l) && is_open(j, k) && (self.may_rest[i] == self.may_rest[j] || (k != NONE && l != NONE)) {
                 places.swap(i, j);
             }
@@ -239,7 +239,7 @@ impl<'a> Tabu<'a> {
             if a == b {
                 continue;
             }
-            // Nobody that must be matched is left over for one that need not be.
+            // No node that must be matched is left over for one that need not be.
             let (i_must, j_must) = (!self.may_rest[i], !self.may_rest[j]);
             if (a == NONE && j_must && !i_must) || (b == NONE && i_must && !j_must) {
                 continue;
@@ -249,7 +249,7 @@ impl<'a> Tabu<'a> {
             if there == f64::NEG_INFINITY || back == f64::NEG_INFINITY {
                 continue;
             }
-            // Each one's value counts the other where it is now: the old term was taken off twice, the new one never added.
+            // Each value counts the other node where it is now: the old term was subtracted twice, the new one never added.
             let correction = if a == NONE || b == NONE { 0.0 } else { self.terms.crossed(i, j, a, b) };
             let gain = there - self.now[i] + back - self.now[j] + correction;
             let closed = [self.closed[[i, column(b)]], self.closed[[j, column(a)]]];
@@ -317,7 +317,7 @@ impl<'a> Tabu<'a> {
         }
     }
 
-    /// How long a place stays closed: mostly short, now and then as long as 8 n (Taillard's later choice: a cube of a random number).
+    /// How long a place stays closed: mostly short, now and then as long as 8 n (Taillard's later choice: the cube of a random number).
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a small count")]
     fn tenure(&mut self) -> usize {
         let part = self.random.random::<f64>();

@@ -1,4 +1,4 @@
-//! [`TabuSearch`]: robust tabu search with restarts (`tabu`) as a matcher: the strongest heuristic where graphs are dense, as in the
+//! [`TabuSearch`]: robust tabu search with restarts (`tabu`) as a matcher. The strongest heuristic where graphs are dense, as in the
 //! quadratic assignment problem, and where node scores say little.
 
 use super::Growth;
@@ -14,16 +14,16 @@ use serde::{Deserialize, Serialize};
 pub struct TabuSearch {
     /// How often to shake the best matching and search again.
     pub restarts: usize,
-    /// Steps without a better matching, times the number of left nodes, after which to do so.
+    /// Do so after this many steps without a better matching, times the number of left nodes.
     pub patience: usize,
-    /// The most changes to look at in all; a step looks at about n²/2 of them.
+    /// The most changes to examine in total; a step examines about n²/2 of them.
     pub max_looks: u64,
     /// Seed of the random choices.
     pub seed: u64,
 }
 
 impl Default for TabuSearch {
-    /// About a tenth of a second at 30 nodes, dense; a few seconds where the limit of looks ends it.
+    /// About a tenth of a second for 30 nodes, dense; a few seconds where `max_looks` ends it.
     fn default() -> Self {
         Self { restarts: 5, patience: 200, max_looks: 1 << 31, seed: 0 }
     }

@@ -2,8 +2,8 @@
 //!
 //!   v_ik = gain_ik + weight · Σ_(j matched to l) [d(ij, kl) + d(ji, lk)].
 //!
-//! Where most pairs of nodes have an edge on both sides and d is a sum of a few products a_t(ij) b_t(kl), both graphs are held as full tables:
-//! a swap of r and s, at a and b, then adds the outer product of a_t(r·) - a_t(s·) and b_t(b·) - b_t(a·), n m multiplications in the
+//! Where most pairs of nodes have an edge on both sides and d is a sum of a few products a_t(ij) b_t(kl), both graphs are stored as full
+//! tables: a swap of r and s, at a and b, then adds the outer product of a_t(r·) - a_t(s·) and b_t(b·) - b_t(a·), n m multiplications in the
 //! processor's vector instructions. Otherwise only neighbours are touched, deg·deg'.
 
 use super::Growth;
@@ -13,11 +13,11 @@ use ndarray::Array2;
 /// "Nowhere", "nobody", "no edge".
 pub(super) const NONE: usize = usize::MAX;
 
-/// Full tables are made where at least this share of all pairs of edges exists.
+/// Full tables are built if at least this share of all pairs of edges exists.
 const DENSE: f64 = 0.25;
-/// And for at most so many products.
+/// And for at most this many products.
 const MOST_FACTORS: usize = 4;
-/// Edges are found by a table up to this many pairs of nodes on a side; beyond, by search.
+/// Edges are looked up in a table up to this many pairs of nodes on a side; beyond that, by search.
 const MOST_PAIRS: usize = 1 << 24;
 
 pub(super) enum Terms<'a> {
@@ -37,7 +37,7 @@ pub(super) struct Dense {
 pub(super) struct Sparse<'a> {
     edge: &'a EdgeTerm,
     weight: f64,
-    /// The edge from i to j at i n + j; empty where that would be too large a table.
+    /// The edge from i to j at i n + j; empty where the table would be too large.
     left_edge: Vec<u32>,
     right_edge: Vec<u32>,
 }
@@ -79,7 +79,7 @@ impl<'a> Terms<'a> {
         }
     }
 
-    /// Keeps the values up to date when a node changes its place; `NONE` is no place.
+    /// Keeps the values up to date when a node changes place; `NONE` is no place.
     pub(super) fn place(&mut self, value: &mut Array2<f64>, i: usize, from: usize, to: usize) {
         match self {
             Self::Dense(dense) => dense.add(value, [i, NONE], [to, from]),

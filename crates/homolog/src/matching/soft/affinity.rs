@@ -1,12 +1,12 @@
-//! The problem as a symmetric table of non-negative affinities between candidate pairs, which the spectral methods and random walks
-//! ask for. It is never formed: only its products with vectors are.
+//! The problem as a symmetric table of non-negative affinities between candidate pairs, as the spectral methods and random walks
+//! require. It is never formed: only its products with vectors are.
 //!
-//! A candidate is an allowed pair (i, k), or node i staying unmatched where it can. With gains as in `relaxation`,
+//! A candidate is an allowed pair (i, k), or node i staying unmatched where it can. With gains as in `problem`,
 //!
 //!   M_(ik)(ik) = gain_ik - least gain of row i,    M_(ik)(jl) = ½ [d(ij, kl) + d(ji, lk)] + lift   for i ≠ j and k ≠ l,
 //!
-//! lift being 0, or minus the smallest d where that is negative. Each left node takes exactly one of its candidates, so that taking
-//! a number off a row changes all matchings' scores alike; the lift adds the same to all matchings of the same size.
+//! where lift is 0, or minus the smallest d if that is negative. Each left node takes exactly one of its candidates, so subtracting
+//! a number from a row changes the scores of all matchings alike; the lift adds the same to all matchings of the same size.
 
 use super::problem::SoftProblem;
 use super::sinkhorn::Soft;
@@ -63,7 +63,7 @@ impl Affinity {
     }
 }
 
-/// Divides a vector by its largest entry, and answers with that; leaves a zero vector alone.
+/// Divides a vector by its largest entry and returns that entry; leaves a zero vector alone.
 pub(super) fn divide_by_largest(x: &mut Soft) -> f64 {
     let largest = x.pair.iter().chain(&x.rest).copied().fold(0.0, f64::max);
     if largest > 0.0 {

@@ -3,11 +3,11 @@
 //! A left edge that resembles every right edge says little, yet it counts as much as one that resembles a single right edge. The
 //! normalisation evens that out: the scores d(e, f) of each left edge e over all right edges f are divided by their sum, then those of
 //! each right edge over all left edges, and so on until nothing changes. Only pairs of existing edges take part; with d factored,
-//! multipliers r_e and c_f of the factors do it, in T (|E| + |E'|) numbers. With |E| ≠ |E'| the right sums are |E| / |E'|.
-//! Node scores are treated alike: exp(gain in units of its spread), rows and columns normalised; staying unmatched counts 0.
+//! multipliers r_e and c_f of the factors are enough, T (|E| + |E'|) numbers. With |E| ≠ |E'| the right sums are |E| / |E'|.
+//! Node scores are treated the same way: exp(gain in units of its spread), rows and columns normalised; staying unmatched counts 0.
 //!
-//! Only the search sees normalised scores; score, bound and local search are those of the problem given. The normalisation needs
-//! d >= 0: where some d is negative, all existing pairs are raised alike for the search.
+//! Only the search sees normalised scores; score, bound and local search are those of the given problem. The normalisation needs
+//! d >= 0: if some d is negative, all existing pairs are raised equally for the search.
 
 use super::graduated_assignment::{GraduatedAssignment, node_spread};
 use super::problem::{Objective, SoftProblem, solve_softly};
@@ -82,7 +82,7 @@ impl Bistochastic {
         raised.rescaled(&left, &right)
     }
 
-    /// Doubly stochastic scores of pairs; staying unmatched counts nothing beside them.
+    /// Doubly stochastic scores of pairs; staying unmatched counts 0.
     fn normalise_nodes(&self, relaxed: &SoftProblem<'_>) -> Array2<f64> {
         let gain = &relaxed.objective.gain;
         let (n, m) = gain.dim();
@@ -100,7 +100,7 @@ impl Bistochastic {
     }
 }
 
-/// A sum, and the sum of the absolute values it is made of: what rounding is measured against.
+/// A sum, and the sum of the absolute values of its terms, against which rounding is measured.
 #[derive(Debug, Clone, Copy, Default)]
 struct Sum {
     value: f64,
@@ -142,10 +142,10 @@ fn sum_factored(from: ArrayView2<'_, f64>, multipliers: &[f64], to: ArrayView2<'
     }
 }
 
-/// A sum that is this small beside its terms is rounding and counts as zero.
+/// A sum this small relative to its terms is rounding and counts as zero.
 const CANCELLED: f64 = 1e-9;
 
-/// Changes the multipliers so that sums become `share`; edges without any score are left alone. The answer is the total change.
+/// Changes the multipliers so that sums become `share`; edges without any score are left alone. Returns the total change.
 fn divide(multipliers: &mut [f64], sums: &[Sum], share: f64) -> f64 {
     let mut change = 0.0;
     for (multiplier, sum) in multipliers.iter_mut().zip(sums) {

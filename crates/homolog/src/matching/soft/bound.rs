@@ -1,13 +1,13 @@
-//! A cheap upper bound on every matching's score: each left edge counted at the best it could do.
+//! A cheap upper bound on every matching's score: each left edge counts as the best it could do.
 //!
 //! Matched to k, node i gets from its edges at most  b_ik = Σ_(e leaving i) max(0, max_(f leaving k) d(e, f)),  so no matching scores
 //! more than the best linear assignment of node_ik + b_ik. Cost: |E| m for a term of one factor, else |E| |E'|, and one
-//! linear assignment. It is far from tight; a solver that proves things needs a better one.
+//! linear assignment. It is far from tight; a solver that proves optimality needs a better one.
 
 use crate::Result;
 use crate::matching::{Compatibility, EdgeTerm, Linear, Matcher, Workspace};
 
-/// The bound. A hair above the exact value, so that rounding never makes it false; plus infinity where it is out of range, or where the
+/// The bound. Slightly above the exact value, so that rounding never makes it false; plus infinity where it is out of range, or where the
 /// caller will not wait for it.
 pub(super) fn edge_bound(problem: &Compatibility, edge: &EdgeTerm, work: &mut Workspace) -> Result<f64> {
     let mut node = problem.node.clone();
@@ -26,12 +26,12 @@ pub(super) fn edge_bound(problem: &Compatibility, edge: &EdgeTerm, work: &mut Wo
     }
     let linear = Compatibility { node, edge: None, ..problem.without_edges() };
     let answer = Linear::default().solve(&linear, work)?;
-    // Each of the sums has fewer terms than this, each off by no more than the last place of the size of all.
+    // Each of the sums has fewer terms than this, each off by at most the last digit of the size of the whole.
     let terms = (problem.left_count() + edge.left_edges().len() + 8) as f64;
     Ok(answer.bound + size * terms * f64::EPSILON)
 }
 
-/// b_ik, a row at a time.
+/// b_ik, one row at a time.
 pub(super) struct EdgeWorth<'a> {
     edge: &'a EdgeTerm,
     ranges: Vec<(f64, f64)>,
@@ -72,8 +72,8 @@ fn factor_ranges(edge: &EdgeTerm) -> Vec<(f64, f64)> {
     (0..edge.right_count()).map(range).collect()
 }
 
-/// best_k = max(0, max_(f leaving k) d(e, f)), or no less where a factor and listed values are bounded apart. The answer is
-/// min(0, min_f d(e, f)), or no more.
+/// best_k = max(0, max_(f leaving k) d(e, f)), or more where a factor and listed values are bounded separately. Returns
+/// min(0, min_f d(e, f)), or less.
 fn best_of_edge(edge: &EdgeTerm, e: usize, ranges: &[(f64, f64)], best: &mut [f64]) -> f64 {
     let ends = edge.right_edges().ends();
     best.fill(0.0);

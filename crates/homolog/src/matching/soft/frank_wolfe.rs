@@ -2,11 +2,11 @@
 //! search: a strong heuristic for any quadratic problem.
 //!
 //! From a soft matching y, the score is linearised, the best matching z of the linearised score is found exactly, and y moves
-//! towards z by the length t in [0, 1] that maximises the score, which is the parabola  f(y) + t slope + t² bend  along the way. It
-//! stops where no matching promises more. Of all matchings z met on the way, and of y rounded, the best is kept.
+//! towards z by the step t in [0, 1] that maximises the score, which along the way is the parabola  f(y) + t slope + t² bend. It
+//! stops where no matching promises more. Of all matchings z met along the way, and y rounded, the best is kept.
 //!
 //! Starts, in order: the flat soft matching; the best matching of the node scores alone; the soft matching that graduated
-//! assignment ends with; then means of the flat one and of random ones. Cost of a step: one linear assignment and one gradient.
+//! assignment ends with; then means of the flat one and random ones. Cost of a step: one linear assignment and one gradient.
 //! Large problems are narrowed to candidate pairs first (`pruned`).
 
 use super::problem::{Found, Objective, SoftProblem, Steps, solve_softly};
@@ -28,7 +28,7 @@ pub struct FrankWolfe {
     pub starts: usize,
     /// At most this many steps from each.
     pub max_steps: usize,
-    /// Stop when no matching promises to add more than this part of the score's size.
+    /// Stop when no matching promises to add more than this fraction of the score's size.
     pub tolerance: f64,
     /// Seed of the random starts.
     pub seed: u64,
@@ -39,13 +39,13 @@ pub struct FrankWolfe {
 }
 
 impl Default for FrankWolfe {
-    /// 30 steps as FAQ; starts and kicks as many as measured to be worth their time on house and QAPLIB problems.
+    /// 30 steps as in FAQ; as many starts and kicks as proved worth their time on house and QAPLIB problems.
     fn default() -> Self {
         Self { starts: 8, max_steps: 30, tolerance: 1e-6, seed: 0, polish: true, kicks: 50 }
     }
 }
 
-/// The number of the start that comes from graduated assignment.
+/// The index of the start that comes from graduated assignment.
 pub(super) const ANNEALED: usize = 2;
 
 impl Matcher for FrankWolfe {
@@ -99,7 +99,7 @@ impl FrankWolfe {
         Ok(())
     }
 
-    /// Climbs from the start and answers with the best matching met.
+    /// Climbs from the start and returns the best matching met.
     fn ascend(
         &self,
         climb: &mut Climb,

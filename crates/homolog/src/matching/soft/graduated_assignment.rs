@@ -1,22 +1,22 @@
 //! Graduated assignment (Gold & Rangarajan 1996), the quadratic solver of the paper.
 //!
 //! At inverse temperature β the soft matching y is replaced by the soft assignment (see `sinkhorn`) of β times the gradient of the
-//! score at y; β grows step by step until y is all but a matching. With d through sparse products a step costs
-//! T (|E| m + n |E'|) + n m, and memory grows with n m. The result is made a matching by linear assignment, and then improved by
+//! score at y; β grows step by step until y is nearly a matching. Computing d by sparse products, a step costs
+//! T (|E| m + n |E'|) + n m, and memory grows with n m. The result is turned into a matching by linear assignment, and then improved by
 //! local search unless that is turned off, which leaves the published method. Large problems are narrowed to candidate pairs first
-//! (`pruned`), unless it is the published method that is asked for.
+//! (`pruned`), unless the published method is asked for.
 //!
-//! **Scale.** β counts in units of the scores' own size, so that multiplying all scores by a number changes nothing:
+//! **Scale.** β is in units of the scores' own size, so that multiplying all scores by a number changes nothing:
 //!
 //!   unit = ½ (mean_i std_k gain_ik + ρ / max(n, m)),  ρ = norm of the map y -> gradient of the edge part, constants taken out.
 //!
-//! The first part is what separates the node scores. The second is where edges alone begin to tell: at a flat y a step of soft
+//! The first part is what separates the node scores. The second is where edges alone begin to matter: at a flat y a step of soft
 //! assignment multiplies small differences by up to β ρ / m. The authors divide by 100 · mean |D| over all n² m² entries, which is
 //! about as much for their 30-node Delaunay graphs, but is far off for other sizes and for dense graphs.
 //!
-//! **Damping.** Where the score curves downwards along a step (negative d, mostly), full steps would swing to and fro. The step is
+//! **Damping.** Where the score curves downwards along a step (mostly with negative d), full steps would oscillate. The step is
 //! then cut to the length that maximises a model of score plus entropy: with Δ the full step, κ = Δ·(gradient difference) < 0 and
-//! s = Σ 2 Δ² / (y + y_new), to s / (s - β κ) of itself. The gradient is linear in y, so that this costs no extra product.
+//! s = Σ 2 Δ² / (y + y_new), to s / (s - β κ) of itself. The gradient is linear in y, so this costs no extra product.
 
 use super::problem::{Objective, Steps, solve_softly};
 use super::pruned::Pruned;
@@ -35,15 +35,15 @@ use serde::{Deserialize, Serialize};
 pub struct GraduatedAssignment {
     /// First β.
     pub beta_start: f64,
-    /// β is multiplied by this, more than 1, after each round.
+    /// β is multiplied by this factor, greater than 1, after each round.
     pub beta_rate: f64,
     /// The rounds end when β reaches this, or earlier if y is a matching by then.
     pub beta_end: f64,
-    /// Where y is still undecided at the end (scores of very different sizes), go on until it is not, up to 100 times as far.
+    /// Where y is still undecided at the end (scores of very different sizes), continue until it is not, up to 100 times as far.
     pub freeze: bool,
     /// At most this many assignment steps at each β.
     pub steps_per_beta: usize,
-    /// Go to the next β when a step changes y by no more than this per left node (sum of absolute changes; 2 is a full change).
+    /// Go to the next β when a step changes y by no more than this per left node (sum of absolute changes; 2 is a complete change).
     pub step_tolerance: f64,
     /// At most this many normalisations of rows and columns in each step.
     pub normalisations: usize,
@@ -58,8 +58,8 @@ pub struct GraduatedAssignment {
 }
 
 impl Default for GraduatedAssignment {
-    /// The values of the paper's authors, but for the two tolerances, which are theirs divided by 5 and 10 (their measures of change are
-    /// not ours; measured to be worth it), and `freeze` and `polish`, which are ours.
+    /// The values of the paper's authors, except for the two tolerances, which are theirs divided by 5 and 10 (their measures of change
+    /// differ from ours; measured to be worth it), and `freeze` and `polish`, which are ours.
     fn default() -> Self {
         Self {
             beta_start: 0.5,
@@ -151,7 +151,7 @@ impl GraduatedAssignment {
         (now.soft, steps)
     }
 
-    /// Whether the schedule has come to its end.
+    /// Whether the schedule has ended.
     pub(super) fn is_over(&self, beta: f64, undecided: f64) -> bool {
         let end = if self.freeze && undecided > UNDECIDED { LATEST * self.beta_end } else { self.beta_end };
         beta >= end || undecided < DECIDED
@@ -174,7 +174,7 @@ impl GraduatedAssignment {
 /// How far past its end the schedule can go on.
 const LATEST: f64 = 100.0;
 
-/// With this much undecided per left node (see [`undecided`]) it does: some nodes have no favourite yet.
+/// With this much undecided per left node (see [`undecided`]) it goes on: some nodes have no favourite yet.
 const UNDECIDED: f64 = 0.1;
 
 /// With less than this, soft assignment repeats itself, and it ends early.
@@ -202,7 +202,7 @@ impl State {
         objective.edge_gradient(&self.soft.pair, &mut self.gradient);
     }
 
-    /// Shortens the step from `old` where the score curves downwards along it; the answer is the sum of absolute changes.
+    /// Shortens the step from `old` where the score curves downwards along it; returns the sum of absolute changes.
     fn damp(&mut self, old: &Self, beta: f64) -> f64 {
         let (mut curvature, mut change) = (0.0, 0.0);
         let pairs = || self.soft.pair.iter().zip(&old.soft.pair);
@@ -213,7 +213,7 @@ impl State {
         if curvature >= 0.0 {
             return change;
         }
-        // Cells where both are zero have no part in it; the smallest number keeps them from being 0 / 0.
+        // Cells where both are zero play no part; the smallest number keeps them from being 0 / 0.
         let size: f64 =
             pairs().map(|(new, old)| 2.0 * (new - old) * (new - old) / (new + old + f64::MIN_POSITIVE)).sum();
         let length = size / (size - beta * curvature);
@@ -225,14 +225,14 @@ impl State {
     }
 }
 
-/// A unit below this is nothing.
+/// A unit below this counts as nothing.
 pub(super) const SMALLEST_UNIT: f64 = 1e-150;
 
 /// The unit of β; never zero.
 fn unit(objective: &mut Objective<'_>) -> f64 {
     let (n, m) = objective.gain.dim();
     let unit = 0.5 * (node_spread(&objective.gain) + edge_norm(objective) / n.max(m) as f64);
-    // Scores are scaled to about one: what is this small beside them decides nothing, and its inverse would be out of range.
+    // Scores are scaled to about one: anything this small compared with them decides nothing, and its inverse would be out of range.
     if unit > SMALLEST_UNIT { unit } else { 1.0 }
 }
 
@@ -247,7 +247,7 @@ pub(super) fn node_spread(gain: &Array2<f64>) -> f64 {
     gain.rows().into_iter().map(spread).sum::<f64>() / gain.nrows().max(1) as f64
 }
 
-/// Rounds of power iteration: enough for the size, which is all that is asked for.
+/// Rounds of power iteration: enough for the order of magnitude, which is all that is needed.
 const NORM_ROUNDS: usize = 8;
 
 /// The norm of y -> edge gradient on allowed cells, rows and columns centred (where matchings of full size can differ), by power
@@ -270,7 +270,7 @@ fn edge_norm(objective: &mut Objective<'_>) -> f64 {
     norm
 }
 
-/// Takes out row and column means, zero where forbidden; the answer is the norm of what is left.
+/// Subtracts row and column means, zero where forbidden; returns the norm of what is left.
 fn centre(vector: &mut Array2<f64>, gain: &Array2<f64>) -> f64 {
     let (n, m) = vector.dim();
     vector.zip_mut_with(gain, |value, &gain| *value = if gain > f64::NEG_INFINITY { *value } else { 0.0 });

@@ -1,6 +1,7 @@
 //! Heuristics that move through soft matchings, in which a left node may be divided among right nodes, and round at the end.
 //!
-//! `pruned` has the two that are meant for thousands of nodes, on candidate pairs alone; `problem` has what they share: the problem as they see it, and one way in and out ([`problem::solve_softly`]).
+//! `pruned` has the two meant for thousands of nodes, on candidate pairs alone; `problem` has what they all share: the problem as they
+//! see it, and one way in and out ([`problem::solve_softly`]).
 
 mod affinity;
 mod bistochastic;

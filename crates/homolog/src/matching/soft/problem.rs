@@ -3,12 +3,12 @@
 //!   maximise  Σ_ik gain_ik y_ik  +  Σ d(ij, kl) y_ik y_jl     over soft matchings y
 //!
 //! gain_ik = node_ik - unmatched_i where node i has a price for staying unmatched, node_ik where it has none, minus infinity where no
-//! feasible matching pairs i with k. So staying unmatched always scores 0. Which nodes can stay unmatched at all is settled by the
-//! forbidden pairs: one linear solve finds the crowd of left nodes that compete for too few right nodes; those can, the rest must be
+//! feasible matching pairs i with k. So staying unmatched always scores 0. The forbidden pairs decide which nodes can stay unmatched at
+//! all: one linear solve finds the crowd of left nodes that compete for too few right nodes; those can, the rest must be
 //! matched, and the crowd's right nodes are taken by the crowd alone.
 //!
-//! Everything is multiplied by a power of two that brings the largest score near 1, which is exact: squares and sums of the
-//! solvers neither overflow nor vanish, whatever the scale of the problem.
+//! Everything is multiplied by a power of two that brings the largest score near 1, which is exact: the solvers' squares and sums
+//! neither overflow nor vanish, whatever the scale of the problem.
 
 use super::bound;
 use super::sinkhorn::{Slack, Soft};
@@ -21,20 +21,20 @@ use crate::matching::{
 use ndarray::Array2;
 use std::borrow::Cow;
 
-/// The most pairs of nodes: the soft solvers hold about ten tables of such a size, 2.7 GB.
+/// The most pairs of nodes: the soft solvers hold about ten tables of this size, 2.7 GB.
 const MOST_CELLS: usize = MAX_CELLS / 4;
 
-/// Refuses problems of more nodes than the soft solvers take.
+/// Refuses problems with more nodes than the soft solvers take.
 pub(in crate::matching) fn check_nodes(left_count: usize, right_count: usize) -> Result<()> {
     check_cells("pairs of nodes for a soft solver", left_count, right_count, MOST_CELLS)
 }
 
-/// What a soft solver does between the way in and the way out: matchings found, best guess first, and how it ended.
+/// What a soft solver does between the way in and the way out: the matchings it found, best guess first, and how it ended.
 pub(in crate::matching) type Found = (Vec<Matching>, Steps);
 
-/// Solves a problem by a soft search. A problem without edge scores is linear and solved as such. With `improve`, what the search found is
-/// improved by local search, and never less than what local search makes of the best matching without edges, or of one that is grown
-/// from the best pairs of edges; without, the answer is the search's own.
+/// Solves a problem by a soft search. A problem without edge scores is linear and solved as such. With `improve`, local search improves
+/// what the search found, and the answer is never worse than what local search makes of the best matching without edges, or of one grown
+/// from the best pairs of edges; without it, the answer is the search's own.
 pub(in crate::matching) fn solve_softly(
     given: &Compatibility,
     improve: Option<Kicks>,
@@ -81,7 +81,7 @@ impl<'a> Objective<'a> {
 }
 
 impl Objective<'_> {
-    /// [`Self::edge_gradient`] at a matching: only neighbours of matched nodes have a share, n·deg·deg' in all.
+    /// [`Self::edge_gradient`] at a matching: only neighbours of matched nodes contribute, n·deg·deg' in all.
     pub(in crate::matching) fn gradient_at(&self, matching: &Matching, out: &mut Array2<f64>) {
         out.fill(0.0);
         for (i, k) in matching.pairs() {
@@ -90,7 +90,7 @@ impl Objective<'_> {
     }
 }
 
-/// The quadratic problem, scaled, with all that the soft solvers share.
+/// The quadratic problem, scaled, with everything that the soft solvers share.
 pub(in crate::matching) struct SoftProblem<'a> {
     pub(in crate::matching) problem: &'a Compatibility,
     pub(in crate::matching) objective: Objective<'a>,
@@ -103,7 +103,7 @@ pub(in crate::matching) struct SoftProblem<'a> {
     /// A linear problem with the same forbidden pairs, its scores overwritten at each use.
     rounding: Compatibility,
     /// Dual values of the right nodes at the last use, where all of them are always taken: subtracting any number from all scores of a
-    /// right node then changes no comparison, and from these most rows find their place at once. Empty where right nodes may stay free.
+    /// right node then changes no comparison, and starting from these, most rows find their place at once. Empty where right nodes can stay free.
     prices: Vec<f64>,
 }
 
@@ -148,7 +148,7 @@ impl<'a> SoftProblem<'a> {
         if let Some(certificate) = &answer.certificate {
             self.prices.iter_mut().zip(&certificate.right).for_each(|(price, more)| *price += more);
         }
-        // Interrupted, it is not sure to be feasible.
+        // If interrupted, it is not certain to be feasible.
         Ok(if answer.status == Status::Limit { self.linear.clone() } else { answer.matching })
     }
 
@@ -245,7 +245,7 @@ fn find_slack(problem: &Compatibility, crowd: &Shortage) -> Slack {
     let mut left: Vec<bool> = (0..n).map(priced).collect();
     let no_price = !left.contains(&true);
     crowd.left.iter().for_each(|&i| left[i] = true);
-    // Outside the crowd every left node is matched: with as many right nodes, none of those is left over.
+    // Outside the crowd every left node is matched: if there are as many right nodes, none of those is left over.
     let full = no_price && n - crowd.left.len() == m - crowd.right.len();
     let mut right = vec![!full; m];
     crowd.right.iter().for_each(|&k| right[k] = false);

@@ -1,10 +1,10 @@
-//! Reweighted random walks (Cho, Lee & Lee 2010): a walk over candidate pairs, along their affinities (see `affinity`), that is
-//! drawn at every step towards what the one-to-one constraint allows.
+//! Reweighted random walks (Cho, Lee & Lee 2010): a walk over candidate pairs, along their affinities (see `affinity`), that each step
+//! pulls towards what the one-to-one constraint allows.
 //!
 //!   x̄ = M x / (largest row sum of M);   y = exp(inflation · x̄ / max x̄), made doubly stochastic;   x = α x̄ + (1 - α) y,
 //!
-//! x̄, y and x summing to one, until x stays put. x is made a matching by linear assignment, and then improved by local search unless
-//! that is turned off. A step costs one gradient and one soft assignment.
+//! where x̄, y and x sum to one, until x no longer moves. x is turned into a matching by linear assignment, and then improved by local
+//! search unless that is turned off. A step costs one gradient and one soft assignment.
 
 use super::affinity::{Affinity, divide, sum_over};
 use super::problem::{Found, SoftProblem, Steps, solve_softly};
@@ -25,7 +25,7 @@ pub struct Rrwm {
     pub inflation: f64,
     /// At most this many steps.
     pub max_steps: usize,
-    /// Stop when a step moves no more than this part of x, which sums to one.
+    /// Stop when a step moves no more than this fraction of x, which sums to one.
     pub tolerance: f64,
     /// At most this many normalisations of rows and columns in each step.
     pub normalisations: usize,
@@ -40,7 +40,7 @@ impl Default for Rrwm {
     }
 }
 
-/// Right nodes over- or underfull by this on average are normalised well enough.
+/// Right nodes over- or underfull by this much on average are normalised well enough.
 const NORMALISED: f64 = 1e-4;
 
 impl Matcher for Rrwm {
@@ -92,7 +92,7 @@ impl Rrwm {
         Ok(())
     }
 
-    /// Logarithms of the jump before normalisation, staying unmatched at 0 as soft assignment has it.
+    /// Logarithms of the jump before normalisation, with staying unmatched at 0 as in soft assignment.
     fn inflate(&self, walked: &Soft, relaxed: &SoftProblem<'_>, score: &mut Array2<f64>) {
         let largest = walked.pair.iter().chain(&walked.rest).copied().fold(0.0, f64::max);
         let factor = if largest > 0.0 { self.inflation / largest } else { 0.0 };
@@ -102,7 +102,7 @@ impl Rrwm {
         }
     }
 
-    /// jump = α walked + (1 - α) jump; the answer is how much that differs from the last x.
+    /// jump = α walked + (1 - α) jump; returns how much that differs from the last x.
     fn mix(&self, walked: &Soft, jump: &mut Soft, last: &Soft) -> f64 {
         let mix = |jump: &mut f64, walked: &f64| *jump = self.walk * walked + (1.0 - self.walk) * *jump;
         jump.pair.zip_mut_with(&walked.pair, mix);

@@ -5,12 +5,12 @@
 //!
 //!   Σ_k y_ik + rest_i = 1   and   Σ_i y_ik + idle_k = 1,
 //!
-//! where rest_i and idle_k are there only for nodes that can stay unmatched: the slacks of Gold & Rangarajan's softassign.
+//! where rest_i and idle_k exist only for nodes that can stay unmatched: the slacks of Gold & Rangarajan's softassign.
 //! Many-to-one drops the second condition.
 //!
-//! **No overflow.** g is kept as a logarithm from call to call (a warm start, too). Each row is shifted by its largest exponent before
-//! exp is taken, once a call; the alternation itself then works on plain numbers in [0, 1], one pass over the table for both
-//! normalisations. exp is a polynomial of our own: it vectorises, and gives the same bits on every machine.
+//! **No overflow.** g is kept as a logarithm from call to call (which is also a warm start). Each row is shifted by its largest exponent
+//! before exp is taken, once per call; the alternation itself then works on plain numbers in [0, 1], one pass over the table for both
+//! normalisations. exp is our own polynomial: it vectorises, and gives the same bits on every machine.
 #![expect(
     clippy::inline_always,
     reason = "only what is inlined into a `WithSimd` task is compiled for the wider instructions"
@@ -39,7 +39,7 @@ impl Soft {
     }
 }
 
-/// The alternation, its scratch, and the right potentials it ended with.
+/// The alternation, its scratch memory, and the right potentials it ended with.
 #[derive(Debug)]
 pub(super) struct Sinkhorn {
     /// At most this many pairs of normalisations.
@@ -50,7 +50,7 @@ pub(super) struct Sinkhorn {
     potentials: Vec<f64>,
     beta: f64,
     kernel: Vec<f64>,
-    /// Multipliers of rows and of columns since the kernel was made, idle_k before multiplication, column sums.
+    /// Multipliers of rows and of columns since the kernel was built, idle_k before multiplication, column sums.
     rows: Vec<f64>,
     columns: Vec<f64>,
     idle: Vec<f64>,
@@ -81,7 +81,7 @@ impl Sinkhorn {
         self.beta = 1.0;
     }
 
-    /// The soft matching for scores of at most ordinary size times `beta`; minus infinity forbids.
+    /// The soft matching for scores of ordinary size or less times `beta`; minus infinity forbids.
     pub(super) fn assign(&mut self, score: &Array2<f64>, beta: f64, slack: &Slack, soft: &mut Soft) {
         pulp::Arch::new().dispatch(Assign { sinkhorn: self, score, beta, slack, soft });
     }
@@ -106,18 +106,18 @@ impl Sinkhorn {
         }
         for (i, (mut to, from)) in soft.pair.rows_mut().into_iter().zip(self.kernel.chunks_exact(m)).enumerate() {
             for ((to, &from), &column) in to.iter_mut().zip(from).zip(&self.columns) {
-                // No more than one even where a limit on the multipliers or on the rounds was met.
+                // At most one even if a limit on the multipliers or on the rounds was hit.
                 *to = (self.rows[i] * from * column).min(1.0);
             }
             soft.rest[i] = (soft.rest[i] * self.rows[i]).min(1.0);
         }
     }
 
-    /// kernel_ik = exp(β s_ik + g_k - h_i) and rest_i = exp(-h_i), with h_i such that the largest of the row is 1.
+    /// kernel_ik = exp(β s_ik + g_k - h_i) and rest_i = exp(-h_i), with h_i such that the largest in the row is 1.
     #[inline(always)]
     fn make_kernel(&mut self, score: &Array2<f64>, beta: f64, slack: &Slack, soft: &mut Soft) {
         let m = self.potentials.len();
-        // Potentials grow with beta as scores do.
+        // Potentials grow with beta, as scores do.
         let growth = beta / self.beta;
         self.beta = beta;
         for (k, potential) in self.potentials.iter_mut().enumerate() {
@@ -139,7 +139,7 @@ impl Sinkhorn {
         }
     }
 
-    /// Normalises rows, then columns; the answer is by how much the columns were over- or underfull in between, summed.
+    /// Normalises rows, then columns; returns by how much the columns were over- or underfull in between, summed.
     #[inline(always)]
     fn normalise(&mut self, slack: &Slack, soft: &Soft) -> f64 {
         let m = self.potentials.len();
@@ -163,7 +163,7 @@ impl Sinkhorn {
     }
 }
 
-/// [`Sinkhorn::assign`] with the widest vectors this processor has; the same bits with any.
+/// [`Sinkhorn::assign`] with the widest vectors this processor has; the result is the same to the bit on any of them.
 struct Assign<'a> {
     sinkhorn: &'a mut Sinkhorn,
     score: &'a Array2<f64>,
@@ -213,7 +213,7 @@ fn largest(values: &[f64]) -> f64 {
 
 /// exp(x) for x <= 0, to 1e-11 of its value; 0 below -700.
 ///
-/// x = k ln 2 + r with |r| <= ln 2 / 2; exp(r) by its series to the ninth power; 2^k by adding k to the exponent's bits. Adding and
+/// x = k ln 2 + r with |r| <= ln 2 / 2; exp(r) by its series up to the ninth power; 2^k by adding k to the exponent's bits. Adding and
 /// subtracting 1.5·2^52 rounds to a whole number and leaves that number in the low bits.
 #[inline(always)]
 pub(super) fn exp(x: f64) -> f64 {
@@ -251,7 +251,7 @@ mod tests {
         assert_eq!(exp(f64::NEG_INFINITY), 0.0);
     }
 
-    /// A table of scores without pattern.
+    /// A table of scores without a pattern.
     fn scores(n: usize, m: usize, size: f64) -> Array2<f64> {
         Array2::from_shape_fn((n, m), |(i, k)| size * ((i * 37 + k * 101 + i * k * 13) % 29) as f64 / 29.0)
     }

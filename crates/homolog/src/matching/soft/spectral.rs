@@ -1,10 +1,10 @@
 //! Spectral matching (Leordeanu & Hebert 2005): how strongly each candidate pair belongs to the main cluster of mutually agreeing
 //! pairs is its entry in the principal eigenvector of the affinities (see `affinity`), found by power iteration. The eigenvector is
-//! made a matching by linear assignment (the authors take pairs greedily), and then improved by local search unless that is
+//! turned into a matching by linear assignment (the authors take pairs greedily), and then improved by local search unless that is
 //! turned off. A step costs one gradient.
 //!
-//! Iterated is M + μ with μ half of M's current stretch: the same eigenvectors, and no swinging to and fro where M has an eigenvalue
-//! near minus its largest one (bipartite graphs).
+//! The iteration uses M + μ, with μ half of M's current stretch: the eigenvectors are the same, and nothing oscillates if M has an
+//! eigenvalue near minus its largest one (bipartite graphs).
 
 use super::affinity::{Affinity, divide, divide_by_largest, sum_over};
 use super::problem::{Found, SoftProblem, Steps, solve_softly};
@@ -26,7 +26,7 @@ pub struct Spectral {
 }
 
 impl Default for Spectral {
-    /// Ours: the order of the entries settles long before.
+    /// Our own: the order of the entries settles long before.
     fn default() -> Self {
         Self { max_steps: 300, tolerance: 1e-6, polish: true }
     }
@@ -72,7 +72,7 @@ impl Spectral {
     }
 }
 
-/// Makes the vector one of length 1.
+/// Scales the vector to length 1.
 fn normalise(vector: &mut super::sinkhorn::Soft) {
     divide_by_largest(vector);
     let length = sum_over(vector, vector, |a, b| a * b).sqrt();

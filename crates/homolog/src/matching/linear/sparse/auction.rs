@@ -1,18 +1,18 @@
-//! Prices of columns near to those of the optimum, by an auction with falling increments (Bertsekas), for square sparse problems.
+//! Prices of columns close to optimal, by an auction with falling increments (Bertsekas), for square sparse problems.
 //!
-//! Each unplaced row bids for its best column, best - second best + epsilon beyond the price, and drives out who had it. With a large
-//! epsilon that ends soon, with a small one its prices are nearly optimal; the prices of one round are the start of the next. Nothing
+//! Each unplaced row bids for its best column, best - second best + epsilon above the price, and displaces the row that had it. With a
+//! large epsilon that ends soon, with a small one the prices are nearly optimal; the prices of one round are the start of the next. Nothing
 //! here is exact or a proof: only the prices are used, and what comes after is exact from any prices. On random problems of 5000 rows
-//! with 10 cells each it saves four fifths of the time (26 ms of searches become 1, for 4 of bids).
+//! with 10 cells each it saves four fifths of the time (26 ms of searches become 1 ms, for 4 ms of bids).
 
 use super::core::{BIDS_AT_ONCE, NONE, Rows, reset};
 
 /// Epsilon of each round, as a share of the mean range of scores in a row.
 const ROUNDS: [f64; 3] = [0.1, 0.01, 0.001];
-/// Bids per row, on average, after which a round is given up: rows that compete for too few columns bid for ever.
+/// Bids per row, on average, after which a round is given up: rows that compete for too few columns bid forever.
 const MOST_BIDS: usize = 12;
 
-/// Scratch of an auction.
+/// Scratch memory of an auction.
 #[derive(Debug, Default)]
 pub(super) struct Auction {
     row_of: Vec<u32>,
@@ -20,7 +20,7 @@ pub(super) struct Auction {
 }
 
 impl Auction {
-    /// Writes the price of each column, 0 or more. `false` where `goes_on` says no.
+    /// Writes the price of each column, 0 or more. `false` if `goes_on` says no.
     pub(super) fn find_prices(&mut self, problem: &Rows<'_>, prices: &mut [f64], goes_on: &dyn Fn() -> bool) -> bool {
         start_prices(problem, prices);
         let range = mean_range(problem);
@@ -47,7 +47,7 @@ impl Auction {
                     second = value;
                 }
             }
-            // A row with a single column has no measure of what it is worth.
+            // A row with a single column gives no measure of what the column is worth.
             if second == f64::NEG_INFINITY {
                 continue;
             }
@@ -61,7 +61,7 @@ impl Auction {
     }
 }
 
-/// The best score of each column, so that a column that nobody likes is cheap from the beginning; the least of them is 0.
+/// The best score of each column, so that a column that nobody likes is cheap from the start; the smallest of them becomes 0.
 fn start_prices(problem: &Rows<'_>, prices: &mut [f64]) {
     prices.fill(f64::NEG_INFINITY);
     for (&column, &score) in problem.columns.iter().zip(problem.scores) {

@@ -1,13 +1,13 @@
 //! Shortest augmenting paths on rows that list their columns: the core of sparse linear assignment.
 //!
-//! Where all columns will be taken, prices are first found by `auction`. Rows then bid for columns (augmenting row reduction of Jonker and
+//! Where all columns will be taken, `auction` finds prices first. Rows then bid for columns (augmenting row reduction of Jonker and
 //! Volgenant); each row left over is then placed by Dijkstra's search
 //! over the slack left_i + right_k - score_ik >= 0, which ends at the nearest free column or at a row that may stay unmatched at its
-//! price. Columns at the present length are taken from a list and need no heap. The invariants are those of the dense cores
-//! (`linear/core.rs`); memory is linear in the cells. With c cells a row and n rows, about n c log n steps on random problems.
+//! price. Columns at the current length are taken from a list and need no heap. The invariants are those of the dense cores
+//! (`linear/core.rs`); memory is linear in the cells. With c cells per row and n rows, about n c log n steps on random problems.
 //!
-//! A row whose search finds no end has no place: its tree is a set of rows that together may go to fewer columns than they are, and
-//! stays one whatever is placed later. Those columns are closed to later rows, and the search goes on.
+//! A row whose search finds no end has no place: its tree is a set of rows that together may go to fewer columns than there are of
+//! them, and it remains one whatever is placed later. Those columns are closed to later rows, and the search goes on.
 
 use super::auction::Auction;
 use std::cmp::Reverse;
@@ -25,7 +25,7 @@ pub(super) struct Rows<'a> {
     /// Finite.
     pub(super) scores: &'a [f64],
     pub(super) column_count: usize,
-    /// Score for staying unmatched; minus infinity, or `None` for all: must be placed.
+    /// Score for staying unmatched; minus infinity, or `None` for all, means the row must be placed.
     pub(super) unmatched: Option<&'a [f64]>,
 }
 
@@ -55,7 +55,7 @@ pub(super) struct Column {
     from: u32,
     /// The last search that reached it.
     reached: u32,
-    /// The last search that settled it; `CLOSED` for ever where rows compete for it in vain.
+    /// The last search that settled it; `CLOSED` forever where rows compete for it in vain.
     settled: u32,
 }
 
@@ -68,7 +68,7 @@ impl Column {
     }
 }
 
-/// The matching, the dual values, and the scratch of a search.
+/// The matching, the dual values, and the scratch memory of a search.
 #[derive(Debug, Default)]
 pub(super) struct Core {
     pub(super) columns: Vec<Column>,
@@ -82,7 +82,7 @@ pub(super) struct Core {
     auction: Auction,
     search: u32,
     heap: BinaryHeap<Reverse<(u64, u32)>>,
-    /// Columns at the present length, still to be settled.
+    /// Columns at the current length, still to be settled.
     near: Vec<u32>,
     /// Rows of the tree and their lengths.
     tree: Vec<(u32, f64)>,
@@ -98,15 +98,15 @@ struct End {
 
 /// Bids per row, on average, before the searches take over.
 const BIDS_PER_ROW: usize = 3;
-/// The caller is asked whether to go on after so many bids: a few milliseconds.
+/// The caller is asked whether to go on after this many bids: every few milliseconds.
 pub(super) const BIDS_AT_ONCE: usize = 1 << 14;
 
 impl Core {
-    /// Places every row that has a place; the others are in `crowd`. `false` where `goes_on` says no.
+    /// Places every row that has a place; the others are in `crowd`. `false` if `goes_on` says no.
     pub(super) fn solve(&mut self, problem: &Rows<'_>, goes_on: &dyn Fn() -> bool) -> bool {
         self.clear(problem);
-        // An auction may leave prices on columns that stay free, and then they prove nothing; where every column is taken in the
-        // end, any prices do.
+        // An auction may leave prices on columns that stay free, and then they prove nothing; if every column is taken in the
+        // end, any prices will do.
         if problem.count() == problem.column_count && problem.unmatched.is_none() {
             let done = self.auction.find_prices(problem, &mut self.right, goes_on) && self.place_all(problem, goes_on);
             if !done || self.crowd.is_empty() {
@@ -162,8 +162,8 @@ impl Core {
         true
     }
 
-    /// A row takes its best column and raises the right value until its second best is as good. Answers with the row that it drives
-    /// out; where a bid would settle nothing, none is made.
+    /// A row takes its best column and raises the right value until its second best is as good. Returns the row it displaces; where a
+    /// bid would settle nothing, none is made.
     fn bid(&mut self, problem: &Rows<'_>, row: usize) -> Option<usize> {
         let floor = problem.floor(row);
         let (mut best, mut second, mut column) = (f64::NEG_INFINITY, floor, NONE);
@@ -181,7 +181,7 @@ impl Core {
             column = self.free_among_best(problem, row, best).unwrap_or(column);
         }
         if column == NONE || best < second {
-            // Staying unmatched is best, or there is no cell at all.
+            // Staying unmatched is best, or there are no cells at all.
             if floor > f64::NEG_INFINITY {
                 self.left[row] = floor;
                 self.is_placed[row] = true;

@@ -1,9 +1,9 @@
 //! Exact linear assignment on lists of allowed pairs ([`Sparse`]), with dual values that prove the answer.
 //!
-//! The cases are those of the dense solver, led back to one core (`core`): prices of right nodes become part of the scores; scores far too
-//! large or small are multiplied by a power of two; more left than right nodes, all to be matched, are solved transposed; where some
-//! nodes find no place the core names those that compete, and they alone are solved again, transposed, so that the best of them are
-//! matched. The rest keeps its answer: no other node can use the right nodes that they compete for.
+//! The cases are those of the dense solver, reduced to one core (`core`): prices of right nodes become part of the scores; scores that are
+//! far too large or small are multiplied by a power of two; with more left than right nodes, all to be matched, the problem is solved
+//! transposed; where some nodes find no place the core names those that compete, and they alone are solved again, transposed, so that the
+//! best of them are matched. The rest keep their answer: no other node can use the right nodes that they compete for.
 
 mod auction;
 mod core;
@@ -30,7 +30,7 @@ pub(super) struct SparseBuffers {
     prices: Vec<f64>,
 }
 
-/// Rows of its own.
+/// Rows that own their memory.
 #[derive(Default)]
 struct OwnRows {
     start: Vec<usize>,
@@ -39,7 +39,7 @@ struct OwnRows {
     column_count: usize,
 }
 
-/// An answer in the making.
+/// An answer under construction.
 struct Answer {
     right_of: Vec<Option<usize>>,
     certificate: Certificate,
@@ -47,11 +47,11 @@ struct Answer {
 }
 
 impl Linear {
-    /// Solves a sparse problem. The workspace's [`Control`](crate::Control) stops it: the matching is then what was found so far, the
+    /// Solves a sparse problem. The workspace's [`Control`](crate::Control) can stop it: the matching is then what was found so far, the
     /// status [`Status::Limit`], and nothing is proven.
     ///
     /// # Errors
-    /// [`Error::NoFullMatching`] where [`Self::require_full`] asks for it; [`Error::Overflow`] where the total is beyond all numbers.
+    /// [`Error::NoFullMatching`] if [`Self::require_full`] is set and there is none; [`Error::Overflow`] if the total is out of range.
     pub fn solve_sparse(&self, problem: &Sparse, work: &mut Workspace) -> Result<Solution> {
         let control = work.control().clone();
         let goes_on = || !control.interrupted();
@@ -80,15 +80,15 @@ impl Linear {
     }
 }
 
-/// The certificate, and how far above the score the bound is that it proves: 0 within the tolerance, which is a part of what the answer
-/// gives up against the best of each row.
+/// The certificate, and how far the bound it proves is above the score: 0 within the tolerance, which is a fraction of what the answer
+/// gives up compared with the best of each row.
 fn proven(problem: &Sparse, matching: &Matching, score: f64, certificate: Certificate) -> Result<(Certificate, f64)> {
     let mut plain = certificate.clone();
     plain.left.fill(0.0);
     plain.right.fill(0.0);
     let given_up = verify_sparse(problem, matching, &plain)? - score;
     if given_up <= 0.0 {
-        // Every row has its best, and dual values of zero prove it.
+        // Every row has its best; dual values of zero prove it.
         let own = |i: usize| matching.right_of(i).and_then(|k| problem.pair_score(i, k));
         let crowd = plain.crowd.as_ref().map_or(&[][..], |crowd| &crowd.left);
         for i in (0..plain.left.len()).filter(|i| crowd.binary_search(i).is_err()) {
@@ -101,7 +101,7 @@ fn proven(problem: &Sparse, matching: &Matching, score: f64, certificate: Certif
 }
 
 impl SparseBuffers {
-    /// The best matching and its proof; `None` where there is none within the tolerance, or where `goes_on` says no.
+    /// The best matching and its proof; `None` if there is none within the tolerance, or if `goes_on` says no.
     pub(super) fn prove(
         &mut self,
         problem: &Sparse,
@@ -220,7 +220,7 @@ impl Answer {
         self.certificate.right.copy_from_slice(&core.right);
     }
 
-    /// Takes over a transposed answer for a part.
+    /// Copies the transposed answer for a part into this one.
     fn take_crowd(&mut self, core: &Core, crowd: Shortage) {
         for &i in &crowd.left {
             self.right_of[i] = None;

@@ -1,15 +1,15 @@
-//! [`Sparse`]: a linear problem as a list of the pairs that are allowed. Memory is linear in their number; no table of n m cells exists.
+//! [`Sparse`]: a linear problem as a list of the allowed pairs. Memory is linear in their number; no table of n m cells exists.
 //!
 //!   maximise  Σ_ik score_ik y_ik  +  Σ_(i unmatched) unmatched_i  +  Σ_(k unmatched) right_unmatched_k
 //!
-//! over one-to-one matchings y of the pairs listed. What is feasible is as in [`Compatibility`]: of the left nodes without a price for staying
-//! unmatched as many as possible are matched. Right nodes may always stay unmatched; their price is 0 unless given.
+//! over one-to-one matchings y of the listed pairs. What is feasible is as in [`Compatibility`]: of the left nodes without a price for
+//! staying unmatched, as many as possible are matched. Right nodes may always stay unmatched; their price is 0 unless given.
 
 use crate::matching::{Compatibility, Matching, Sense};
 use crate::{Error, Result};
 use ndarray::{Array1, Array2};
 
-/// Scores of the pairs that are allowed, and prices for staying unmatched on both sides.
+/// Scores of the allowed pairs, and prices for staying unmatched on both sides.
 ///
 /// ```
 /// use homolog::matching::{Linear, Sense, Sparse, Workspace};
@@ -36,7 +36,7 @@ pub struct Sparse {
 const MOST_NODES: usize = (1 << 31) - 1;
 
 impl Sparse {
-    /// From a list of pairs (left, right, cost or score), in any order. A pair with the infinity that forbids is as good as not listed.
+    /// From a list of pairs (left, right, cost or score), in any order. A pair with the infinity that forbids counts as not listed.
     ///
     /// # Errors
     /// A node out of range, a pair given twice, NaN, or the infinity that would be taken at any price.
@@ -76,11 +76,11 @@ impl Sparse {
         Ok(Self { start, columns, scores, right_count, unmatched: None, right_unmatched: None })
     }
 
-    /// From compressed rows: the pairs of left node i are at `start[i]..start[i + 1]` of `columns` and `values`, as in the CSR matrices of
-    /// scipy. Columns of a row may stand in any order.
+    /// From compressed rows: the pairs of left node i are at `start[i]..start[i + 1]` of `columns` and `values`, as in scipy's CSR
+    /// matrices. The columns of a row may be in any order.
     ///
     /// # Errors
-    /// As [`Self::from_pairs`]; starts that fall, or do not end at the number of pairs.
+    /// As [`Self::from_pairs`]; starts that decrease, or do not end at the number of pairs.
     pub fn from_rows(
         right_count: usize,
         start: &[usize],
@@ -120,10 +120,10 @@ impl Sparse {
         Self { start, columns, scores, right_count, unmatched, right_unmatched: None }
     }
 
-    /// The same with a score for leaving each left node unmatched; minus infinity: it must be matched if it can be.
+    /// The same with a score for leaving each left node unmatched; minus infinity means it must be matched if it can be.
     ///
     /// # Errors
-    /// Another number of scores than left nodes; NaN or plus infinity.
+    /// The number of scores is not the number of left nodes; NaN or plus infinity.
     pub fn with_unmatched(mut self, scores: Vec<f64>) -> Result<Self> {
         check_prices("unmatched scores", &scores, self.left_count(), |score| score == f64::NEG_INFINITY)?;
         self.unmatched = Some(scores);
@@ -133,7 +133,7 @@ impl Sparse {
     /// The same with a score for leaving each right node unmatched.
     ///
     /// # Errors
-    /// Another number of scores than right nodes; a score that is not finite.
+    /// The number of scores is not the number of right nodes; a score that is not finite.
     pub fn with_right_unmatched(mut self, scores: Vec<f64>) -> Result<Self> {
         check_prices("unmatched scores of right nodes", &scores, self.right_count, |_| false)?;
         self.right_unmatched = Some(scores);
@@ -164,7 +164,7 @@ impl Sparse {
         self.columns[range.clone()].iter().zip(&self.scores[range]).map(|(&k, &score)| (k as usize, score))
     }
 
-    /// The score of a pair, where it is allowed.
+    /// The score of a pair, if it is allowed.
     #[must_use]
     pub fn pair_score(&self, left: usize, right: usize) -> Option<f64> {
         let range = *self.start.get(left)?..*self.start.get(left + 1)?;

@@ -1,12 +1,12 @@
 //! [`verify`](crate::matching::verify) for sparse problems: from dual values alone, an upper bound on every feasible matching. The
-//! formulas and why they hold are those of the dense one; prices of right nodes are taken off the scores and added at the end.
+//! formulas and the reasons are those of the dense version; prices of right nodes are subtracted from the scores and added at the end.
 
 use super::Sparse;
 use crate::matching::{Certificate, Matching};
 use crate::{Error, Result};
 
 /// An upper bound on the score of every feasible matching, from a certificate. The matching is optimal to within
-/// `bound - score(matching)`: zero but for rounding if the certificate is any good. Time and memory are linear in the pairs.
+/// `bound - score(matching)`, which is zero up to rounding if the certificate is any good. Time and memory are linear in the pairs.
 ///
 /// # Errors
 /// Sizes disagree; the crowd is not one, or the matching does not show that it is unavoidable.
@@ -27,7 +27,7 @@ pub fn verify_sparse(problem: &Sparse, matching: &Matching, certificate: &Certif
         mark("right nodes of the crowd", &crowd.right, &mut crowded)?;
         check_crowd(problem, matching, &in_crowd, &crowded)?;
     }
-    // What each right node of the crowd may be worth to a left node of it.
+    // The most each right node of the crowd is worth to a left node of the crowd.
     let mut worth = vec![f64::NEG_INFINITY; m];
     let mut bound = 0.0;
     for i in 0..n {
@@ -40,7 +40,7 @@ pub fn verify_sparse(problem: &Sparse, matching: &Matching, certificate: &Certif
             let open = pairs.filter(|&(k, _)| !crowded[k]);
             let gains = open.map(|(k, score)| score - certificate.right[k].max(0.0));
             let best = gains.fold(problem.unmatched_score(i), f64::max);
-            // Then the matching is not of the largest size, and nothing is proven.
+            // Then the matching is not as large as possible, and nothing is proven.
             if best == f64::NEG_INFINITY {
                 return Err(Error::BadCertificate { reason: "a left node outside the crowd cannot be matched" });
             }
@@ -62,7 +62,7 @@ fn mark(what: &'static str, nodes: &[usize], marks: &mut [bool]) -> Result<()> {
     Ok(())
 }
 
-/// Shows that every largest matching fills the crowd's right nodes from its left nodes and matches all other nodes that must be.
+/// Shows that every largest matching fills the crowd's right nodes from its left nodes and matches all other nodes that must be matched.
 fn check_crowd(problem: &Sparse, matching: &Matching, in_crowd: &[bool], crowded: &[bool]) -> Result<()> {
     let bad = |reason| Err(Error::BadCertificate { reason });
     for i in 0..in_crowd.len() {

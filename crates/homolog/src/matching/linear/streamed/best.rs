@@ -1,4 +1,4 @@
-//! The best few of a row of scores, each less a price: the loop that every pass over all pairs spends its time in.
+//! The best few of a row of scores, each minus a price: the loop where every pass over all pairs spends its time.
 #![expect(
     clippy::inline_always,
     reason = "only what is inlined into a `WithSimd` task is compiled for the wider instructions"
@@ -6,10 +6,10 @@
 
 use super::narrow;
 
-/// Columns looked at together.
+/// Columns processed together.
 const LANES: usize = 16;
 
-/// The best entries offered so far, no more than a limit, all above a floor. Of equals the first to come stays.
+/// The best entries offered so far, up to a limit, all above a floor. Among equals the first stays.
 #[derive(Debug)]
 pub(super) struct Best {
     limit: usize,
@@ -25,7 +25,7 @@ impl Best {
         Self { limit, to_beat: f64::NEG_INFINITY, entries: Vec::with_capacity(limit), least_at: 0 }
     }
 
-    /// Forgets all entries; later ones have to exceed this.
+    /// Forgets all entries; later ones have to exceed this floor.
     pub(super) fn begin(&mut self, floor: f64) {
         self.entries.clear();
         self.to_beat = if self.limit == 0 { f64::INFINITY } else { floor };
@@ -48,8 +48,8 @@ impl Best {
         }
     }
 
-    /// Offers score_k - price_k for all columns k, beginning with column `first` and going round, so that among equals every row prefers
-    /// others. The answer is the largest of them, and whether there was a score that is no number, or plus infinity.
+    /// Offers score_k - price_k for all columns k, beginning with column `first` and wrapping around, so that different rows prefer
+    /// different columns among equals. Returns the largest of them, and whether any score is NaN or plus infinity.
     pub(super) fn scan(&mut self, scores: &[f64], prices: &[f64], first: usize) -> (f64, bool) {
         pulp::Arch::new().dispatch(Scan { best: self, scores, prices, first })
     }
@@ -109,7 +109,7 @@ impl pulp::WithSimd for Scan<'_> {
     }
 }
 
-/// Raises each of `most` to score - less, where that is larger.
+/// Raises each of `most` to score - less where that is larger.
 pub(super) fn raise(most: &mut [f64], scores: &[f64], less: f64) {
     pulp::Arch::new().dispatch(|| {
         for (most, &score) in most.iter_mut().zip(scores) {

@@ -1,11 +1,11 @@
-//! The pairs that take part in the sparse problem: a few of each left node at first, more when pricing asks for them.
+//! The pairs that take part in the sparse problem: a few for each left node at first, more when pricing asks for them.
 
 use super::best::{Best, raise};
 use super::{Block, Streamed, narrow};
 use crate::matching::Sparse;
 use crate::{Control, Error, Result};
 
-/// So many blocks of rows, spread evenly, tell what right nodes are about worth.
+/// How many blocks of rows, spread evenly, are sampled to estimate what right nodes are worth.
 const SAMPLED_BLOCKS: usize = 8;
 
 /// Pairs and their scores, row by row, columns increasing.
@@ -24,11 +24,11 @@ impl Candidates {
         Self { start: vec![0; left_count + 1], ..Self::default() }
     }
 
-    /// For each left node the right nodes of best score, and those of best score less what the right node is worth to others: where
-    /// some right nodes are better for everybody, the first alone would be the same for all. `None`: the caller will not wait.
+    /// For each left node, the right nodes with the best scores, and those with the best scores minus what the right node is worth to
+    /// others: where some right nodes are better for all, the first list alone would be the same for every node. `None`: the caller won't wait.
     ///
     /// # Errors
-    /// A score that is NaN or plus infinity, with its place.
+    /// A score that is NaN or plus infinity, with its position.
     pub(super) fn choose(problem: &Streamed<'_>, control: &Control) -> Result<Option<Self>> {
         let (own_prices, worth) = (problem.prices(), problem.worth(control)?);
         let prices: Vec<f64> = own_prices.iter().zip(&worth).map(|(price, worth)| price + worth).collect();
@@ -58,7 +58,7 @@ impl Candidates {
         Ok(Some(candidates))
     }
 
-    /// Takes more pairs in: sorted, none of them twice or there already.
+    /// Adds more pairs: sorted, without repetitions, none of them present already.
     pub(super) fn add(&mut self, cells: impl Iterator<Item = Cell>) {
         let mut cells = cells.peekable();
         let old = std::mem::take(self);
@@ -102,7 +102,7 @@ impl Candidates {
 }
 
 impl Streamed<'_> {
-    /// About what each right node is worth: the best that a sample of left nodes gets from it, beyond its price.
+    /// Roughly what each right node is worth: the best that a sample of left nodes gets from it, above its price.
     fn worth(&self, control: &Control) -> Result<Vec<f64>> {
         let count = self.block_count();
         let sample: Vec<usize> =

@@ -1,15 +1,15 @@
-//! Exact linear assignment without a table ([`Streamed`]): scores are computed a few rows at a time, as often as need be, and never stored.
+//! Exact linear assignment without a table ([`Streamed`]): scores are computed a few rows at a time, as often as needed, and never stored.
 //! That is how 10⁴ × 10⁴ points are matched.
 //!
 //! 1. **Candidates** (`candidates`): one pass over all pairs keeps a few right nodes of each left node.
 //! 2. They are solved as a [`Sparse`](super::Sparse) problem, which gives dual values l_i and r_k.
 //! 3. **Pricing** (`pricing`): one more pass. A pair that was left out can improve the matching only if its score exceeds l_i + r_k. The
-//!    best such pairs of each left node become candidates, and 2 again. Where there are none, the dual values prove the matching best of
-//!    all, not just among candidates.
+//! best such pairs of each left node become candidates, and step 2 follows again. If there are none, the dual values prove the matching
+//! best of all, not just among candidates.
 //!
-//! Where candidates leave left nodes without a place, those nodes get more of them until they have one, or until all pairs show that there is
-//! none. Cost: a few passes of n m scores each, memory a few dozen numbers per node. Where dual values of the candidates prove nothing
-//! within the tolerance after many rounds, or scores are so unlike that rounding hides the proof, the table is made after all.
+//! Where candidates leave left nodes without a place, those nodes get more of them until they have one, or until all pairs show that there
+//! is none. Cost: a few passes of n m scores each, and memory of a few dozen numbers per node. If the dual values of the candidates prove
+//! nothing within the tolerance after many rounds, or if scores differ so much in size that rounding hides the proof, the table is built.
 
 mod best;
 mod candidates;
@@ -47,20 +47,20 @@ pub struct Streamed<'a> {
     write_rows: &'a WriteRows<'a>,
     unmatched: Option<Vec<f64>>,
     right_unmatched: Option<Vec<f64>>,
-    /// How many right nodes each left node begins with by each of two measures, and how many more it gets at a time.
+    /// How many right nodes each left node begins with, by each of two measures, and how many more it gets at a time.
     pub candidates: usize,
     /// How many rows are computed at a time.
     pub rows_at_once: usize,
 }
 
-/// Writes the scores of a range of left nodes, one row each; minus infinity forbids. Asked again, it writes the same numbers.
+/// Writes the scores of a range of left nodes, one row each; minus infinity forbids. Called again, it must write the same numbers.
 pub type WriteRows<'a> = dyn Fn(Range<usize>, &mut Array2<f64>) + Sync + 'a;
 
 /// Candidates of each left node, by each of two measures.
 const CANDIDATES: usize = 12;
 /// Scores computed at a time: 4 MB.
 const CELLS_AT_ONCE: usize = 1 << 19;
-/// Rounds of pricing after which the table is made.
+/// Rounds of pricing after which the table is built.
 const MOST_ROUNDS: usize = 40;
 
 /// Some rows of scores.
@@ -76,7 +76,7 @@ impl Block<'_> {
 }
 
 impl<'a> Streamed<'a> {
-    /// A problem of so many nodes; all must be matched if they can be.
+    /// A problem with this many nodes; all must be matched if they can be.
     #[must_use]
     pub fn new(left_count: usize, right_count: usize, write_rows: &'a WriteRows<'a>) -> Self {
         let rows_at_once = (CELLS_AT_ONCE / right_count.max(1)).max(1);
@@ -84,7 +84,7 @@ impl<'a> Streamed<'a> {
         Self { left_count, right_count, write_rows, unmatched, right_unmatched, candidates, rows_at_once }
     }
 
-    /// The same with a score for leaving each left node unmatched; minus infinity: it must be matched if it can be.
+    /// The same with a score for leaving each left node unmatched; minus infinity means it must be matched if it can be.
     #[must_use]
     pub fn with_unmatched(self, scores: Vec<f64>) -> Self {
         Self { unmatched: Some(scores), ..self }
@@ -128,7 +128,7 @@ impl<'a> Streamed<'a> {
         self.blocks(&all, control, look)
     }
 
-    /// What `look` says of these blocks of rows, in order, whatever the number of threads. `None`: the caller will not wait.
+    /// What `look` returns for these blocks of rows, in order, whatever the number of threads. `None` if the caller will not wait.
     fn blocks<T: Send>(
         &self,
         which: &[usize],
@@ -166,12 +166,12 @@ impl<'a> Streamed<'a> {
 }
 
 impl Linear {
-    /// Solves a problem whose scores are computed when they are needed. The workspace's [`Control`] stops it: the matching is then what
+    /// Solves a problem whose scores are computed when they are needed. The workspace's [`Control`] can stop it: the matching is then what
     /// was found so far, the status [`Status::Limit`], and nothing is proven.
     ///
     /// # Errors
-    /// A score that is NaN or plus infinity, with its place; prices of another number than nodes; a setting of zero;
-    /// [`Error::NoFullMatching`] where [`Self::require_full`] asks for it; [`Error::Overflow`] where the total is beyond all numbers.
+    /// A score that is NaN or plus infinity, with its position; a number of prices other than the number of nodes; a setting of zero;
+    /// [`Error::NoFullMatching`] if [`Self::require_full`] is set and there is none; [`Error::Overflow`] if the total is out of range.
     pub fn solve_streamed(&self, problem: &Streamed<'_>, work: &mut Workspace) -> Result<Solution> {
         problem.check()?;
         let control = work.control().clone();
@@ -200,7 +200,7 @@ impl Linear {
 }
 
 impl Streamed<'_> {
-    /// The answer where the caller would not wait for the first candidates.
+    /// The answer if the caller would not wait for the first candidates.
     fn stopped(&self) -> Result<Solution> {
         let matching = Matching::new(vec![None; self.left_count], self.right_count, Constraint::OneToOne)?;
         let score = Candidates::none(self.left_count).problem(self)?.score(&matching)?;

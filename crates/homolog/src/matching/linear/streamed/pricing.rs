@@ -1,5 +1,5 @@
-//! One pass over all pairs with the dual values of the candidates: which pairs that were left out could make the matching better, and the
-//! upper bound on every matching that the dual values prove. The formulas are those of `verify`, taken apart by rows so that only differences
+//! One pass over all pairs with the dual values of the candidates: which pairs that were left out could improve the matching, and the
+//! upper bound on every matching that the dual values prove. The formulas are those of `verify`, split by rows so that only differences
 //! are added up, which loses no digits to the size of the scores.
 
 use super::best::{Best, raise};
@@ -10,16 +10,16 @@ use crate::{Control, Result};
 
 /// What a pass found.
 pub(super) struct Priced {
-    /// Pairs to take in, sorted.
+    /// Pairs to add, sorted.
     pub(super) better: Vec<Cell>,
-    /// How far above the score the bound is that the dual values prove for the whole problem; nothing where a left node of the crowd may
+    /// How far the bound that the dual values prove for the whole problem is above the score; `None` where a left node of the crowd may
     /// go elsewhere.
     pub(super) gap: Option<f64>,
-    /// The same with dual values of zero: what the matching gives up against everybody's best.
+    /// The same with dual values of zero: what the matching gives up compared with everybody's best.
     pub(super) given_up: f64,
 }
 
-/// Prices by which each kind of row sees the right nodes; plus infinity where it does not see them.
+/// Prices at which each kind of row sees the right nodes; plus infinity where it does not see them.
 struct Prices {
     in_crowd: Vec<bool>,
     crowded: Vec<bool>,
@@ -50,7 +50,7 @@ impl Prices {
     }
 }
 
-/// What a block of rows has to say.
+/// What a block of rows contributes.
 #[derive(Default)]
 struct Part {
     better: Vec<Cell>,
@@ -58,14 +58,14 @@ struct Part {
     leaves: bool,
     gap: f64,
     given_up: f64,
-    /// What each right node of the crowd may be worth to a left node of it, with and without dual values.
+    /// The most each right node of the crowd is worth to a left node of the crowd, with and without dual values.
     worth: Vec<f64>,
     plain_worth: Vec<f64>,
-    /// The right nodes that left nodes of the crowd have, and their worth to them.
+    /// The right nodes that left nodes of the crowd have, and what they are worth to them.
     had: Vec<(usize, f64, f64)>,
 }
 
-/// `None`: the caller will not wait.
+/// `None` if the caller will not wait.
 pub(super) fn price(
     problem: &Streamed<'_>,
     candidates: &Candidates,
@@ -74,7 +74,7 @@ pub(super) fn price(
     control: &Control,
 ) -> Result<Option<Priced>> {
     let prices = Prices::new(problem, certificate);
-    // What rounding may add to a sum of dual values is no reason to take a pair in.
+    // What rounding may add to a sum of dual values is not a reason to add a pair.
     let duals = certificate.left.iter().chain(&certificate.right);
     let noise = 4.0 * f64::EPSILON * duals.fold(0.0_f64, |most, dual| most.max(dual.abs()));
     let has_crowd = certificate.crowd.is_some();

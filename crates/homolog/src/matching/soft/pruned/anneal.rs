@@ -60,7 +60,7 @@ impl Pruned {
         (now.soft, steps)
     }
 
-    /// The unit of β; a simple bound stands for the norm, which counts little where node scores tell nodes apart.
+    /// The unit of β; a simple bound replaces the norm, which matters little where node scores tell nodes apart.
     fn unit(&self) -> f64 {
         let nodes = self.cells.left_count().max(self.cells.right_count);
         let unit = 0.5 * (self.node_spread + self.links.norm() / nodes as f64);
@@ -79,7 +79,7 @@ impl Pruned {
 }
 
 impl State {
-    /// Shortens the step from `old` where the score curves downwards along it; the answer is the sum of absolute changes.
+    /// Shortens the step from `old` where the score curves downwards along it; returns the sum of absolute changes.
     fn damp(&mut self, old: &Self, beta: f64) -> f64 {
         let (mut curvature, mut change) = (0.0, 0.0);
         let pairs = || self.soft.pair.iter().zip(&old.soft.pair);
@@ -90,7 +90,7 @@ impl State {
         if curvature >= 0.0 {
             return change;
         }
-        // Cells where both are zero have no part in it; the smallest number keeps them from being 0 / 0.
+        // Cells where both are zero play no part; the smallest number keeps them from being 0 / 0.
         let size: f64 =
             pairs().map(|(new, old)| 2.0 * (new - old) * (new - old) / (new + old + f64::MIN_POSITIVE)).sum();
         let length = size / (size - beta * curvature);

@@ -2,8 +2,8 @@
 //!
 //! (i, k) is a candidate if  l_i + r_k - node_ik <= b_ik - a_i,  with l and r the dual values of the best matching without edges, b_ik the
 //! most that the edges leaving i could add there (`bound`), and a_i the least that they add anywhere: 0, or less where edges count against
-//! matchings. The left side is what the pair costs that matching; a pair that costs more than its edges could ever bring, or avoid,
-//! is left out. The pairs of that matching cost nothing and are all in.
+//! matchings. The left side is what the pair costs that matching; a pair that costs more than its edges could ever gain or save
+//! is left out. The pairs of that matching cost nothing and are all included.
 
 use super::super::bound::EdgeWorth;
 use super::super::problem::SoftProblem;
@@ -15,7 +15,7 @@ const MOST_CELLS: usize = u32::MAX as usize - 1;
 /// The most pairs of candidates that share an edge: 200 MB.
 const MOST_LINKS: usize = 1 << 24;
 
-/// Candidate pairs, row by row, columns increasing; and what each gains beside staying unmatched.
+/// Candidate pairs, row by row, columns increasing; and what each gains over staying unmatched.
 pub(super) struct Cells {
     start: Vec<usize>,
     pub(super) columns: Vec<u32>,
@@ -24,7 +24,7 @@ pub(super) struct Cells {
 }
 
 impl Cells {
-    /// `None` where there are more than that, or nothing is known of what pairs cost.
+    /// `None` if there are more than `most`, or if nothing is known about what pairs cost.
     pub(super) fn choose(relaxed: &SoftProblem<'_>, most: usize) -> Option<Self> {
         let (problem, gain) = (relaxed.problem, &relaxed.objective.gain);
         let (n, m) = gain.dim();
@@ -57,7 +57,7 @@ impl Cells {
         self.start.len() - 1
     }
 
-    /// Where the candidates of a left node stand.
+    /// Where the candidates of a left node are stored.
     pub(super) fn of_node(&self, left: usize) -> Range<usize> {
         self.start[left]..self.start[left + 1]
     }
@@ -66,7 +66,7 @@ impl Cells {
         &self.start
     }
 
-    /// Where the pairs of a matching stand, those that are candidates.
+    /// Where those pairs of a matching that are candidates are stored.
     pub(super) fn of_matching<'a>(&'a self, matching: &'a Matching) -> impl Iterator<Item = (usize, usize)> + 'a {
         matching.pairs().filter_map(|(i, k)| {
             let row = self.of_node(i);
@@ -76,7 +76,7 @@ impl Cells {
     }
 }
 
-/// For each candidate the others that share an edge with it on both sides, and what both together are worth: d(ij, kl) + d(ji, lk).
+/// For each candidate, the others that share an edge with it on both sides, and what the two are worth together: d(ij, kl) + d(ji, lk).
 pub(super) struct Links {
     start: Vec<usize>,
     others: Vec<u32>,
@@ -87,7 +87,7 @@ pub(super) struct Links {
 const NONE: u32 = u32::MAX;
 
 impl Links {
-    /// `None` where there would be too many.
+    /// `None` if there would be too many.
     pub(super) fn new(cells: &Cells, edge: &EdgeTerm, weight: f64) -> Option<Self> {
         let (left, right) = (edge.left_edges(), edge.right_edges());
         let weight = if edge.is_symmetric() { 2.0 * weight } else { weight };
@@ -150,7 +150,7 @@ impl Links {
         self.of(cell).for_each(|(other, value)| out[other] += value);
     }
 
-    /// No less than the norm of the map from soft matchings to gradients.
+    /// An upper bound on the norm of the map from soft matchings to gradients.
     pub(super) fn norm(&self) -> f64 {
         let size = |cell: usize| self.of(cell).map(|(_, value)| value.abs()).sum::<f64>();
         (0..self.start.len() - 1).map(size).fold(0.0, f64::max)

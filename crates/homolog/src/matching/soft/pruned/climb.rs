@@ -72,7 +72,7 @@ impl Pruned {
         soft.rest.iter_mut().zip(&flat.rest).for_each(|(y, flat)| *y = 0.5 * (*y + flat));
     }
 
-    /// Climbs from the start and answers with the best matching met.
+    /// Climbs from the start and returns the best matching met.
     fn ascend(
         &mut self,
         settings: &FrankWolfe,
@@ -108,7 +108,7 @@ impl Pruned {
         })
     }
 
-    /// Heads for a matching; the answer is its score.
+    /// Heads for a matching; returns its score.
     fn aim(&self, target: &Matching, climb: &mut Climb) -> f64 {
         self.set_matching(target, &mut climb.target);
         climb.target_gradient.fill(0.0);

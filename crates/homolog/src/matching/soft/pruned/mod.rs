@@ -1,7 +1,7 @@
-//! Graduated assignment and Frank–Wolfe for thousands of nodes: the same searches, on candidate pairs alone ([`Pruned`]).
+//! Graduated assignment and Frank–Wolfe for thousands of nodes: the same searches, on candidate pairs only ([`Pruned`]).
 //!
-//! Where node scores tell nodes apart, nearly all pairs are out of the question: they cost more than their edges could bring (`cells`).
-//! What is left is a few dozen pairs a node, whatever the number of nodes, and everything is linear in those: soft assignment, the
+//! Where node scores tell nodes apart, nearly all pairs are out of the question: they cost more than their edges could gain (`cells`).
+//! What is left is a few dozen pairs per node, whatever the number of nodes, and everything is linear in those: soft assignment, the
 //! gradient (each pair lists the pairs it shares edges with), and the linear problems, solved as [`Sparse`] ones. Local search
 //! then sees all pairs again. On points with shape contexts the matchings found score higher than those of full tables.
 
@@ -19,7 +19,7 @@ use crate::matching::{Constraint, Linear, Matching, Sparse, Status, Workspace};
 
 /// Smaller problems are solved on their full tables.
 const FEWEST_CELLS: usize = 1 << 18;
-/// The candidates are at most one pair in so many: with more, tables are as quick.
+/// The candidates are at most one pair in this many: with more, tables are as fast.
 const ONE_IN: usize = 8;
 
 /// A problem of candidate pairs.
@@ -29,7 +29,7 @@ pub(super) struct Pruned {
     slack: Slack,
     /// The best matching if there were no edge scores.
     linear: Matching,
-    /// Prices for staying unmatched; minus infinity: none. Empty where no node has one.
+    /// Prices for staying unmatched; minus infinity where there is none. Empty if no node has one.
     prices: Vec<f64>,
     /// Dual values of the right nodes at the last linear problem, as in [`SoftProblem`].
     duals: Vec<f64>,
@@ -38,14 +38,14 @@ pub(super) struct Pruned {
 }
 
 impl Pruned {
-    /// `None` where the full tables do as well.
+    /// `None` if the full tables do as well.
     pub(super) fn of(relaxed: &SoftProblem<'_>) -> Option<Self> {
         let (n, m) = relaxed.objective.gain.dim();
         let is_large = n * m >= FEWEST_CELLS && relaxed.problem.constraint == Constraint::OneToOne;
         if is_large { Self::within(relaxed, n * m / ONE_IN) } else { None }
     }
 
-    /// `None` where there are more candidates than that.
+    /// `None` if there are more candidates than `most`.
     fn within(relaxed: &SoftProblem<'_>, most: usize) -> Option<Self> {
         let cells = Cells::choose(relaxed, most)?;
         let links = Links::new(&cells, &relaxed.objective.edge, relaxed.objective.weight)?;
@@ -78,7 +78,7 @@ impl Pruned {
         if let Some(certificate) = &answer.certificate {
             self.duals.iter_mut().zip(&certificate.right).for_each(|(price, more)| *price += more);
         }
-        // Interrupted, it is not sure to be feasible.
+        // If interrupted, it is not certain to be feasible.
         Ok(if answer.status == Status::Limit { self.linear.clone() } else { answer.matching })
     }
 
@@ -130,7 +130,7 @@ mod tests {
         Compatibility { edge, unmatched: priced.then_some(prices), ..Compatibility::linear(node) }
     }
 
-    /// Runs a test on small problems of all kinds, narrowed to their candidates.
+    /// Runs a test on small problems of all kinds, reduced to their candidates.
     fn each_problem(mut test: impl FnMut(&mut SoftProblem<'_>, Pruned)) {
         let mut random = ChaCha8Rng::seed_from_u64(5);
         for (n, m) in [(9, 9), (7, 11), (11, 7)] {
@@ -148,7 +148,7 @@ mod tests {
         }
     }
 
-    /// The numbers of the candidates in a full table, zero elsewhere.
+    /// The values of the candidates in a full table, zero elsewhere.
     fn spread_out(cells: &Cells, values: &[f64]) -> Array2<f64> {
         let mut table = Array2::zeros((cells.left_count(), cells.right_count));
         for i in 0..cells.left_count() {

@@ -54,7 +54,7 @@ impl Sinkhorn {
         self.beta = 1.0;
     }
 
-    /// The soft matching for scores of at most ordinary size times `beta`.
+    /// The soft matching for scores of ordinary size or less times `beta`.
     pub(super) fn assign(&mut self, cells: &Cells, score: &[f64], beta: f64, slack: &Slack, soft: &mut Soft) {
         self.make_kernel(cells, score, beta, slack, soft);
         self.columns.fill(1.0);
@@ -99,7 +99,7 @@ impl Sinkhorn {
         }
     }
 
-    /// Normalises rows, then columns; the answer is by how much the columns were over- or underfull in between, summed.
+    /// Normalises rows, then columns; returns by how much the columns were over- or underfull in between, summed.
     fn normalise(&mut self, cells: &Cells, soft: &Soft) -> f64 {
         self.sums.fill(0.0);
         for i in 0..cells.left_count() {
