@@ -1,5 +1,5 @@
 //! The paper's edge feature: phi_2(ij, kl) = G_ij G'_kl, one where both edges exist. Its sum counts the edges that a matching
-//! preserves, undirected ones twice (once each way), as the authors count.
+//! preserves, undirected ones twice (once each way), as the authors do.
 
 use super::{Bilinear, EdgeFeature};
 use crate::Result;

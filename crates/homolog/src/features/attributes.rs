@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct NodeAttributes {
-    /// The names of the attributes. There is no default, since graphs name them.
+    /// The names of the attributes. There is no default: every graph names its own.
     pub columns: Vec<String>,
 }
 

@@ -1,5 +1,5 @@
-//! [`catalogue`]: everything a feature map can be made of, with a line and an example each. The program's list of features and
-//! `docs/features.md` are made from it, so neither can forget anything.
+//! [`catalogue`]: everything a feature map can be made of, with a line and an example for each. The program's list of features and
+//! `docs/features.md` are generated from it, so neither can omit anything.
 
 use super::{
     Comparison, Descriptor, Difference, EdgeAttributes, EdgeKind, EdgeProduct, FeatureMap, FeatureSet, ImageDescriptor,
@@ -8,23 +8,23 @@ use super::{
 use crate::geometry::{Complete, Delaunay, EdgeRule, Nearest, Within};
 use serde::Serialize;
 
-/// Things of one kind.
+/// A chapter: entries of one kind.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Chapter {
     /// What they are.
     pub title: &'static str,
-    /// Where they stand.
+    /// Where they go in the settings.
     pub about: &'static str,
-    /// Each of them.
+    /// The entries.
     pub entries: Vec<Entry>,
 }
 
-/// One thing that a feature map can be made of.
+/// One building block of a feature map.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Entry {
     /// Its name in settings.
     pub name: String,
-    /// What it is and when to take it, in a line.
+    /// What it is and when to use it, in one line.
     pub help: &'static str,
     /// How it is written, with all its settings.
     pub example: String,
@@ -36,7 +36,7 @@ pub fn catalogue() -> Vec<Chapter> {
     vec![sets(), descriptors(), comparisons(), edge_features(), differences(), edge_rules(), scales(), poses()]
 }
 
-/// As in a settings file. Everything here can be written, so nothing is lost where it could not.
+/// As in a settings file. Everything here can be serialised, so the default is never used.
 fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }
@@ -216,8 +216,8 @@ fn poses() -> Chapter {
 }
 
 impl FeatureMap {
-    /// The image descriptors among the features, in their order: what a program has to compute from the pictures
-    /// ([`describe_points`](super::describe_points)) and give the graphs as node attributes.
+    /// The image descriptors among the features, in order: what a program has to compute from the pictures
+    /// ([`describe_points`](super::describe_points)) and give to the graphs as node attributes.
     #[must_use]
     pub fn image_descriptors(&self) -> Vec<ImageDescriptor> {
         let image = |descriptor: &Descriptor| match descriptor {

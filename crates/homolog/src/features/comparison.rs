@@ -8,13 +8,13 @@ use serde::{Deserialize, Serialize};
 #[serde(tag = "name", rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Comparison {
-    /// -(a_r - b_r)² for each coordinate r: the paper's.
+    /// -(a_r - b_r)² for each coordinate r, as in the paper.
     NegativeSquare(NegativeSquare),
-    /// exp(-((a_r - b_r) / width)²) for each coordinate r: the paper's predecessor's.
+    /// exp(-((a_r - b_r) / width)²) for each coordinate r, as in the paper's predecessor.
     Decay(Decay),
     /// exp(-(|a - b| / width)²), a single feature: matching without learning.
     WholeDecay(WholeDecay),
-    /// Σ_r a_r b_r, a single feature: for descriptors that are made to be multiplied, such as the likelihoods of an atlas.
+    /// Σ_r a_r b_r, a single feature: for descriptors designed to be multiplied, such as the likelihoods of an atlas.
     InnerProduct(InnerProduct),
 }
 
@@ -86,7 +86,7 @@ impl Comparison {
         ]
     }
 
-    /// How many features come of a descriptor of so many numbers.
+    /// How many features a descriptor of this many numbers gives.
     #[must_use]
     pub fn feature_count(&self, numbers: usize) -> usize {
         match self {

@@ -11,7 +11,7 @@ use ndarray::Array2;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A graph as a feature map sees it: a row of numbers per node and per edge. Shared by `Arc` among all the pairs it is in.
+/// A graph as a feature map sees it: a row of numbers per node and per edge. Shared by `Arc` among all the pairs it occurs in.
 #[derive(Debug, Clone)]
 pub struct Described {
     pub(super) plan: Arc<Plan>,
@@ -73,15 +73,15 @@ impl Described {
         Ok(Self { plan: Arc::new(Plan::new(map)), node_count: graph.node_count(), blocks, edges, measured })
     }
 
-    /// About how many bytes it takes.
+    /// Roughly how many bytes it takes.
     pub(crate) fn size(&self) -> usize {
         let nodes: usize = self.blocks.iter().map(Block::size).sum();
         let edges: usize = self.measured.iter().map(Measured::size).sum();
         nodes + edges + 32 * self.edges.len() + 16 * self.node_count
     }
 
-    /// The same descriptions of some of the nodes, in this order, and of the edges among them. The others were seen when these were
-    /// described, but are not there to be matched.
+    /// The same descriptions for some of the nodes, in this order, and for the edges among them. The other nodes were seen when these
+    /// were described, but cannot be matched.
     ///
     /// # Errors
     /// A node that does not exist or occurs twice.

@@ -1,4 +1,4 @@
-//! [`Difference`]: how two numbers of two edges become a feature. All but the product are largest, where the two agree.
+//! [`Difference`]: how two numbers of two edges become a feature. All but the product are largest where the two agree.
 
 use super::Bilinear;
 use crate::{Error, Result};
@@ -13,9 +13,9 @@ pub enum Difference {
     /// -(a - b)²: factors into products, so it costs about as much as adjacency.
     #[default]
     NegativeSquare,
-    /// -|a - b|: forgiving to outliers; a number is stored for every pair of edges.
+    /// -|a - b|: tolerant of outliers; a number is stored for every pair of edges.
     NegativeAbsolute,
-    /// exp(-((a - b) / width)²): in (0, 1], so that a pair of edges that agree is a gain; a number is stored for every pair of edges.
+    /// exp(-((a - b) / width)²): in (0, 1], so a pair of edges that agree is a gain; a number is stored for every pair of edges.
     Decay {
         /// The difference at which the feature has fallen to 1/e.
         width: f64,
@@ -25,12 +25,12 @@ pub enum Difference {
 }
 
 impl Difference {
-    /// The numbers of an edge that the comparison needs: a, and for squares -a² beside it, so that the square factors.
+    /// How many numbers of an edge the comparison needs: a, and for squares also -a², so that the square factors.
     pub(super) fn columns(self) -> usize {
         if self == Self::NegativeSquare { 2 } else { 1 }
     }
 
-    /// Writes those numbers of one edge into a row of the table, from a column on.
+    /// Writes those numbers of one edge into a row of the table, starting at a column.
     pub(super) fn measure(self, a: f64, table: &mut Array2<f64>, row: usize, column: usize) {
         table[[row, column]] = a;
         if self == Self::NegativeSquare {
@@ -49,7 +49,7 @@ impl Difference {
         }
     }
 
-    /// The comparison as products, where it is one; its first column is `at`.
+    /// The comparison as products, if it factors; its first column is `at`.
     pub(super) fn bilinear(self, at: usize) -> Option<Bilinear> {
         match self {
             Self::NegativeSquare => Some(Bilinear { constant: 0.0, alone: vec![at + 1], products: vec![(at, 2.0)] }),

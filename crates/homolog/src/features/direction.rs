@@ -2,7 +2,7 @@
 //!
 //!   cosine: phi = u(e)·u(f), a sum of products;   angle: phi = -angle(u(e), u(f)) / pi, in [-1, 0].
 //!
-//! An edge between points that coincide has no direction: u = 0, cosine 0, angle as if at right angles.
+//! An edge between coinciding points has no direction: u = 0, cosine 0, and the angle counts as a right angle.
 
 use super::{Bilinear, EdgeFeature};
 use crate::graph::Graph;

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct EdgeAttributes {
-    /// The names of the attributes. There is no default, since graphs name them.
+    /// The names of the attributes. There is no default: every graph names its own.
     pub columns: Vec<String>,
     /// How two values are compared.
     pub difference: Difference,

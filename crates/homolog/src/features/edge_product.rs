@@ -1,4 +1,4 @@
-//! The inner product of the graph's own edge attributes, Σ_r a_r(e) b_r(f), as a single feature: for attributes that are made to be
+//! The inner product of the graph's own edge attributes, Σ_r a_r(e) b_r(f), as a single feature: for attributes designed to be
 //! multiplied, such as the likelihoods of an atlas. It factors.
 
 use super::{Bilinear, EdgeFeature};
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct EdgeProduct {
-    /// The names of the attributes; the first names the feature. There is no default, since graphs name them.
+    /// The names of the attributes; the first names the feature. There is no default: every graph names its own.
     pub columns: Vec<String>,
 }
 

@@ -4,7 +4,7 @@
 //!
 //!   [Σ_r w_r (constant_r + alone_r(e))] · 1  +  1 · [Σ_r w_r alone_r(f)]  +  Σ_s [w_s coefficient_s z_s(e)] · z_s(f)
 //!
-//! so that all the constants and lone terms of any number of features share two factors, and each product adds one. Adjacency alone
+//! so the constants and lone terms of any number of features share two factors, and each product adds one. Adjacency alone
 //! is a single factor. The other features are listed, one number for each pair of edges: |E| |E'| in all.
 
 use super::described::Described;
@@ -14,7 +14,7 @@ use crate::matching::EdgeTerm;
 use ndarray::Array2;
 use std::sync::Arc;
 
-/// What an edge feature needs of each edge of a graph.
+/// What an edge feature needs from each edge of a graph.
 #[derive(Debug, Clone)]
 pub(super) struct Measured {
     width: usize,
@@ -41,7 +41,7 @@ impl Measured {
     }
 }
 
-/// An edge feature of a feature map: where its weights are, and its form where it factors.
+/// An edge feature of a feature map: where its weights are, and its bilinear form if it has one.
 #[derive(Debug, Clone)]
 pub(super) struct EdgePlan {
     pub(super) kind: EdgeKind,
@@ -80,7 +80,7 @@ pub(super) fn edge_term(plans: &[EdgePlan], left: &Described, right: &Described,
 
 /// The weighted sum of all features that factor: columns of the measured tables, with what they are multiplied by.
 struct Factored {
-    /// Whether there are constants or lone terms: they are the first factor.
+    /// Whether there are constants or lone terms, which make up the first factor.
     any: bool,
     constant: f64,
     /// (feature, column, weight).
@@ -103,7 +103,7 @@ impl Factored {
         sum
     }
 
-    /// How many factors stand before the products: constants and lone left terms; lone right terms.
+    /// How many factors come before the products: constants and lone left terms; lone right terms.
     fn lead(&self) -> usize {
         usize::from(self.any) + usize::from(!self.alone.is_empty())
     }
@@ -141,7 +141,7 @@ impl Factored {
     }
 }
 
-/// Adds to `phi` (of the whole feature map) the sum of phi_2 over pairs of edges, each ((e, f), amount) as often as its amount says.
+/// Adds to `phi` (of the whole feature map) the sum of phi_2 over pairs of edges ((e, f), amount), each weighted by its amount.
 pub(super) fn add_features(
     plans: &[EdgePlan],
     left: &Described,

@@ -1,11 +1,11 @@
 //! Local gradient orientations, after Lowe's SIFT and Dalal and Triggs' HOG: which way brightness rises around a point, as sums of
-//! gradient magnitudes in cells × cells squares and so many directions each.
+//! gradient magnitudes in cells × cells squares, by direction.
 //!
 //! The square of half-width `radius` around the point is sampled on a grid of 24 × 24; each sample's gradient is shared linearly
-//! between the two nearest directions and the four nearest cells. The numbers are brought to length 1, cut off at 0.25, and brought
-//! to the root mean square of SIZE, so that light and contrast do not matter and one strong edge does not drown the rest.
+//! between the two nearest directions and the four nearest cells. The numbers are scaled to length 1, cut off at 0.25, and scaled
+//! to a root mean square of SIZE, so that lighting and contrast do not matter and one strong edge does not drown out the rest.
 //!
-//! Not invariant to turning or scaling. O(576) for each point, whatever the radius.
+//! Not invariant to rotation or scaling. O(576) for each point, whatever the radius.
 
 use super::image_descriptor::SIZE;
 use crate::geometry::GreyImage;
@@ -14,10 +14,10 @@ use std::f64::consts::TAU;
 
 /// Samples along each axis.
 const SAMPLES: usize = 24;
-/// The most that one number may be of the length of all: near Lowe's 0.2.
+/// The most that one number may be of the total length: near Lowe's 0.2.
 const CUT: f64 = 0.25;
 
-/// Gradient orientations by place around the point.
+/// Gradient orientations by position around the point.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Gradients {
@@ -84,19 +84,19 @@ impl Gradients {
     }
 }
 
-/// The whole numbers on both sides, with shares that fall linearly with the distance.
+/// The whole numbers on either side, with shares that fall linearly with the distance.
 #[expect(clippy::cast_possible_truncation, reason = "a number of cells or directions")]
 fn shares(place: f64) -> [(isize, f64); 2] {
     let low = place.floor();
     [(low as isize, 1.0 - (place - low)), (low as isize + 1, place - low)]
 }
 
-/// The number, if it is one of 0..count.
+/// The number, if it is in 0..count.
 fn below(number: isize, count: usize) -> Option<usize> {
     usize::try_from(number).ok().filter(|&number| number < count)
 }
 
-/// Brings the numbers to a length; nothing but zeros stays.
+/// Scales the numbers to a given length; all zeros stay zeros.
 fn scale_to(numbers: &mut [f64], length: f64) {
     let square: f64 = numbers.iter().map(|number| number * number).sum();
     if square > 0.0 {

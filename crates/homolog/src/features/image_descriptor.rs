@@ -1,4 +1,4 @@
-//! [`ImageDescriptor`]: numbers that describe a point by the image around it. A [`Graph`](crate::graph::Graph) knows no images, so these
+//! [`ImageDescriptor`]: numbers that describe a point by the image around it. A [`Graph`](crate::graph::Graph) has no images, so these
 //! become its node attributes, computed once by [`describe_points`] and compared like any others
 //! ([`NodeAttributes`](super::NodeAttributes)), with a learned weight for each number.
 
@@ -11,18 +11,18 @@ use serde::{Deserialize, Serialize};
 
 /// More numbers than this are a mistake in a settings file, not a descriptor.
 const MAX_NUMBERS: usize = 10_000;
-/// The root mean square of a descriptor's numbers: about the spread of the counts in a shape context among 200 points, so that one
+/// The root mean square of a descriptor's numbers: about the spread of the counts in a shape context with 200 points, so that one
 /// lambda suits both.
 pub(super) const SIZE: f64 = 3.0;
 
-/// Every descriptor of a point by the image around it, with its settings.
+/// Every way to describe a point by the image around it, with its settings.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "name", rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum ImageDescriptor {
     /// A small grey picture of the surroundings.
     Patch(Patch),
-    /// Which way brightness changes around the point, by place and direction.
+    /// Which way brightness changes around the point, by position and direction.
     Gradients(Gradients),
 }
 

@@ -1,5 +1,5 @@
-//! What a picture shows around each point, as a descriptor of nodes. A [`Graph`] knows no pictures: whoever has them computes the numbers
-//! with [`describe_points`](super::describe_points) and gives them to the graph as node attributes; here they are found again by their names.
+//! What a picture shows around each point, as a node descriptor. A [`Graph`] has no pictures: the caller who has them computes the numbers
+//! with [`describe_points`](super::describe_points) and gives them to the graph as node attributes; here they are found by name.
 
 use super::{ImageDescriptor, NodeDescriptor};
 use crate::graph::Graph;
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ImagePoints {
-    /// How the picture is looked at. There is no default.
+    /// How the picture is described. There is no default.
     pub of: ImageDescriptor,
 }
 

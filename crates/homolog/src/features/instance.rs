@@ -1,6 +1,6 @@
-//! [`Instance`]: the problem of matching two described graphs, for any weights. Two shared references, and what is given beforehand.
+//! [`Instance`]: the problem of matching two described graphs, for any weights. Two shared references, and the restrictions given.
 //!
-//! The law that ties the system together: <weights, joint_features(y)> = compatibility(weights).score(y), for every y that the
+//! The law that holds the system together: <weights, joint_features(y)> = compatibility(weights).score(y), for every y that the
 //! problem allows. `compatibility` costs a matrix product n m D and the edges; `joint_features` only what the matching uses.
 
 use super::described::{Described, Plan};
@@ -19,7 +19,7 @@ pub struct Instance {
 }
 
 impl Instance {
-    /// Both are described by the same map.
+    /// Both must be described by the same map.
     pub(super) fn new(left: Arc<Described>, right: Arc<Described>) -> Self {
         Self { left, right, given: None }
     }
@@ -78,7 +78,7 @@ impl Instance {
         self.plan().dim
     }
 
-    /// How often a right node may be used, whatever the weights.
+    /// How often a right node may be used; does not depend on the weights.
     #[must_use]
     pub fn constraint(&self) -> Constraint {
         self.plan().map.constraint
@@ -93,14 +93,14 @@ impl Instance {
     /// The matching problem under these weights: c = <phi_1, w_1>, d = <phi_2, w_2>.
     ///
     /// # Errors
-    /// A weight too many or too few, or one that is not finite.
+    /// Too many or too few weights, or one that is not finite.
     pub fn compatibility(&self, weights: &[f64]) -> Result<Compatibility> {
         let mut problem = Compatibility::linear(Array2::zeros((0, 0)));
         self.compatibility_into(weights, &mut problem)?;
         Ok(problem)
     }
 
-    /// [`Self::compatibility`] in place of another problem, whose node scores' memory is used again where the sizes agree.
+    /// [`Self::compatibility`] written over another problem; the memory of its node scores is reused if the sizes agree.
     ///
     /// # Errors
     /// As [`Self::compatibility`]; the problem is then undefined.
@@ -116,7 +116,7 @@ impl Instance {
         self.given.as_ref().map_or(Ok(()), |given| given.apply(problem))
     }
 
-    /// c = <phi_1, w_1> alone, in place of another table.
+    /// c = <phi_1, w_1> alone, written over another table.
     pub(crate) fn node_scores_into(&self, weights: &[f64], node: &mut Array2<f64>) -> Result<()> {
         self.check_weights(weights)?;
         let (plan, left, right) = (self.plan(), &*self.left, &*self.right);
@@ -137,7 +137,7 @@ impl Instance {
         Ok(())
     }
 
-    /// Whether pairs of edges are scored, so that the problem is quadratic.
+    /// Whether pairs of edges are scored, which makes the problem quadratic.
     pub(crate) fn has_edge_features(&self) -> bool {
         !self.plan().edge.is_empty()
     }
@@ -145,7 +145,7 @@ impl Instance {
     /// Phi(y): the sum of the features of all pairs of nodes and edges that the matching uses, one number per weight.
     ///
     /// # Errors
-    /// The matching has other sizes.
+    /// The sizes do not agree.
     pub fn joint_features(&self, matching: &Matching) -> Result<Vec<f64>> {
         let mut phi = vec![0.0; self.dim()];
         self.add_joint_features(matching, 1.0, &mut phi)?;
@@ -155,7 +155,7 @@ impl Instance {
     /// Adds `factor` times Phi(y) to `phi`.
     ///
     /// # Errors
-    /// The matching has other sizes, or `phi` another length than the weights.
+    /// The sizes do not agree, or `phi` does not have one entry per weight.
     pub fn add_joint_features(&self, matching: &Matching, factor: f64, phi: &mut [f64]) -> Result<()> {
         self.check_sizes(matching.left_count(), matching.right_count(), phi)?;
         let (plan, left, right) = (self.plan(), &*self.left, &*self.right);
@@ -180,7 +180,7 @@ impl Instance {
     /// compatibility(weights).
     ///
     /// # Errors
-    /// The point has other sizes, or `phi` another length than the weights.
+    /// The sizes do not agree, or `phi` does not have one entry per weight.
     pub fn add_soft_features(&self, soft: &Relaxed, factor: f64, phi: &mut [f64]) -> Result<()> {
         self.check_sizes(soft.node.nrows(), soft.node.ncols(), phi)?;
         let (plan, left, right) = (self.plan(), &*self.left, &*self.right);
@@ -190,7 +190,7 @@ impl Instance {
             let cells = cells.map(|(pair, share)| (pair, factor * share));
             node_scores::add_features(*comparison, a, b, cells, &mut phi[range.clone()]);
         }
-        // The share of a pair of nodes is one for both directions between them.
+        // The share of a pair of nodes is the same for both directions between them.
         let both = soft.edges.iter().flat_map(|edge| {
             let ([i, j], [k, l]) = (edge.left, edge.right);
             [([i, j], [k, l]), ([j, i], [l, k])].map(|(ends, others)| (ends, others, factor * edge.share))

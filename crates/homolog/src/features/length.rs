@@ -1,8 +1,8 @@
 //! Difference of edge lengths: a(e) = length of e over the graph's scale, compared by a [`Difference`].
 //!
-//! The paper knows only whether an edge exists; that its length should agree too is what most later work adds. By default lengths
-//! are taken relative to the mean distance of all points (context points included, zeros included: the scale of the shape
-//! context), so that a scene seen from twice as far is the same scene.
+//! The paper asks only whether an edge exists; most later work adds that its length should agree too. By default lengths
+//! are relative to the mean distance of all points (context points and the zeros included: the scale of the shape
+//! context), so that a scene seen from twice the distance is the same scene.
 
 use super::{Bilinear, Difference, EdgeFeature};
 use crate::Result;

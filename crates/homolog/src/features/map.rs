@@ -1,4 +1,4 @@
-//! [`FeatureMap`]: which features there are, in which order their weights stand, and what they are called. It is the part of a
+//! [`FeatureMap`]: which features there are, the order of their weights, and what they are called. It is the part of a
 //! model that a person reads in the model file.
 //!
 //! The weights: coordinates of the node features in order, then the edge features in order, then the price of staying unmatched.
@@ -16,7 +16,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// The start of an edge feature's weight beside features of nodes.
+/// The unlearned weight of an edge feature in a map that also has node features.
 const EDGE_START: f64 = 0.2;
 
 /// The features of a model, as settings.
@@ -43,22 +43,22 @@ const EDGE_START: f64 = 0.2;
 pub struct FeatureMap {
     /// Features of pairs of nodes.
     pub node: Vec<NodeFeature>,
-    /// Draws the edges between the points of every graph, in place of its own; `None`: the graph's own edges.
+    /// Draws the edges between the points of every graph in place of its own; `None` keeps the graph's own edges.
     pub edge_rule: Option<EdgeRule>,
-    /// Features of pairs of edges; none: a linear problem.
+    /// Features of pairs of edges; none makes the problem linear.
     pub edge: Vec<EdgeKind>,
-    /// Left nodes may stay unmatched, and the price of that is a weight: the feature is -1 for each unmatched left node, so that
+    /// Left nodes may stay unmatched, and the price of that is a weight: the feature is -1 for each unmatched left node, so
     /// the score of staying unmatched is minus the weight.
     pub unmatched: bool,
     /// How often a right node may be used.
     pub constraint: Constraint,
     /// The unit of each number.
     pub scale: Scale,
-    /// How graphs may be turned against each other before they are compared.
+    /// How graphs may be turned relative to each other before they are compared.
     pub pose: Pose,
 }
 
-/// A descriptor of nodes and how two of them are compared.
+/// A node descriptor and how two of them are compared.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NodeFeature {
@@ -70,7 +70,7 @@ pub struct NodeFeature {
 }
 
 impl NodeFeature {
-    /// How many features, and so weights, it has.
+    /// How many features, and therefore weights, it has.
     #[must_use]
     pub fn feature_count(&self) -> usize {
         self.comparison.feature_count(self.descriptor.descriptor().dim())
@@ -81,7 +81,7 @@ impl NodeFeature {
         let name = self.descriptor.name();
         match self.comparison {
             Comparison::WholeDecay(_) => vec![name.to_string()],
-            // All numbers together are one feature; the first says what they are about.
+            // All numbers together are one feature; the first one names it.
             Comparison::InnerProduct(_) => {
                 let first = self.descriptor.descriptor().names().into_iter().next().unwrap_or_default();
                 vec![format!("{name} {first}")]
@@ -164,7 +164,7 @@ impl FeatureMap {
         node + edge + usize::from(self.unmatched)
     }
 
-    /// A name for each weight, all different: where a name would occur again it gets a number.
+    /// A name for each weight, all different: a name that would be repeated gets a number.
     #[must_use]
     pub fn names(&self) -> Vec<String> {
         let node = self.node.iter().flat_map(NodeFeature::names);
@@ -175,7 +175,7 @@ impl FeatureMap {
         let mut names: Vec<String> = Vec::with_capacity(self.dim());
         for name in node.chain(edge).chain(unmatched) {
             let numbered = |number: usize| if number == 1 { name.clone() } else { format!("{name} #{number}") };
-            // Where it left off at this name: a name that is there n times takes n steps, not n².
+            // Where numbering stopped for this name: a name that occurs n times takes n steps, not n².
             let number = next.entry(name.clone()).or_insert(1_usize);
             while !taken.insert(numbered(*number)) {
                 *number += 1;
@@ -185,9 +185,9 @@ impl FeatureMap {
         names
     }
 
-    /// The weights of matching without learning. Numbers as they are: all ones, as the authors run it. Scaled by their spread: one for
-    /// each feature of nodes; less for edges, of which every node has several, so that both have about the same say; and for staying
-    /// unmatched half of what a wrong partner costs.
+    /// The weights of matching without learning. If the numbers are as they are: all ones, as the authors use it. If they are scaled by
+    /// their spread: one for each node feature; less for edges, of which every node has several, so that nodes and edges count about
+    /// the same; and for staying unmatched half of what a wrong partner costs.
     #[must_use]
     pub fn unlearned_weights(&self) -> Vec<f64> {
         let mut weights = vec![1.0; self.dim()];
@@ -200,10 +200,10 @@ impl FeatureMap {
         }
         if let (true, Some(last)) = (self.unmatched, weights.last_mut()) {
             let of = |feature: &NodeFeature| match (&feature.descriptor, feature.comparison) {
-                // A wrong partner's scaled numbers are one apart, each attribute or the whole of another descriptor.
+                // A wrong partner's scaled numbers are one apart: for each attribute, or for another descriptor as a whole.
                 (Descriptor::Attributes(own), Comparison::NegativeSquare(_)) => 0.5 * own.columns.len() as f64,
                 (_, Comparison::NegativeSquare(_)) => 0.5,
-                // A decay is a gain of 1 where the numbers agree, and 1/e where they are one apart.
+                // A decay gains 1 where the numbers agree, and 1/e where they are one apart.
                 _ => -0.5 * feature.feature_count() as f64,
             };
             *last = self.node.iter().map(of).sum();
@@ -211,7 +211,7 @@ impl FeatureMap {
         weights
     }
 
-    /// The same features, and what pictures show around the points.
+    /// The same features plus what pictures show around the points.
     #[must_use]
     pub fn with_image(mut self, of: ImageDescriptor) -> Self {
         let comparison = Comparison::NegativeSquare(NegativeSquare { per_node: false });
@@ -219,7 +219,7 @@ impl FeatureMap {
         self
     }
 
-    /// Whether turning one graph against the other changes any feature.
+    /// Whether turning one graph relative to the other changes any feature.
     #[must_use]
     pub fn sees_turns(&self) -> bool {
         let node = |feature: &NodeFeature| {
@@ -228,10 +228,10 @@ impl FeatureMap {
         self.node.iter().any(node) || self.edge.iter().any(|kind| matches!(kind, EdgeKind::Directions(_)))
     }
 
-    /// Computes the descriptors of a graph, once for all the pairs it will be in.
+    /// Computes the descriptors of a graph, once for all the pairs it will occur in.
     ///
     /// # Errors
-    /// A part of the graph that a feature needs and that is not there; a setting out of range.
+    /// A part of the graph that a feature needs is missing; a setting is out of range.
     pub fn describe(&self, graph: &Graph) -> Result<Described> {
         Described::new(self, graph)
     }

@@ -3,11 +3,11 @@
 //!   c_ik = <phi_1(i, k), w_1>,   d_(ij)(kl) = <phi_2(ij, kl), w_2>,   score(y) = <Phi(y), w>
 //!
 //! A [`FeatureMap`] says which features there are. It turns a [`Graph`] into a [`Described`] graph, once, and two of those into an
-//! [`Instance`]: two shared references, whose cost in memory is bytes. [`Instance::compatibility`] is the problem for given weights,
+//! [`Instance`]: two shared references that take only a few bytes. [`Instance::compatibility`] is the problem for given weights,
 //! [`Instance::joint_features`] is Phi.
 //!
-//! One file per descriptor of nodes ([`Descriptor`] lists them) and per edge feature ([`EdgeKind`] lists them); [`Comparison`] says
-//! how the descriptors of two nodes become features. What an image shows around a point becomes node attributes ([`describe_points`],
+//! There is one file per node descriptor ([`Descriptor`] lists them) and per edge feature ([`EdgeKind`] lists them); [`Comparison`] says
+//! how the descriptors of two nodes become features. What an image shows around a point becomes node attributes ([`describe_points`];
 //! [`ImageDescriptor`] lists the ways).
 
 mod adjacency;
@@ -70,7 +70,7 @@ pub trait NodeDescriptor: Send + Sync {
     /// A name for each number.
     fn names(&self) -> Vec<String>;
 
-    /// How many numbers there are: as many as names.
+    /// How many numbers there are: one per name.
     fn dim(&self) -> usize {
         self.names().len()
     }
@@ -92,7 +92,7 @@ pub trait NodeDescriptor: Send + Sync {
 
 /// A comparison phi_2 of two edges. It counts only where both edges exist.
 ///
-/// [`Self::measure`] takes from each graph, once, the numbers z(e) that the comparison needs of each edge.
+/// [`Self::measure`] computes for each graph, once, the numbers z(e) that the comparison needs from each edge.
 pub trait EdgeFeature: Send + Sync {
     /// A name for each feature.
     fn names(&self) -> Vec<String>;
@@ -125,20 +125,20 @@ pub trait EdgeFeature: Send + Sync {
 ///   phi(e, f) = constant + Σ_(s in alone) [z_s(e) + z_s(f)] + Σ_((s, coefficient) in products) coefficient · z_s(e) · z_s(f)
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Bilinear {
-    /// What does not depend on the edges.
+    /// The part that does not depend on the edges.
     pub constant: f64,
-    /// Columns of z that count by themselves.
+    /// Columns of z that count on their own.
     pub alone: Vec<usize>,
-    /// Columns of z that count as a product, and how much.
+    /// Columns of z that count as a product, and their coefficients.
     pub products: Vec<(usize, f64)>,
 }
 
-/// Every descriptor of nodes, by name, with its settings.
+/// Every node descriptor, by name, with its settings.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "name", rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Descriptor {
-    /// How the node sees the other points: the paper's.
+    /// How the node sees the other points: the paper's descriptor.
     ShapeContext(ShapeContext),
     /// The point itself, for data that is already registered.
     Position(Position),
@@ -149,7 +149,7 @@ pub enum Descriptor {
 }
 
 impl Descriptor {
-    /// All descriptors but those of pictures ([`ImageDescriptor::all`] lists them); the attributes are called "0".
+    /// All descriptors except those of pictures ([`ImageDescriptor::all`] lists them); the attributes are called "0".
     #[must_use]
     pub fn all() -> Vec<Self> {
         vec![
@@ -170,7 +170,7 @@ impl Descriptor {
         }
     }
 
-    /// The node attributes of the graph that it looks at.
+    /// The node attributes of the graph that it uses.
     #[must_use]
     pub fn attribute_columns(&self) -> Vec<String> {
         match self {
@@ -197,7 +197,7 @@ impl Descriptor {
 #[serde(tag = "name", rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum EdgeKind {
-    /// One where both edges exist: the paper's.
+    /// One where both edges exist: the paper's feature.
     Adjacency(Adjacency),
     /// Difference of lengths.
     Lengths(Lengths),

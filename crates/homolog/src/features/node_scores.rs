@@ -1,5 +1,5 @@
-//! c_ik = <phi_1(i, k), w_1> for all pairs of nodes, and the sum of phi_1 over a matching, for one kind of descriptor. Squares go
-//! through a matrix product (`squares`); decays take an exponential for each pair, and for each coordinate where those have weights.
+//! c_ik = <phi_1(i, k), w_1> for all pairs of nodes, and the sum of phi_1 over a matching, for one kind of descriptor. Squares
+//! use a matrix product (`squares`); decays take an exponential for each pair, and for each coordinate if those have weights.
 
 use super::comparison::{Comparison, Decay, NegativeSquare, WholeDecay};
 use super::squares::{self, Block};
@@ -25,7 +25,7 @@ pub(super) fn write(comparison: Comparison, left: &Block, right: &Block, weights
     }
 }
 
-/// Adds to `phi` the sum of phi_1 over pairs of nodes, each ((i, k), amount) as often as its amount says.
+/// Adds to `phi` the sum of phi_1 over pairs of nodes ((i, k), amount), each weighted by its amount.
 pub(super) fn add_features(
     comparison: Comparison,
     left: &Block,

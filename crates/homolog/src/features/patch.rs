@@ -1,10 +1,10 @@
-//! A small grey picture of a point's surroundings, contrast-normalised: the mean grey level v_c of each of cells × cells squares that
+//! A small grey picture of a point's surroundings, contrast-normalised: the mean grey level v_c of each of the cells × cells squares that
 //! make up the square of half-width `radius` around the point, as
 //!
 //!   SIZE · (v_c - mean) / (standard deviation + 5)
 //!
-//! Brighter or darker light and more or less contrast change little; the 5 grey levels keep noise in flat places small. Beyond the
-//! border of the image its last pixels go on. Turning the image turns the patch: it is not invariant.
+//! Brighter or darker light and more or less contrast change little; the 5 grey levels keep noise small in flat places. Beyond the
+//! border of the image its last pixels are repeated. Rotating the image rotates the patch: it is not invariant.
 
 use super::image_descriptor::SIZE;
 use crate::geometry::GreyImage;
@@ -38,7 +38,7 @@ impl Patch {
 
     pub(super) fn describe(&self, image: GreyImage<'_>, x: f64, y: f64) -> Vec<f64> {
         let side = 2.0 * self.radius / self.cells as f64;
-        // A sample for every two pixels, at least.
+        // At least one sample for every two pixels.
         let samples = (1..64).find(|&samples| f64::from(samples) >= side / 2.0).unwrap_or(64);
         let place = |cell: usize, sample: i32| {
             side * (cell as f64 + (f64::from(sample) + 0.5) / f64::from(samples)) - self.radius

@@ -1,13 +1,13 @@
-//! [`Pose`]: how the left graph may be turned against the right one. Shape contexts and directions see every turn, so data that were not
-//! all taken the same way up are matched after trying turns of the left points:
+//! [`Pose`]: how the left graph may be turned relative to the right one. Shape contexts and directions see every turn, so data that were
+//! not all taken the same way up are matched by trying turns of the left points:
 //!
 //!   best turn R = argmax over R of max over y of score(y; R · left, right)
 //!
-//! first over turns spread evenly (in the plane 15° apart; in space the 60 of an icosahedron, nowhere more than 45° from one of them), then
-//! from the three best by the turn that carries the matched points onto each other best (Procrustes), as long as the score rises. As given
-//! is tried first and wins ties. Where the truth is known, as in training, it settles the turn.
+//! first over evenly spread turns (in the plane 15° apart; in space the 60 of an icosahedron, with no rotation more than 45° from one), then
+//! from the three best by the turn that best maps the matched points onto each other (Procrustes), as long as the score rises. The graph as
+//! given is tried first and wins ties. Where the truth is known, as in training, it determines the turn.
 //!
-//! What does not know turns, such as lengths and attributes, is not changed by them. Solves 24 (plane, any) to 60 (space, any) problems
+//! Features that do not see turns, such as lengths and attributes, are not affected. Solves 24 (plane, any) to 60 (space, any) problems
 //! and a few more; twice as many with mirror images.
 
 use crate::geometry::Similarity;
@@ -19,13 +19,13 @@ use serde::{Deserialize, Serialize};
 use std::f64::consts::{FRAC_PI_4, PI};
 use std::sync::Arc;
 
-/// How the left graph may be turned against the right one.
+/// How the left graph may be turned relative to the right one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Pose {
     /// How far.
     pub turns: Turns,
-    /// Whether mirror images are the same thing.
+    /// Whether mirror images count as the same.
     pub mirror: bool,
 }
 
@@ -38,7 +38,7 @@ pub enum Turns {
     AsGiven,
     /// Up to 45° either way.
     Tilted,
-    /// Any way round.
+    /// By any angle.
     Any,
 }
 
@@ -57,22 +57,22 @@ impl Turns {
     }
 }
 
-/// A left graph that is turned by more than this, in degrees, is turned too far for features that see turns.
+/// A left graph turned by more than this, in degrees, is turned too far for features that see turns.
 pub const FAR_TURN: f64 = 30.0;
-/// Steps between the turns that are tried in the plane.
+/// Steps between the turns tried in the plane.
 const STEP: f64 = PI / 12.0;
 /// How many of the best turns are refined, and how often each at most.
 const REFINED: usize = 3;
 const ROUNDS: usize = 5;
 
 impl Pose {
-    /// Whether nothing is to be tried.
+    /// Whether no turns are tried.
     #[must_use]
     pub fn is_as_given(self) -> bool {
         self.turns == Turns::AsGiven && !self.mirror
     }
 
-    /// The pair with its left graph turned as matches it best, by the score of what `solve` finds; and that solution.
+    /// The pair with its left graph turned to match best, by the score of what `solve` finds; and that solution.
     ///
     /// # Errors
     /// Graphs without points, or with points of different dimensions; what `solve` refuses.
@@ -88,7 +88,7 @@ impl Pose {
             let solution = solve(&turned)?;
             tried.push((turn, turned, solution));
         }
-        // Stable: as given comes first and stays first among equals.
+        // The sort is stable: "as given" comes first and stays first among equals.
         tried.sort_by(|a, b| b.2.score.total_cmp(&a.2.score));
         tried.truncate(REFINED);
         let mut best: Option<(Pair, Solution)> = None;
@@ -113,7 +113,7 @@ impl Pose {
         best.ok_or(Error::Missing { what: "turns", needed_by: "pose" })
     }
 
-    /// The pair with its left graph turned as a known matching says; as it is where nothing may be turned or fewer than three nodes are
+    /// The pair with its left graph turned according to a known matching; unchanged if nothing may be turned or fewer than three nodes are
     /// matched.
     ///
     /// # Errors
@@ -138,7 +138,7 @@ impl Pose {
         Ok(expected)
     }
 
-    /// The turns that are tried, as given first.
+    /// The turns to try, "as given" first.
     fn candidates(self, dimension: usize) -> Vec<Array2<f64>> {
         let mut turns: Vec<Array2<f64>> = match (self.turns, dimension) {
             (Turns::AsGiven, _) => vec![Array2::eye(dimension)],
@@ -156,7 +156,7 @@ impl Pose {
     }
 }
 
-/// By how many degrees the left graph of a matched pair is turned against the right one; `None` where fewer than three nodes are matched
+/// By how many degrees the left graph of a matched pair is turned relative to the right one; `None` if fewer than three nodes are matched
 /// or a graph has no points.
 ///
 /// # Errors
@@ -168,9 +168,9 @@ pub fn turn_of(pair: &Pair, matching: &Matching) -> Result<Option<f64>> {
     Ok(turn_between(pair, matching, false)?.map(|turn| angle(&turn).to_degrees()))
 }
 
-/// Whether the graphs of a matched pair lie alike up to an angle in degrees: as given, their matched points agree nearly as well as turned
-/// or mirrored in the best way. With means taken off and R the best turn, Σ <a, b> is at least cos(angle) of Σ <R a, b>. A thin object
-/// that is rolled about itself lies alike: so little tells. Also where fewer than three nodes are matched or a graph has no points.
+/// Whether the graphs of a matched pair are oriented alike up to an angle in degrees: as given, their matched points agree nearly as well
+/// as when turned or mirrored in the best way. With means subtracted and R the best turn, Σ <a, b> is at least cos(angle) of Σ <R a, b>. A
+/// thin object rolled about its axis counts as alike, since little shows it. So do pairs with fewer than three matched nodes or no points.
 ///
 /// # Errors
 /// Points of different dimensions.
@@ -190,7 +190,7 @@ pub fn lies_within(angle: f64, pair: &Pair, matching: &Matching) -> Result<bool>
     Ok(as_given >= angle.to_radians().cos() * turned)
 }
 
-/// The turn that carries matched left points onto their partners best, with the mean of each taken off.
+/// The turn that best maps matched left points onto their partners, after subtracting the mean of each.
 fn turn_between(pair: &Pair, matching: &Matching, mirror: bool) -> Result<Option<Array2<f64>>> {
     let (from, to): (Vec<usize>, Vec<usize>) = matching.pairs().unzip();
     if from.len() < 3 {
@@ -201,7 +201,7 @@ fn turn_between(pair: &Pair, matching: &Matching, mirror: bool) -> Result<Option
     Ok(Some(Similarity::fit(left.view(), right.view(), None, mirror)?.rotation))
 }
 
-/// The pair with its left points, and those it sees, turned about the middle of the left points.
+/// The pair with its left points, and the context points they see, turned about the centre of the left points.
 fn turned(pair: &Pair, turn: &Array2<f64>) -> Result<Pair> {
     if *turn == Array2::<f64>::eye(turn.nrows()) {
         return Ok(pair.clone());
@@ -222,7 +222,7 @@ fn angle(rotation: &Array2<f64>) -> f64 {
     cosine.clamp(-1.0, 1.0).acos()
 }
 
-/// A turn without its mirror.
+/// A turn without its reflection.
 fn proper(turn: &Array2<f64>) -> Array2<f64> {
     let (d, n) = (turn, turn.nrows());
     let determinant = if n == 2 {
@@ -278,7 +278,7 @@ fn icosahedral() -> Vec<Array2<f64>> {
             let parts = [sign(bits, 0) * golden, sign(bits, 1), sign(bits, 2) / golden, 0.0];
             let mut quaternion = [0.0; 4];
             (0..4).for_each(|at| quaternion[place[at]] = parts[at]);
-            // One of q and -q: the first part that is not zero is positive.
+            // One of q and -q: the one whose first nonzero part is positive.
             if quaternion.iter().find(|&&part| part != 0.0).is_some_and(|&part| part > 0.0) {
                 all.push(quaternion);
             }

@@ -1,4 +1,4 @@
-//! Graphs turned as they match best under given weights: [`Pose::best`] with the scores of a feature map.
+//! Graphs turned to match best under given weights: [`Pose::best`] with the scores of a feature map.
 
 use super::{FeatureMap, Pose};
 use crate::Result;
@@ -7,7 +7,7 @@ use crate::matching::{FrankWolfe, Linear, Matcher, RightOrder, Solution, Workspa
 use std::sync::Arc;
 
 impl FeatureMap {
-    /// The pair with its left graph turned as the pose allows and as matches it best under these weights, and a quick solution.
+    /// The pair with its left graph turned to match best under these weights, as far as the pose allows, and a quick solution.
     ///
     /// # Errors
     /// A graph without the parts that the features or the pose need.
@@ -25,7 +25,7 @@ impl FeatureMap {
             let problem = self.instance(&left, &right)?.restricted(&pair.given)?.compatibility(weights)?;
             let mut shuffled = problem.clone();
             order.shuffle_into(&problem, &mut shuffled)?;
-            // A quick search is enough to tell turns apart; the model's own matcher has the last word.
+            // A quick search is enough to tell turns apart; the model's own matcher decides in the end.
             let mut solution = match &shuffled.edge {
                 None => Linear::default().solve(&shuffled, work)?,
                 Some(_) => FrankWolfe::default().solve(&shuffled, work)?,

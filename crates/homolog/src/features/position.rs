@@ -1,4 +1,4 @@
-//! The point itself, for data that is already registered: the same place means the same coordinates in both graphs.
+//! The point itself, for data that is already registered: the same position means the same coordinates in both graphs.
 
 use super::NodeDescriptor;
 use crate::graph::Graph;

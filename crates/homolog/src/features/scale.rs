@@ -1,11 +1,11 @@
-//! [`Scale`]: the unit in which the numbers of nodes and edges are compared. With spreads s measured in pairs of graphs,
+//! [`Scale`]: the unit in which the numbers of nodes and edges are compared. With spreads s measured on pairs of graphs,
 //!
 //!   phi(a, b) becomes phi(a / s, b / s),   s = mean over all left nodes i and right nodes k of |a_i - b_k|
 //!
-//! so that a typical difference is 1 whatever the unit of the data: metres or millimetres give the same matching, and weights of 1 give every
-//! feature a say. One spread for each attribute; one for a whole shape context, position or image descriptor, whose numbers share a unit.
-//! Directions and adjacency have no unit, and a decay of lengths has its own width. A spread of 0 is a number that never differed: nothing is
-//! known about its unit, so it has no say.
+//! so that a typical difference is 1 whatever the unit of the data: metres or millimetres give the same matching, and with weights of 1 every
+//! feature counts. There is one spread for each attribute, and one for a whole shape context, position or image descriptor, whose numbers
+//! share a unit. Directions and adjacency have no unit, and a decay of lengths has its own width. A spread of 0 means a number that never
+//! differed: nothing is known about its unit, so it does not count.
 
 use super::{Comparison, Descriptor, Difference, EdgeKind, FeatureMap};
 use crate::graph::{Graph, Pair};
@@ -18,7 +18,7 @@ use std::ops::Range;
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scale {
-    /// The numbers as they are: the paper's.
+    /// The numbers as they are, as in the paper.
     AsIs,
     /// The spread in the training pairs, not measured yet; until then the numbers as they are.
     #[default]
@@ -33,11 +33,11 @@ pub enum Scale {
 pub struct Spread {
     /// What it is the spread of.
     pub name: String,
-    /// One unit; 0: it never differed and is not compared.
+    /// One unit; 0 means it never differed and is not compared.
     pub spread: f64,
 }
 
-/// Numbers that share a unit: columns of what describes nodes, or edges.
+/// Numbers that share a unit: columns of the numbers that describe nodes, or edges.
 pub(super) struct Unit {
     name: String,
     of: Side,
@@ -52,14 +52,14 @@ enum Side {
     Edges,
 }
 
-/// More pairs than this are not looked at: a hundred settle a mean.
+/// No more pairs than this are measured: a hundred are enough for a mean.
 const MOST_PAIRS: usize = 100;
-/// More nodes or edges of a graph than this are not looked at.
+/// No more nodes or edges of a graph than this are measured.
 const MOST_ROWS: usize = 300;
 
 impl FeatureMap {
     /// The same features in units of their spreads in these pairs, whatever the matchings are. Features that are compared as they are
-    /// ([`Scale::AsIs`]) stay so.
+    /// ([`Scale::AsIs`]) are unchanged.
     ///
     /// # Errors
     /// A graph without a part that a feature needs.
@@ -83,12 +83,12 @@ impl FeatureMap {
         Ok(self.with_differences(&differences))
     }
 
-    /// Of so many pairs, every so many-th is looked at.
+    /// With this many pairs, every how many-th is measured.
     pub(crate) fn spread_step(count: usize) -> usize {
         count.div_ceil(MOST_PAIRS).max(1)
     }
 
-    /// What a pair says about the spreads: for each unit the sum of differences, and how many there are.
+    /// What a pair contributes to the spreads: for each unit the sum of differences, and how many there are.
     pub(crate) fn differences(&self, pair: &Pair) -> Result<Vec<(f64, f64)>> {
         if self.scale == Scale::AsIs {
             return Ok(Vec::new());
@@ -99,7 +99,7 @@ impl FeatureMap {
         Ok(plain.units().iter().map(of).collect())
     }
 
-    /// The same features in units of the spreads that pairs say there are, added up in their order.
+    /// The same features in units of the spreads these contributions give, added up in order.
     pub(crate) fn with_differences(&self, pairs: &[Vec<(f64, f64)>]) -> Self {
         if self.scale == Scale::AsIs {
             return self.clone();
@@ -112,7 +112,7 @@ impl FeatureMap {
             }
             let (sum, count): (f64, f64) = all;
             let mean = if count > 0.0 { (sum / count).min(f64::MAX) } else { 1.0 };
-            // Nothing to measure, or nothing that differed: a shape has no unit to be lost, an attribute has.
+            // If nothing differed, several numbers that share a unit stay as they are, but a single number has no unit to be compared in.
             let has_unit = unit.columns.len() == 1;
             Spread { name: unit.name, spread: if mean == 0.0 && !has_unit { 1.0 } else { mean } }
         };
@@ -120,7 +120,7 @@ impl FeatureMap {
         Self { scale: Scale::Measured(spreads), ..plain }
     }
 
-    /// What describes the nodes and the edges, each feature by itself and unscaled.
+    /// The numbers that describe the nodes and the edges, feature by feature and unscaled.
     fn numbers(&self, graph: &Graph) -> Result<[Vec<Array2<f64>>; 2]> {
         let drawn = self.drawn(graph)?;
         let nodes = self.node.iter().map(|feature| feature.descriptor.descriptor().describe(&drawn));
@@ -153,7 +153,7 @@ impl FeatureMap {
         }
         for (at, kind) in self.edge.iter().enumerate() {
             let difference = match kind {
-                // A product is in the unit it was made in.
+                // A product stays in the unit it was made in.
                 EdgeKind::Adjacency(_) | EdgeKind::Directions(_) | EdgeKind::Product(_) => continue,
                 EdgeKind::Lengths(lengths) if matches!(lengths.difference, Difference::Decay { .. }) => continue,
                 EdgeKind::Lengths(lengths) => lengths.difference,
@@ -167,7 +167,7 @@ impl FeatureMap {
         units
     }
 
-    /// Whether the scale belongs to the features.
+    /// Whether the scale fits the features.
     pub(super) fn check_scale(&self) -> Result<()> {
         let Scale::Measured(spreads) = &self.scale else { return Ok(()) };
         let units = self.units();
@@ -187,13 +187,13 @@ impl FeatureMap {
         Ok(())
     }
 
-    /// Brings the numbers of one graph to the units of the map: those of its nodes and of its edges, feature by feature.
+    /// Converts the numbers of one graph to the units of the map: those of its nodes and of its edges, feature by feature.
     pub(super) fn to_units(&self, nodes: &mut [Array2<f64>], edges: &mut [Array2<f64>]) {
         let Scale::Measured(spreads) = &self.scale else { return };
         for (unit, spread) in self.units().iter().zip(spreads) {
             let factor = if spread.spread == 0.0 { 0.0 } else { 1.0 / spread.spread };
             let table = if unit.of == Side::Nodes { &mut nodes[unit.feature] } else { &mut edges[unit.feature] };
-            // A square of an edge's number stands beside it.
+            // The square of an edge's number is stored next to it.
             let squares = unit.of == Side::Edges && unit.difference.columns() == 2;
             table.slice_axis_mut(Axis(1), Slice::from(unit.columns.clone())).mapv_inplace(|x| x * factor);
             if squares {
@@ -230,7 +230,7 @@ impl Unit {
     }
 }
 
-/// Evenly spaced rows, no more than enough.
+/// Evenly spaced rows, at most the number needed.
 fn thinned<'a>(rows: &'a ArrayView2<'_, f64>) -> ArrayView2<'a, f64> {
     let step = rows.nrows().div_ceil(MOST_ROWS).max(1);
     rows.slice_axis(Axis(0), Slice::new(0, None, step.cast_signed()))

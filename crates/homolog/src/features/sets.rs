@@ -1,5 +1,5 @@
-//! [`FeatureSet`]: features that go well together, by name. A set is made for given graphs: it takes the attributes they all have, and knows
-//! whether their points are in the plane or in space.
+//! [`FeatureSet`]: features that go well together, by name. A set is built for given graphs: it uses the attributes they all have, and
+//! depends on whether their points are in the plane or in space.
 
 use super::{
     Adjacency, Comparison, Decay, Descriptor, Difference, DirectionForm, Directions, EdgeAttributes, EdgeKind,
@@ -19,7 +19,7 @@ pub enum FeatureSet {
     Linear,
     /// Soft shape contexts, and edges of the Delaunay triangulation.
     Quadratic,
-    /// Edges to the nearest, compared in ways that outliers do not hurt.
+    /// Edges to the nearest neighbours, compared in ways that tolerate outliers.
     Robust,
     /// The nodes' own attributes.
     Attributes,
@@ -31,17 +31,17 @@ pub enum FeatureSet {
     PaperQuadratic,
 }
 
-/// What all of some graphs have.
+/// What all graphs of a collection have.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Common {
-    /// Of the points; `None`: not all have points.
+    /// Dimension of the points; `None` if not all have points.
     pub dimension: Option<usize>,
     /// Their names.
     pub node_attributes: Vec<String>,
-    /// Whether some graph has edges of its own.
+    /// Whether any graph has its own edges.
     pub edges: bool,
-    /// Their names, of graphs that have edges.
+    /// Their names, among graphs that have edges.
     pub edge_attributes: Vec<String>,
 }
 
@@ -71,7 +71,7 @@ impl FeatureSet {
         }
     }
 
-    /// When to take it, in a line.
+    /// When to use it, in one line.
     #[must_use]
     pub fn help(self) -> &'static str {
         match self {
@@ -85,17 +85,17 @@ impl FeatureSet {
         }
     }
 
-    /// The set of this name.
+    /// The set with this name.
     ///
     /// # Errors
-    /// There is none.
+    /// There is no such set.
     pub fn of_name(name: &str) -> Result<Self> {
         let known = || Self::ALL.map(Self::name).join(", ");
         let unknown = || Error::UnknownName { what: "set of features", name: name.to_string(), known: known() };
         Self::ALL.into_iter().find(|set| set.name() == name).ok_or_else(unknown)
     }
 
-    /// The set for graphs like these where nobody chose one: by their points; without points by their attributes; else by their edges.
+    /// The set for graphs like these when nobody chose one: by their points; without points by their attributes; otherwise by their edges.
     ///
     /// # Errors
     /// The graphs have none of these in common, or points of different dimensions.
@@ -109,7 +109,7 @@ impl FeatureSet {
         }
     }
 
-    /// The features, for graphs like these: the attributes that all of them have are used (not by the paper's sets).
+    /// The features for graphs like these: the attributes that all of them have are used (not by the paper's sets).
     ///
     /// # Errors
     /// The graphs lack what the set is about, or have points of different dimensions.
@@ -117,7 +117,7 @@ impl FeatureSet {
         self.features_for(&Common::of(graphs)?)
     }
 
-    /// The features, for graphs that have this in common.
+    /// The features for graphs that have this in common.
     ///
     /// # Errors
     /// As [`Self::features`].
@@ -191,7 +191,7 @@ impl FeatureSet {
     }
 }
 
-/// The difference of lengths, in mean distances, at which `robust` gives 1/e: measured with ten strangers among the points.
+/// The difference of lengths, in mean distances, at which `robust` gives 1/e: measured with ten outliers among the points.
 const ROBUST_WIDTH: f64 = 0.15;
 
 impl FeatureMap {
@@ -203,7 +203,7 @@ impl FeatureMap {
         FeatureSet::of_name(name)?.features(graphs)
     }
 
-    /// Node and edge attributes that are in all of these graphs and that no feature looks at.
+    /// Node and edge attributes that all of these graphs have and that no feature uses.
     #[must_use]
     pub fn unused_attributes<'a>(&self, graphs: impl IntoIterator<Item = &'a Graph>) -> Vec<String> {
         let Ok(common) = Common::of(graphs) else { return Vec::new() };
@@ -219,7 +219,7 @@ impl FeatureMap {
         nodes.into_iter().chain(edges).collect()
     }
 
-    /// The same without some columns of node attributes: they are looked at in another way.
+    /// The same without some columns of node attributes: they are used in another way.
     ///
     /// # Errors
     /// Nothing is left.
@@ -236,7 +236,7 @@ impl FeatureMap {
         Ok(self)
     }
 
-    /// A soft shape context before the other features.
+    /// Adds a soft shape context before the other features.
     fn with_shape_context(mut self, dimension: usize) -> Self {
         let descriptor = Descriptor::ShapeContext(ShapeContext { dimension, ..ShapeContext::default() });
         let comparison = Comparison::NegativeSquare(NegativeSquare { per_node: false });
@@ -272,7 +272,7 @@ impl Common {
                 common.retain(|name| own.is_some_and(|own| own.names().contains(name)));
             };
             keep(&mut common.node_attributes, graph.node_attributes());
-            // A graph that happens to have no edge at all has no edge attributes to lack.
+            // A graph that happens to have no edges cannot lack edge attributes.
             if !graph.edges().is_empty() {
                 keep(&mut common.edge_attributes, graph.edge_attributes());
             }

@@ -10,9 +10,9 @@
 //!
 //! **Softness** (`soft_bins`): each point is spread over the bins around it by a Gaussian, 0.8 sectors wide in angle and 0.45 in ln r at
 //! softness 1. With softness 0 the bins are hard, as the authors compute them: points at r >= 2 are not counted, and points that coincide
-//! with the node count as at angle atan2(0, 0) = 0 in the innermost ring. Soft bins share those evenly among the sectors.
+//! with the node count as being at angle atan2(0, 0) = 0 in the innermost ring. Soft bins share those evenly among the sectors.
 //!
-//! **In space** the sectors are directions: as many, spread evenly over the sphere, and the Gaussian is 0.8 of their mean distance wide.
+//! **In space** the sectors are directions: the same number, spread evenly over the sphere; the Gaussian is 0.8 of their mean distance wide.
 
 use super::{NodeDescriptor, soft_bins};
 use crate::geometry::mean_distance;
@@ -24,11 +24,11 @@ use std::f64::consts::PI;
 
 /// More bins than this are a mistake in a settings file, not a descriptor.
 const MAX_BINS: usize = 10_000;
-/// The Gaussian's width at softness 1: in sectors, or in mean distances of neighbouring directions. 0.8 to 1.6 were about as good, 0.4 not.
+/// The Gaussian's width at softness 1: in sectors, or in mean distances of neighbouring directions. 0.8 to 1.6 did equally well, 0.4 did not.
 const ANGULAR_WIDTH: f64 = 0.8;
-/// The same in ln r. 0.25 to 0.9 were about as good.
+/// The same in ln r. 0.25 to 0.9 did equally well.
 const RADIAL_WIDTH: f64 = 0.45;
-/// So wide that every bin sees the same.
+/// Wide enough that every bin sees the same.
 const MAX_SOFTNESS: f64 = 100.0;
 
 /// Counts of the other points in a polar grid around each node.
@@ -41,8 +41,8 @@ pub struct ShapeContext {
     pub angular_bins: usize,
     /// Outer radius of each ring, over the mean distance; increasing. The first ring begins at 0.
     pub radii: Vec<f64>,
-    /// How far a point is spread over the bins around it: 0 not at all, 1 is a good deal more than to the next bin. A file that does not
-    /// say it was written when all bins were hard.
+    /// How far a point is spread over the bins around it: 0 not at all, 1 well beyond the next bin. A file that does not
+    /// say was written when all bins were hard.
     #[serde(default)]
     pub softness: f64,
 }
@@ -55,7 +55,7 @@ impl Default for ShapeContext {
 }
 
 impl ShapeContext {
-    /// The paper's: hard bins.
+    /// The paper's settings: hard bins.
     #[must_use]
     pub fn paper() -> Self {
         Self { softness: 0.0, ..Self::default() }
@@ -77,7 +77,7 @@ impl ShapeContext {
         }
     }
 
-    /// Soft bins in the plane; in space soft and hard ones.
+    /// Soft bins in the plane; in space both soft and hard ones.
     fn spread(&self, points: ArrayView2<'_, f64>, alpha: f64, counts: &mut Array2<f64>) {
         let bins = self.angular_bins;
         let in_space = self.dimension == 3;
@@ -85,7 +85,7 @@ impl ShapeContext {
         let spacing = if in_space { (4.0 * PI / bins as f64).sqrt() } else { 1.0 };
         let angular_width = ANGULAR_WIDTH * self.softness * spacing;
         let log_radii: Vec<f64> = self.radii.iter().map(|radius| radius.ln()).collect();
-        // Hard rings are rings with the sharpest borders there are.
+        // Hard rings are rings with the sharpest possible borders.
         let radial_width = (RADIAL_WIDTH * self.softness).max(f64::MIN_POSITIVE);
         let (mut rings, mut sectors) = (vec![0.0; self.radii.len()], vec![0.0; bins]);
         for (i, mut counts) in counts.rows_mut().into_iter().enumerate() {
@@ -166,8 +166,8 @@ impl NodeDescriptor for ShapeContext {
 
 /// The sector of a direction phi = atan2(dy, dx): theta = phi + pi over the width of a sector; the last one takes what is left.
 ///
-/// A direction on the border of two sectors, such as straight up, goes to the one farther from the positive x axis: there the
-/// authors' extended precision puts it, because its pi/2 is a little more than half of a double's pi.
+/// A direction on the border of two sectors, such as straight up, goes to the one farther from the positive x axis: that is where
+/// the authors' extended precision puts it, because its pi/2 is a little more than half of a double's pi.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 <= theta <= bins, but for rounding")]
 fn sector(dx: f64, dy: f64, width: f64, bins: usize) -> usize {
     let middle = bins as f64 / 2.0;

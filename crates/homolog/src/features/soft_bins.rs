@@ -1,12 +1,12 @@
-//! Bins without hard borders: a neighbour is not counted in the one bin it falls in but spread by a Gaussian around its place, and each bin
-//! gets the share that falls on it. A point that moves a little then changes every number a little, where a hard bin jumps by one.
+//! Bins without hard borders: instead of counting in the one bin it falls in, a neighbour is spread by a Gaussian around its position, and
+//! each bin gets its share. A point that moves a little then changes every number a little, where a hard bin jumps by one.
 //!
 //!   ring k from radius R_(k-1) to R_k:   Phi((ln R_k - ln r) / σ_r) - Phi((ln R_(k-1) - ln r) / σ_r),  R_0 = 0
 //!   sector a, angles in sectors:         Phi((a + 1 - theta) / σ_a) - Phi((a - theta) / σ_a), added up over full turns
 //!   in space, direction d of many:       exp(-(angle to d)² / (2 σ_d²)), over the sum for all directions
 //!
-//! with Phi the normal distribution function. As the widths go to zero these become hard bins. What lies beyond the last radius is lost, as
-//! there.
+//! with Phi the normal distribution function. As the widths go to zero these become hard bins. As with those, what lies beyond the last
+//! radius is lost.
 
 use std::f64::consts::{PI, SQRT_2};
 
@@ -22,7 +22,7 @@ fn normal(x: f64) -> f64 {
     }
 }
 
-/// Writes the share of each ring for a point at a distance whose logarithm this is; minus infinity is at the centre.
+/// Writes the share of each ring for a point with this log distance; minus infinity is the centre.
 pub(super) fn ring_shares(log_r: f64, log_radii: &[f64], width: f64, shares: &mut [f64]) {
     let mut inside = 0.0;
     for (share, log_radius) in shares.iter_mut().zip(log_radii) {
@@ -49,7 +49,7 @@ pub(super) fn sector_shares(theta: f64, width: f64, shares: &mut [f64]) {
     }
 }
 
-/// Writes the share of each direction of the sphere for a unit vector; with width 0 the nearest has it all.
+/// Writes the share of each direction on the sphere for a unit vector; with width 0 the nearest gets everything.
 pub(super) fn direction_shares(unit: [f64; 3], directions: &[[f64; 3]], width: f64, shares: &mut [f64]) {
     let cosine = |other: &[f64; 3]| unit[0] * other[0] + unit[1] * other[1] + unit[2] * other[2];
     if width == 0.0 {
@@ -74,7 +74,7 @@ pub(super) fn direction_shares(unit: [f64; 3], directions: &[[f64; 3]], width: f
     shares.iter_mut().for_each(|share| *share /= sum);
 }
 
-/// So many directions, spread over the sphere about evenly: a Fibonacci spiral from pole to pole.
+/// This many directions, spread roughly evenly over the sphere: a Fibonacci spiral from pole to pole.
 pub(super) fn directions(count: usize) -> Vec<[f64; 3]> {
     let golden_angle = PI * (1.0 + 5.0_f64.sqrt());
     let direction = |number: usize| {
@@ -131,7 +131,7 @@ mod tests {
                     assert!(shares.iter().all(|&share| share <= shares[number]), "{count} {number} {width}");
                 }
             }
-            // The mean of all directions is near the middle of the sphere.
+            // The mean of all directions is near the centre of the sphere.
             let mean = |axis: usize| all.iter().map(|direction| direction[axis]).sum::<f64>() / count as f64;
             assert!(count < 12 || (0..3).all(|axis| mean(axis).abs() < 0.1));
         }

@@ -3,8 +3,8 @@
 //!   -Σ_r w_r (a_r - b_r)² = 2 a'Wb - a'Wa - b'Wb
 //!
 //! a matrix product and two norms. Tables that are mostly zeros, such as counts in many bins, are multiplied sparse by dense: a
-//! quarter of the work for shape contexts of 30 points. Small integers stay exact under all of this. Where values are far from zero
-//! next to their spread, both sides are moved by the same vector first, which changes no difference and keeps the digits.
+//! quarter of the work for shape contexts of 30 points. Small integers stay exact throughout. Where values are far from zero
+//! compared with their spread, both sides are first shifted by the same vector, which changes no difference and keeps the digits.
 
 use ndarray::linalg::general_mat_mul;
 use ndarray::{Array1, Array2, ArrayView1, Axis, Slice, Zip};
@@ -15,7 +15,7 @@ use std::ops::Range;
 #[derive(Debug, Clone)]
 pub(super) struct Block {
     pub(super) values: Array2<f64>,
-    /// How many nodes the graph has: all of them, also where only some have a row.
+    /// How many nodes the graph has: all of them, even if only some have a row.
     pub(super) count: usize,
     /// The mean row, where squares would lose digits without it.
     centre: Option<Array1<f64>>,
@@ -39,7 +39,7 @@ const LANES: usize = 8;
 const SPARSE: f64 = 0.3;
 /// Integers up to this are exact in products and sums, whatever their mean.
 const SMALL_INTEGER: f64 = 1024.0;
-/// Values more than this many times their spread away from zero are moved first: squares would lose 12 bits or more.
+/// Values more than this many times their spread away from zero are shifted first: squares would lose 12 bits or more.
 const FAR: f64 = 64.0;
 
 impl Block {
@@ -49,7 +49,7 @@ impl Block {
         8 * self.values.len() + self.sparse.as_ref().map_or(0, sparse)
     }
 
-    /// A table; `squares`: it will be compared by squares.
+    /// A table; `squares` says that it will be compared by squares.
     pub(super) fn new(values: &Array2<f64>, squares: bool) -> Self {
         let values = values.as_standard_layout().into_owned();
         let exact = values.iter().all(|&x| is_small_integer(x));
@@ -66,7 +66,7 @@ impl Block {
         Self { count: self.count, ..Self::new(&self.values.select(Axis(0), nodes), squares) }
     }
 
-    /// Some of the rows, treated in every way as the whole table is. For the left side of a comparison.
+    /// Some of the rows, treated in every way like the whole table. For the left side of a comparison.
     pub(super) fn rows(&self, range: &Range<usize>) -> Self {
         let values = self.values.slice_axis(Axis(0), Slice::from(range.clone())).to_owned();
         let sparse = self.sparse.as_ref().map(|sparse| {
@@ -114,13 +114,13 @@ impl Sparse {
     }
 }
 
-/// Compares after a cast, which is quicker than a call to round.
+/// Compares after a cast, which is faster than calling round.
 #[expect(clippy::cast_possible_truncation, reason = "what does not fit is no small integer")]
 fn is_small_integer(x: f64) -> bool {
     x.abs() <= SMALL_INTEGER && f64::from(x as i32) == x
 }
 
-/// Whether a column's values are far from zero next to their spread.
+/// Whether a column's values are far from zero compared with their spread.
 fn is_far(column: ArrayView1<'_, f64>) -> bool {
     let (low, high) = column.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), &x| (l.min(x), h.max(x)));
     low.abs().max(high.abs()) > FAR * (high - low)
@@ -128,7 +128,7 @@ fn is_far(column: ArrayView1<'_, f64>) -> bool {
 
 /// Writes -scale · Σ_r w_r (a_r - b_r)² for all pairs of rows.
 pub(super) fn write(left: &Block, right: &Block, weights: &[f64], scale: f64, scores: &mut Array2<f64>) {
-    // Either way the scale comes last: with integer weights and counts everything before it is exact, so that ties stay ties.
+    // Either way the scale comes last: with integer weights and counts everything before it is exact, so ties stay ties.
     if let (Some(left), Some(right), Some(scores)) = (&left.sparse, &right.sparse, scores.as_slice_mut()) {
         pulp::Arch::new().dispatch(SparseScores { left, right, weights, scale, scores });
         return;

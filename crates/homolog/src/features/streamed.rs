@@ -1,5 +1,5 @@
-//! Large linear problems of two described graphs solved without a table of scores: where they are matrix products, a few rows of them are
-//! computed as quickly as read from memory ([`Streamed`]).
+//! Large linear problems of two described graphs, solved without a table of scores: if the scores are matrix products, computing a few rows
+//! is as fast as reading them from memory ([`Streamed`]).
 
 use super::{Comparison, Instance, node_scores};
 use crate::Result;
@@ -8,11 +8,11 @@ use ndarray::Array2;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Tables of fewer cells, 128 MB, are made: at 2000 nodes on each side that is quicker.
+/// Tables with fewer cells than this (128 MB) are built: at 2000 nodes on each side that is faster.
 const FEWEST_CELLS: usize = 1 << 24;
 
 impl Instance {
-    /// Whether a table of scores is too large to be worth making, the problem being linear and one-to-one and its scores cheap.
+    /// Whether a table of scores is too large to be worth building, for a linear one-to-one problem with cheap scores.
     pub(crate) fn is_streamed(&self) -> bool {
         let cheap =
             |comparison: &Comparison| matches!(comparison, Comparison::NegativeSquare(_) | Comparison::InnerProduct(_));
@@ -22,10 +22,10 @@ impl Instance {
         is_linear && cells >= FEWEST_CELLS && !node.is_empty() && node.iter().all(|(comparison, _)| cheap(comparison))
     }
 
-    /// The best matching under these weights, the right nodes in a given order; without edges, one-to-one.
+    /// The best matching under these weights, with the right nodes in a given order; without edges, one-to-one.
     ///
     /// # Errors
-    /// Weights too many, too few or not finite; as [`Linear::solve_streamed`].
+    /// Too many, too few or non-finite weights; as [`Linear::solve_streamed`].
     pub(crate) fn solve_streamed(
         &self,
         linear: Linear,
@@ -71,7 +71,7 @@ impl Instance {
         }
     }
 
-    /// What each left node adds to the score of a matching, edges left aside: its pair's score, or minus the price of staying unmatched.
+    /// What each left node adds to the score of a matching, ignoring edges: its pair's score, or minus the price of staying unmatched.
     pub(crate) fn node_shares(&self, weights: &[f64], matching: &Matching) -> Vec<f64> {
         let (mut shares, mut phi) = (Vec::with_capacity(matching.left_count()), Vec::new());
         for (i, right) in matching.left_to_right().iter().enumerate() {

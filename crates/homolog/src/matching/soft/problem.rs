@@ -103,7 +103,7 @@ pub(in crate::matching) struct SoftProblem<'a> {
     /// A linear problem with the same forbidden pairs, its scores overwritten at each use.
     rounding: Compatibility,
     /// Dual values of the right nodes at the last use, where all of them are always taken: subtracting any number from all scores of a
-    /// right node then changes no comparison, and starting from these, most rows find their place at once. Empty where right nodes can stay free.
+    /// right node then changes no comparison, and starting from these, most rows find a place at once. Empty if right nodes can stay free.
     prices: Vec<f64>,
 }
 

@@ -25,7 +25,7 @@ impl Candidates {
     }
 
     /// For each left node, the right nodes with the best scores, and those with the best scores minus what the right node is worth to
-    /// others: where some right nodes are better for all, the first list alone would be the same for every node. `None`: the caller won't wait.
+    /// others: where some right nodes are better for all, the first list alone would be the same for every node. `None` if interrupted.
     ///
     /// # Errors
     /// A score that is NaN or plus infinity, with its position.
