@@ -1,5 +1,5 @@
-//! An atlas as a candidate beside sets of features: learned from the specimens of the pairs that are learned from, it names both
-//! specimens of a pair that is held out, and the points of the same name are matched. The folds are those of every other candidate.
+//! An atlas as a candidate alongside sets of features: learned from the specimens of the training pairs, it names both
+//! specimens of a held-out pair, and points with the same name are matched. The folds are the same as for every other candidate.
 
 use super::runs::cuts;
 use super::{Evaluation, Evidence, Example, LabelledPairs, Trainer};
@@ -25,14 +25,14 @@ pub(super) fn learn(pairs: &LabelledPairs, settings: &AtlasSettings, control: &C
     Ok((atlas.calibrated(&specimens, settings, &weights, control)?, weights))
 }
 
-/// How an atlas does on what is held out; `None` where nothing is, or where the control said stop.
+/// How an atlas does on what is held out; `None` if nothing is, or if it was interrupted.
 pub(super) fn measure(
     training: &LabelledPairs,
     validation: &LabelledPairs,
     (trainer, settings): (&Trainer, &AtlasSettings),
     control: &Control,
 ) -> Result<Option<Evaluation>> {
-    // The loss alone is of interest, and that needs no features.
+    // Only the loss is of interest, and that needs no features.
     let bare = FeatureMap::nothing();
     let examples = |pairs: &LabelledPairs| pairs.examples(&bare, trainer.loss.loss());
     let mut losses = Vec::new();
@@ -62,7 +62,7 @@ struct Namer<'a> {
 }
 
 impl Namer<'_> {
-    /// The losses of some pairs, matched by the names that the atlas gives.
+    /// The losses of some pairs, matched by the names the atlas gives.
     fn losses(
         &self,
         pairs: &LabelledPairs,

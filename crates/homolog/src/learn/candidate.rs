@@ -1,22 +1,22 @@
-//! [`Candidate`]: weights that may be taken; [`Trained`]: all of them and the one that was.
+//! [`Candidate`]: weights that training may choose; [`Trained`]: all of them and the one it chose.
 
 use super::choice::FEWEST;
 use super::{Evaluation, Fit, LearnerName};
 use serde::{Deserialize, Serialize};
 
-/// Weights that may be taken, and how they do on what they were not learned from.
+/// Weights that training may choose, and how they do on data they were not learned from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Candidate {
-    /// Who learned them.
+    /// Which learner produced them.
     pub learner: LearnerName,
     /// How many larger λ of the same learner there are.
     pub rank: usize,
     /// The weights.
     pub weights: Vec<f64>,
-    /// What is known of them; `None` for those before learning.
+    /// What is known about them; `None` for the weights before learning.
     pub fit: Option<Fit>,
-    /// On what was held out; `None` if nothing was.
+    /// On the held-out data; `None` if nothing was held out.
     pub validation: Option<Evaluation>,
 }
 
@@ -35,23 +35,23 @@ pub enum ValidatedBy {
         /// In how many parts.
         folds: usize,
     },
-    /// The only pair, which measures weights that were not learned from it.
+    /// The only pair, which measures the weights that were not learned from it.
     OnePair,
     /// Nothing.
     Nothing,
 }
 
-/// What training came to.
+/// The result of training.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Trained {
-    /// The weights before learning first, unless they were not asked about; then by learner, from large λ to small.
+    /// First the weights before learning, unless they were not considered; then by learner, from large λ to small.
     pub candidates: Vec<Candidate>,
-    /// Which was taken.
+    /// Which one was chosen.
     pub chosen: usize,
     /// What they were compared by.
     pub by: ValidatedBy,
-    /// Whether all was done that was to be done; `false` where the control said stop.
+    /// Whether everything was completed; `false` if it was interrupted.
     pub complete: bool,
     /// How many examples were learned from.
     pub examples: usize,
@@ -76,7 +76,7 @@ impl Candidate {
         self.is_usable() && validation.is_some_and(|losses| !losses.losses.is_empty() && losses.mean() == 0.0)
     }
 
-    /// Its λ; `None` before learning.
+    /// Its λ; `None` for the weights before learning.
     #[must_use]
     pub fn lambda(&self) -> Option<f64> {
         self.fit.as_ref().map(|fit| fit.minimum.lambda)
@@ -84,7 +84,7 @@ impl Candidate {
 }
 
 impl Trained {
-    /// The candidate that was taken.
+    /// The candidate that was chosen.
     #[must_use]
     pub fn best(&self) -> &Candidate {
         &self.candidates[self.chosen]
@@ -96,25 +96,25 @@ impl Trained {
         &self.best().weights
     }
 
-    /// Its fit; `None` where the weights are as before learning.
+    /// Its fit; `None` if these are the weights before learning.
     #[must_use]
     pub fn fit(&self) -> Option<&Fit> {
         self.best().fit.as_ref()
     }
 
-    /// How the weights before learning do on what was held out, if they were asked about and something was.
+    /// How the weights before learning do on the held-out data, if they were considered and anything was held out.
     #[must_use]
     pub fn before(&self) -> Option<&Evaluation> {
         self.candidates.iter().find(|candidate| candidate.learner == LearnerName::Unlearned)?.validation.as_ref()
     }
 
-    /// How the weights taken do on what was held out.
+    /// How the chosen weights do on the held-out data.
     #[must_use]
     pub fn after(&self) -> Option<&Evaluation> {
         self.best().validation.as_ref()
     }
 
-    /// What learning brought, in a sentence.
+    /// What learning achieved, in a sentence.
     #[must_use]
     pub fn sentence(&self) -> String {
         if self.by == ValidatedBy::OnePair && self.best().learner == LearnerName::Unlearned {

@@ -1,11 +1,11 @@
-//! Which candidate: the most regularised one that is as good as the best, as far as the held-out pairs can tell.
+//! Which candidate to choose: the most regularised one that is as good as the best, as far as the held-out pairs can tell.
 //!
 //! Candidates are compared on the same held-out items. With d_i = loss_i(candidate) - loss_i(best), a candidate is as good as the best
-//! if mean d is at most one standard error of it, sqrt(Σ d_i²) / n: the error there would be if nothing differed, which unlike the
-//! usual one is not zero where few items happen to agree. From one item alone nothing follows. Larger λ are more regularised than smaller
-//! ones. The model without learning is the most regularised of all, and more is asked of what takes its place, since some of many candidates
-//! always look better: 1.28 standard errors, which chance alone brings once in ten times, on three items or more. What was learned has to be better than
-//! guessing, too: where labels are noise, some candidate always looks better than another.
+//! if mean d is at most one standard error of it, sqrt(Σ d_i²) / n: the error if there were no difference, which unlike the
+//! usual one is not zero where few items happen to agree. One item alone shows nothing. A larger λ is more regularised than a smaller
+//! one. The model without learning is the most regularised of all, and its replacement must pass a stricter test, since some of many
+//! candidates always look better: 1.28 standard errors, which chance alone reaches one time in ten, on three items or more. What was
+//! learned must also beat guessing: where labels are noise, some candidate always looks better than another.
 
 use super::{Evaluation, LearnerName};
 use serde::{Deserialize, Serialize};
@@ -17,11 +17,11 @@ pub enum Choice {
     /// The most regularised within one standard error of the best; the model without learning is one of them.
     #[default]
     OneStandardError,
-    /// The least loss, the larger λ on ties, and no model without learning: the paper's.
+    /// The lowest loss, the larger λ on ties, never the model without learning: the paper's choice.
     Least,
 }
 
-/// What is known of a candidate when it is chosen.
+/// What is known about a candidate when one is chosen.
 pub(super) struct Entry<'a> {
     pub(super) learner: LearnerName,
     /// 0 is the most regularised of its learner.
@@ -29,15 +29,15 @@ pub(super) struct Entry<'a> {
     pub(super) validation: &'a Evaluation,
 }
 
-/// So many standard errors better than without learning has to be what was learned,
+/// What was learned has to be better than no learning by this many standard errors,
 const CLEARLY: f64 = 1.28;
-/// on so many items at least.
+/// on at least this many items.
 pub(super) const FEWEST: usize = 3;
-/// Means of the same losses may differ by rounding: that is a tie.
+/// Means of the same losses may differ by rounding: that is still a tie.
 const ROUNDING: f64 = 1e-12;
 
 impl Choice {
-    /// The position of the one to take; `None` if there is none. `chance`: what guessing loses on each item.
+    /// The position of the one to choose; `None` if there is none. `chance` is what guessing loses on each item.
     pub(super) fn of(self, entries: &[Entry<'_>], chance: &[f64]) -> Option<usize> {
         let is_better_than = |losses: &[f64], entry: &Entry<'_>, errors: f64| {
             let gains: Vec<f64> = losses.iter().zip(&entry.validation.losses).map(|(other, own)| other - own).collect();
@@ -72,7 +72,7 @@ impl Choice {
     }
 }
 
-/// Whether not even weights that make no mistake would be taken in place of those that lose this much.
+/// Whether even weights that make no mistakes would not be chosen over weights with these losses.
 pub(super) fn is_hopeless(losses: &[f64]) -> bool {
     let mean = losses.iter().sum::<f64>() / losses.len().max(1) as f64;
     losses.len() < FEWEST || mean <= CLEARLY * null_error(losses) + ROUNDING
@@ -106,14 +106,14 @@ mod tests {
         let before = (Unlearned, 0, &[0.2, 0.2, 0.2][..]);
         // One pair of three is better: not enough.
         assert_eq!(choose(rule, &[before, (MaxMargin, 3, &[0.1, 0.2, 0.2])]), Some(0));
-        // Two that both are: not enough.
+        // Both of two are better: not enough.
         assert_eq!(choose(rule, &[(Unlearned, 0, &[0.2, 0.2]), (MaxMargin, 3, &[0.1, 0.1])]), Some(0));
         // All three are: enough.
         assert_eq!(choose(rule, &[before, (MaxMargin, 3, &[0.1, 0.1, 0.1])]), Some(1));
-        // A larger λ that is nearly as good is taken before a smaller one, whoever learned it.
+        // A larger λ that is nearly as good is preferred to a smaller one, whichever learner it came from.
         let near = [before, (MaxMargin, 3, &[0.1, 0.1, 0.1][..]), (Likelihood, 1, &[0.1, 0.1, 0.12])];
         assert_eq!(choose(rule, &near), Some(2));
-        // From one item alone nothing follows.
+        // One item alone shows nothing.
         assert_eq!(choose(rule, &[(Unlearned, 0, &[0.9]), (MaxMargin, 0, &[0.0])]), Some(0));
         // Better than before, but not better than guessing.
         let bad = (Unlearned, 0, &[1.2, 1.2, 1.2][..]);

@@ -12,37 +12,37 @@ use std::collections::BTreeMap;
 pub struct Confusions {
     /// Every name, the one with the largest share of mistakes first.
     pub names: Vec<NameErrors>,
-    /// What was taken for what, the most frequent first.
+    /// What was mistaken for what, the most frequent first.
     pub confusions: Vec<Confusion>,
 }
 
-/// How often the nodes of one name went wrong.
+/// How often the nodes with one name went wrong.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct NameErrors {
     /// The name.
     pub name: String,
-    /// In how many pairs it went wrong: matched to another node than its partner, left unmatched though it has one, or matched though
+    /// In how many pairs it went wrong: matched to a node other than its partner, left unmatched although it has one, or matched although
     /// it has none.
     pub wrong: usize,
-    /// In how many pairs it was predicted and is known.
+    /// In how many pairs it was predicted and its partner is known.
     pub of: usize,
 }
 
-/// One mistake that was made again and again.
+/// One recurring mistake.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Confusion {
     /// The name of the left node.
     pub name: String,
-    /// The right node it was matched to, by name or number; `None`: it stayed unmatched though it has a partner.
+    /// The right node it was matched to, by name or number; `None` if it stayed unmatched although it has a partner.
     pub found: Option<String>,
     /// How often.
     pub times: usize,
 }
 
 impl Confusions {
-    /// Of the predictions for some pairs, in their order.
+    /// For the predictions for these pairs, in order.
     #[must_use]
     pub fn of(pairs: &LabelledPairs, answers: &[Option<Prediction>]) -> Self {
         let mut names: BTreeMap<String, [usize; 2]> = BTreeMap::new();
@@ -64,7 +64,7 @@ impl Confusions {
         }
         let names = names.into_iter().map(|(name, [wrong, of])| NameErrors { name, wrong, of });
         let mut names: Vec<NameErrors> = names.collect();
-        // By share, as products of whole numbers; names in order among equals.
+        // By share, compared as products of whole numbers; names in order among equals.
         names.sort_by(|a, b| (b.wrong * a.of).cmp(&(a.wrong * b.of)));
         let confusions = mistakes.into_iter().map(|((name, found), times)| Confusion { name, found, times });
         let mut confusions: Vec<Confusion> = confusions.collect();
@@ -87,7 +87,7 @@ mod tests {
         let graph = || Arc::new(Graph::from_points(points.clone()).unwrap().with_names(names.clone()).unwrap());
         let mut pairs = LabelledPairs::new();
         let matching = |right: [Option<usize>; 3]| Matching::new(right.to_vec(), 3, Constraint::OneToOne).unwrap();
-        // In the second the brow has no partner, in the third nothing is known of the chin.
+        // In the second pair the brow has no partner, in the third nothing is known about the chin.
         for (truth, unknown) in
             [([Some(0), Some(1), Some(2)], &[][..]), ([Some(0), Some(1), None], &[]), ([Some(0), None, Some(2)], &[1])]
         {

@@ -13,30 +13,30 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Evaluation {
-    /// The loss on each example that was predicted, in their order.
+    /// The loss on each predicted example, in order.
     pub losses: Vec<f64>,
     /// How many of the predictions were proven to be the best matching under the weights.
     pub proven: usize,
     /// Which examples were predicted: all of them, unless it was interrupted.
     pub examples: Vec<usize>,
-    /// Matches found and matches there are, in all.
+    /// Totals of the matches found and the true matches.
     pub matches: MatchCounts,
 }
 
-/// Matches of nodes that are known: those whose partner is known, or known not to be there.
+/// Matches of the nodes for which it is known which partner they have, or that they have none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MatchCounts {
     /// Matches that were made.
     pub made: usize,
-    /// Of them, those that are true.
+    /// How many of them are true.
     pub right: usize,
-    /// True matches there are.
+    /// How many true matches there are.
     pub there_are: usize,
 }
 
 impl MatchCounts {
-    /// Those of one prediction.
+    /// The counts of one prediction.
     fn of(example: &Example, matching: &Matching) -> Self {
         let truth = example.whole_truth();
         let is_known = |i: usize| !example.unknown().contains(&i);
@@ -72,13 +72,13 @@ impl MatchCounts {
 }
 
 impl Evaluation {
-    /// Of losses alone.
+    /// From losses alone.
     #[must_use]
     pub fn of_losses(losses: Vec<f64>) -> Self {
         Self { examples: (0..losses.len()).collect(), losses, ..Self::default() }
     }
 
-    /// Of predictions: those of all examples that are wanted and were predicted.
+    /// From predictions: for all examples that are wanted and were predicted.
     #[must_use]
     pub fn of(examples: &[Example], answers: &[Option<Prediction>], is_wanted: impl Fn(usize) -> bool) -> Self {
         let mut evaluation = Self::default();
@@ -97,7 +97,7 @@ impl Evaluation {
     }
 
     /// The 95 % interval for the share of wrong matches ([`wilson`]) where losses do not differ from pair to pair, which a standard error
-    /// takes for certainty; `None` where they do, or where the loss is not that share.
+    /// would take for certainty; `None` where they do differ, or where the loss is not that share.
     #[must_use]
     pub fn interval(&self) -> Option<[f64; 2]> {
         let first = self.losses.first()?;
@@ -108,13 +108,13 @@ impl Evaluation {
         (is_share && alike).then(|| wilson(self.matches.missed(), there_are))
     }
 
-    /// The mean with how certain it is: its interval where there is one, else its standard error, or neither where all losses are alike.
+    /// The mean and how certain it is: with its interval if there is one, otherwise its standard error, or neither if all losses are equal.
     #[must_use]
     pub fn summary(&self) -> String {
         summary(self.mean(), self.standard_error(), self.interval())
     }
 
-    /// Takes in the losses of further examples, which are numbered on from those there are.
+    /// Adds the losses of further examples, numbered on from the existing ones.
     pub(super) fn extend(&mut self, other: &Self) {
         let before = self.losses.len();
         self.examples.extend(other.examples.iter().map(|n| before + n));
@@ -125,7 +125,7 @@ impl Evaluation {
         self.matches.there_are += other.matches.there_are;
     }
 
-    /// The mean loss; 0 of nothing.
+    /// The mean loss; 0 if there are none.
     #[must_use]
     pub fn mean(&self) -> f64 {
         if self.losses.is_empty() { 0.0 } else { self.losses.iter().sum::<f64>() / self.losses.len() as f64 }
@@ -144,8 +144,8 @@ impl Evaluation {
     }
 }
 
-/// Predicts every example with these weights and compares with the truth. Right nodes are shuffled before each solve. Where the
-/// control says stop, the examples that were not yet predicted are missing.
+/// Predicts every example with these weights and compares with the truth. Right nodes are shuffled before each solve. If
+/// interrupted, the examples not yet predicted are missing.
 ///
 /// # Errors
 /// Weights that do not fit the features, or a problem the matcher does not take.
@@ -165,8 +165,8 @@ pub(super) fn summary(mean: f64, standard_error: f64, interval: Option<[f64; 2]>
     }
 }
 
-/// The 95 % interval of Wilson (1927) for a share of which `hits` of `of` independent cases are known: never empty, never beyond 0 and 1,
-/// also for no hit at all. The whole of 0 to 1 for no cases.
+/// Wilson's (1927) 95 % interval for a share, given `hits` out of `of` independent cases: never empty and never beyond 0 and 1,
+/// even without a single hit. The whole of 0 to 1 if there are no cases.
 ///
 /// ```
 /// let [low, high] = homolog::learn::wilson(0, 210);
@@ -182,13 +182,13 @@ pub fn wilson(hits: usize, of: usize) -> [f64; 2] {
     let (n, p) = (of as f64, hits as f64 / of as f64);
     let middle = (p + z2 / (2.0 * n)) / (1.0 + z2 / n);
     let half = (z2 * (p * (1.0 - p) / n + z2 / (4.0 * n * n))).sqrt() / (1.0 + z2 / n);
-    // At the ends the interval ends there, which rounding must not change.
+    // At 0 and 1 the interval ends exactly there, which rounding must not change.
     let low = if hits == 0 { 0.0 } else { (middle - half).max(0.0) };
     let high = if hits >= of { 1.0 } else { (middle + half).min(1.0) };
     [low, high]
 }
 
-/// The matching that these weights predict for each example, and whether it is proven best; `None` where the control said stop.
+/// The matching that these weights predict for each example, and whether it is proven best; `None` where it was interrupted.
 ///
 /// # Errors
 /// As [`evaluate`].
@@ -205,7 +205,7 @@ pub fn predict(
         }
         example.predicted_problem(weights, &mut scratch.problem, &mut scratch.work)?;
         let answer = solve_shuffled(&example.order, matcher, scratch)?;
-        // A solver that was interrupted answers with what it has: not with what it would find.
+        // An interrupted solver answers with what it has, not with what it would have found.
         if control.interrupted() {
             return Ok(None);
         }

@@ -1,9 +1,9 @@
 //! How much each *kind* of evidence of an atlas counts (positions, edges, each group of attributes, pictures), learned by max-margin
 //! from the specimens that the atlas itself is learned from.
 //!
-//! Each specimen is left out in turn, and its points are to be told apart by an atlas of the others: as a linear problem, every other
-//! landmark at its true point ([`Atlas::linear_pair`]), so that learning is exact and takes milliseconds. The weights are drawn towards the
-//! Gaussians' own. What is learned takes their place only where specimens that it was not learned from are *named* clearly better by
+//! Each specimen is left out in turn, and its points have to be told apart by an atlas of the others: as a linear problem, with every other
+//! landmark at its true point ([`Atlas::linear_pair`]), so learning is exact and takes milliseconds. The weights are pulled towards the
+//! Gaussians' own. What is learned replaces them only if specimens that it was not learned from are *named* clearly better with
 //! it ([`Choice`]), from their points alone.
 
 use super::choice::Entry;
@@ -19,13 +19,13 @@ use crate::optimize::WeightRule;
 use crate::{Control, Report, Result};
 use rayon::prelude::*;
 
-/// With fewer specimens too few are left out to tell.
+/// With fewer specimens, too few are left out to tell.
 const FEWEST: usize = 4;
-/// The most specimens that are learned from.
+/// The most specimens to learn from.
 const MOST: usize = 40;
-/// Parts of the cross-validation.
+/// Number of folds in the cross-validation.
 const FOLDS: usize = 5;
-/// How many λ are tried, a hundred times smaller each.
+/// How many λ are tried, each a hundred times smaller.
 const LAMBDAS: usize = 3;
 
 /// Weights for the kinds of evidence.
@@ -34,14 +34,14 @@ const LAMBDAS: usize = 3;
 pub struct Evidence {
     /// In the order of [`Atlas::features`].
     pub weights: Vec<f64>,
-    /// Whether they were learned; else they are the Gaussians' own.
+    /// Whether they were learned; otherwise they are the Gaussians' own.
     pub is_learned: bool,
-    /// The naming error of left-out specimens by the Gaussians' own weights and by learned ones; `None` where it was not tried.
+    /// The naming error on left-out specimens with the Gaussians' own weights and with learned ones; `None` if learning was not tried.
     pub errors: Option<[f64; 2]>,
 }
 
 impl Evidence {
-    /// Learns the weights of an atlas from its own specimens. An interrupt leaves the Gaussians' own.
+    /// Learns the weights of an atlas from its own specimens. If interrupted, the Gaussians' own remain.
     ///
     /// # Errors
     /// As [`Atlas::learn`].
@@ -64,7 +64,7 @@ impl Evidence {
         let left_out: Vec<LeftOut<'_>> = left_out.into_iter().flatten().collect();
         let all: Vec<&LeftOut<'_>> = left_out.iter().collect();
         let before = losses(&all, &start, control)?;
-        // Where no name is wrong there is nothing to gain.
+        // If no name is wrong there is nothing to gain.
         if all.len() < FEWEST || before.iter().all(|&loss| loss == 0.0) || control.interrupted() {
             return Ok(as_before(None));
         }
@@ -87,7 +87,7 @@ impl Evidence {
         };
         let entries: Vec<Entry<'_>> = evaluations.iter().enumerate().map(entry).collect();
         let chosen = Choice::default().of(&entries, &vec![1.0; all.len()]).unwrap_or(0);
-        // The least error that learning came to, taken or not.
+        // The lowest error that learning reached, chosen or not.
         let least = evaluations[1..].iter().map(Evaluation::mean).fold(f64::INFINITY, f64::min);
         let errors = Some([evaluations[0].mean(), least]);
         if chosen == 0 || control.interrupted() {
@@ -101,19 +101,19 @@ impl Evidence {
     }
 }
 
-/// The shares of points that are not named right by these weights.
+/// The shares of points that are named wrongly with these weights.
 fn losses(specimens: &[&LeftOut<'_>], weights: &[f64], control: &Control) -> Result<Vec<f64>> {
     specimens.par_iter().map(|specimen| specimen.loss(weights, control)).collect()
 }
 
-/// Who learns weights.
+/// Learns weights.
 struct Weigher<'a> {
     features: FeatureMap,
     start: &'a [f64],
 }
 
 impl Weigher<'_> {
-    /// Weights of large margin on some specimens, from large λ to small, each of the size that likelihoods have.
+    /// Max-margin weights on some specimens, from large λ to small, each scaled like likelihoods.
     fn path(&self, specimens: &[&LeftOut<'_>], control: &Control) -> Result<Vec<Vec<f64>>> {
         let mut pairs = LabelledPairs::new();
         for specimen in specimens {
@@ -122,7 +122,7 @@ impl Weigher<'_> {
         let loss = Hamming { unmatched_is_label: self.features.unmatched };
         let examples = pairs.examples(&self.features, &loss)?;
         let start = &self.start[..self.features.dim()];
-        // Likelihoods never count against themselves; the price of staying unmatched may be anything.
+        // A likelihood never counts against itself; the price of staying unmatched may be anything.
         let mut rules = vec![WeightRule::NonNegative; start.len()];
         if let (true, Some(price)) = (self.features.unmatched, rules.last_mut()) {
             *price = WeightRule::Free;
@@ -152,7 +152,7 @@ struct LeftOut<'a> {
     /// The linear problem, landmarks on the left.
     pair: Pair,
     truth: Matching,
-    /// Landmarks that are not there: each may be any of the points that nobody named, where there are such.
+    /// Missing landmarks: each may be any of the unnamed points, if there are any.
     unknown: Vec<usize>,
 }
 
@@ -174,7 +174,7 @@ impl<'a> LeftOut<'a> {
         Ok(Some(Self { others, specimen, pair, truth, unknown }))
     }
 
-    /// The share of named points that do not get their name, as a new specimen would.
+    /// The share of named points that do not get their name when treated as a new specimen.
     fn loss(&self, weights: &[f64], control: &Control) -> Result<f64> {
         let work = &mut Workspace::with_control(control);
         let naming = self.others.name_with(self.specimen, weights, Search::Quick, work)?;

@@ -1,8 +1,8 @@
 //! [`Example`]: a pair of graphs with its true matching, ready for training.
 //!
-//! Two problems are made of a pair. The one that is **predicted** has all its nodes. The one that is **trained on** lacks the left nodes
-//! whose partner is not known, and those that have none where the model cannot leave a node unmatched: they have to go somewhere in
-//! every matching but have no place in the true one, so their scores would stand on one side only of what learning compares.
+//! A pair gives rise to two problems. The one that is **predicted** has all its nodes. The one that is **trained on** lacks the left nodes
+//! whose partner is not known, and those that have none if the model cannot leave a node unmatched: they have to go somewhere in
+//! every matching but have no place in the true one, so their scores would appear on only one side of what learning compares.
 //! Descriptors were computed with all points, and stay as they are.
 
 use crate::features::{FeatureMap, Instance};
@@ -18,19 +18,19 @@ use std::sync::Arc;
 pub struct Example {
     pub(super) instance: Instance,
     pub(super) truth: Matching,
-    /// Phi(truth), which no weights change.
+    /// Phi(truth), which does not depend on the weights.
     pub(super) truth_features: Vec<f64>,
     pub(super) loss: LossCells,
     pub(super) importance: f64,
     pub(super) order: RightOrder,
     specimens: Option<[usize; 2]>,
-    /// The problem that is predicted, where it is another.
+    /// The problem that is predicted, if it is a different one.
     whole: Option<Arc<Whole>>,
-    /// The pair before the truth turned it, where a prediction has to find the turn by itself.
+    /// The pair before the truth turned it, if a prediction has to find the turn by itself.
     as_given: Option<Arc<AsGiven>>,
 }
 
-/// A pair as it came.
+/// A pair as given.
 #[derive(Debug)]
 struct AsGiven {
     features: FeatureMap,
@@ -50,8 +50,8 @@ struct Whole {
 }
 
 impl Example {
-    /// Joins a problem with its truth and the loss of every other matching. The right nodes are solved in an order drawn from `seed`;
-    /// use another seed for each example.
+    /// Combines a problem with its truth and the loss of every other matching. The right nodes are solved in an order drawn from `seed`;
+    /// use a different seed for each example.
     ///
     /// # Errors
     /// The truth does not fit the pair, or the loss cannot be computed for it.
@@ -59,7 +59,7 @@ impl Example {
         Self::labelled(instance, pair, truth, &[], loss, seed)
     }
 
-    /// [`Self::new`] where it is not known of some left nodes whether and where they have a partner. What is not known costs nothing
+    /// [`Self::new`] where for some left nodes it is not known whether they have a partner, or which. What is not known costs nothing
     /// and teaches nothing.
     ///
     /// # Errors
@@ -112,7 +112,7 @@ impl Example {
         example(restricted, part, LossCells::new(&terms), Some(Arc::new(whole)))
     }
 
-    /// The same example, of a pair that the truth has turned and that came like this: what is learned from is the turned pair; a
+    /// The same example, from a pair that the truth has turned and that was given like this: learning uses the turned pair; a
     /// prediction has to find the turn.
     pub(super) fn turned_from(mut self, features: &FeatureMap, pair: Pair) -> Self {
         self.as_given = Some(Arc::new(AsGiven { features: features.clone(), pair }));
@@ -135,7 +135,7 @@ impl Example {
         features.instance(&left?, &right?)?.restricted(&pair.given)?.compatibility_into(weights, problem)
     }
 
-    /// The same example with the numbers of the two specimens it is about. In cross-validation no specimen is both learned from and
+    /// The same example with the numbers of its two specimens. In cross-validation no specimen is both learned from and
     /// validated on.
     #[must_use]
     pub fn with_specimens(mut self, left: usize, right: usize) -> Self {
@@ -143,7 +143,7 @@ impl Example {
         self
     }
 
-    /// The numbers of its two specimens, if it was told.
+    /// The numbers of its two specimens, if they were given.
     #[must_use]
     pub fn specimens(&self) -> Option<[usize; 2]> {
         self.specimens
@@ -207,8 +207,8 @@ impl Example {
         self.whole.as_ref().map_or(&self.loss, |whole| &whole.loss).of(matching)
     }
 
-    /// The mean loss on the whole pair of matching every left node to any right node: what a model with no opinion has, but for rare
-    /// coincidences.
+    /// The mean loss on the whole pair when every left node goes to a random right node: what a model with no opinion has, except in
+    /// rare coincidences.
     pub(super) fn loss_by_chance(&self) -> f64 {
         let loss = self.whole.as_ref().map_or(&self.loss, |whole| &whole.loss);
         loss.by_chance(self.truth.right_count())
@@ -231,9 +231,9 @@ impl Example {
         self.whole.as_ref().map_or(position, |whole| whole.kept[position])
     }
 
-    /// Whether the paper's lemma applies, so that no less than the mean slack is the mean loss of exact predictions: the truth is an
-    /// answer to the problem that is predicted. It matches all left nodes that can be, unless they may stay unmatched, and uses no right
-    /// node more often than the model may.
+    /// Whether the paper's lemma applies, so that the mean slack is an upper bound on the mean loss of exact predictions: the truth is
+    /// an answer to the problem that is predicted. It matches all left nodes that can be matched, unless they may stay unmatched, and uses no
+    /// right node more often than the model may.
     pub(super) fn lemma_applies(&self) -> bool {
         let (left, right) = (self.truth.left_count(), self.truth.right_count());
         let one_to_one = || right - self.truth.unmatched_right().count() == self.truth.matched_count();
@@ -259,8 +259,8 @@ fn part_of(matching: &Matching, nodes: &[usize]) -> Result<Matching> {
     Matching::new(partners, matching.right_count(), matching.constraint())
 }
 
-/// loss(y) = constant + the cells that y uses, kept as a list where most cells are zero: the Hamming loss of a pair of n nodes takes n
-/// numbers, not n².
+/// loss(y) = constant + the cells that y uses, stored as a list where most cells are zero: the Hamming loss of a pair of n nodes takes
+/// n numbers, not n².
 #[derive(Debug, Clone)]
 pub(super) struct LossCells {
     constant: f64,
@@ -297,7 +297,7 @@ impl LossCells {
         }
     }
 
-    /// Adds the cells to the node scores: the one change that turns prediction into the search for the most violated constraint.
+    /// Adds the cells to the node scores: the only change that turns prediction into the search for the most violated constraint.
     pub(super) fn add_to(&self, problem: &mut Compatibility) {
         match &self.kept {
             Kept::List(cells) => {
@@ -314,7 +314,7 @@ impl LossCells {
         self.constant
     }
 
-    /// The mean loss where every left node goes to any of so many right nodes.
+    /// The mean loss if every left node goes to a random one of this many right nodes.
     fn by_chance(&self, right_count: usize) -> f64 {
         let all: f64 = match &self.kept {
             Kept::List(cells) => cells.iter().map(|&(.., cell)| cell).sum(),
@@ -338,5 +338,5 @@ impl LossCells {
     }
 }
 
-/// At the truth the cells cancel the constant but for the rounding of n additions; no loss in use comes this near to zero otherwise.
+/// At the truth the cells cancel the constant up to the rounding of n additions; no loss in use comes this close to zero otherwise.
 const ROUNDING: f64 = 1e-12;

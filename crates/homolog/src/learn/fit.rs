@@ -1,46 +1,46 @@
-//! [`Fit`]: learned weights, and what is known of them.
+//! [`Fit`]: learned weights, and what is known about them.
 
 use super::LearnerName;
 use crate::optimize::{Minimum, StopReason};
 use serde::{Deserialize, Serialize};
 
-/// Learned weights, and what is known of them.
+/// Learned weights, and what is known about them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Fit {
-    /// Who learned them.
+    /// Which learner produced them.
     pub learner: LearnerName,
-    /// The weights, their λ, objective λ/2 |w - centre|² + risk, and a bound that no weights go below, if certified.
+    /// The weights, their λ, objective λ/2 |w - centre|² + risk, and, if certified, a lower bound on the objective of any weights.
     pub minimum: Minimum,
     /// Objective, bound and gap are facts: every answer of the matcher was proven optimal, or none was needed.
     pub certified: bool,
-    /// Certified, and no less than `minimum.risk` is the mean loss of exact predictions on the training examples (the paper's lemma).
+    /// Certified, and `minimum.risk` is an upper bound on the mean loss of exact predictions on the training examples (the paper's lemma).
     pub bounds_loss: bool,
-    /// How many problems were solved, up to here on the path.
+    /// How many problems were solved up to this point of the path.
     pub solves: usize,
     /// How many of the answers were proven optimal.
     pub proven: usize,
-    /// What is proven besides, if the oracle was the relaxation; objective, risk and bound are then those of soft matchings.
+    /// What else is proven if the oracle was the relaxation; objective, risk and bound are then those of soft matchings.
     pub relaxed: Option<RelaxedProof>,
 }
 
-/// What training against the relaxation proves of the weights, besides objective and bound.
+/// What training against the relaxation proves about the weights besides objective and bound.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RelaxedProof {
-    /// The mean loss on the training examples of predictions that score best is at most this. `None` if the truth of some example is
+    /// The mean loss of exact predictions on the training examples is at most this. `None` if the truth of some example is
     /// not an answer to its problem (a node without a partner where all have to be matched, a right node used twice where that is not
-    /// allowed), as then it need not score less.
+    /// allowed), because a prediction may then score less than the truth.
     pub loss: Option<f64>,
     /// How many training problems there are.
     pub problems: usize,
-    /// How many of them the relaxation solves with proof under these weights, without branching. `None` if training was broken off.
+    /// How many of them the relaxation solves with proof under these weights, without branching. `None` if training was interrupted.
     pub tight: Option<usize>,
 }
 
 impl Fit {
-    /// What likelihood learning came to: it needs no matcher, and what it proves it proves by itself.
+    /// The result of likelihood learning: it needs no matcher, and proves its bounds itself.
     pub(super) fn likelihood(minimum: Minimum) -> Self {
         let (solves, proven) = (0, 0);
         let learner = LearnerName::Likelihood;

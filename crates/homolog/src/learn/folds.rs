@@ -1,9 +1,9 @@
-//! Cross-validation by specimen: which pairs are learned from and which are held out, so that no specimen is on both sides.
+//! Cross-validation by specimen: which pairs are learned from and which are held out, with no specimen on both sides.
 //!
-//! Pairs are edges between specimens. Where they fall into several components (pairs that share no specimen), whole components are held
-//! out together and every pair is held out once. Where all hang together, the specimens are cut into blocks: pairs within a block are
-//! held out, pairs with no end in it are learned from, and pairs across are left aside. Of all these ways the one is taken that holds out
-//! most pairs while learning from most. Too few pairs for that (a template matched to every specimen, a triangle): then every
+//! Pairs are edges between specimens. If they fall into several components (pairs that share no specimen), whole components are held
+//! out together and every pair is held out once. If all are connected, the specimens are cut into blocks: pairs within a block are
+//! held out, pairs with no end in it are learned from, and pairs across are left out. Among all these ways, the one is chosen that holds
+//! out most pairs while learning from most. If there are too few pairs for that (a template matched to every specimen, a triangle), every
 //! pair with an end in the block is held out; what is held out is new, though its partner may have been learned from.
 
 use std::collections::BTreeMap;
@@ -15,10 +15,10 @@ pub(super) struct Fold {
     pub(super) held_out: Vec<usize>,
 }
 
-/// Blocks of which no specimen is on both sides have to hold out so many pairs to be of use.
+/// Blocks with no specimen on both sides have to hold out this many pairs to be of use.
 const FEW: usize = 4;
 
-/// At most `most` folds of pairs of specimens; none where there is nothing to hold out.
+/// At most `most` folds of pairs of specimens; none if there is nothing to hold out.
 pub(super) fn by_specimen(pairs: &[[usize; 2]], most: usize) -> Vec<Fold> {
     let mut number = BTreeMap::new();
     for &specimen in pairs.iter().flatten() {
@@ -43,10 +43,10 @@ pub(super) fn by_specimen(pairs: &[[usize; 2]], most: usize) -> Vec<Fold> {
     if best.is_empty() && most >= 2 { folds(&pairs, &blocks(count, most.min(count)), false) } else { best }
 }
 
-/// The group of each specimen: components dealt out to so many groups, the largest first, each to the group with fewest pairs.
+/// The group of each specimen: components are dealt out to groups, the largest first, each to the group with the fewest pairs.
 fn component_groups(pairs: &[[usize; 2]], count: usize, most: usize) -> Vec<usize> {
     let mut component: Vec<usize> = (0..count).collect();
-    // Few pairs, short chains: going over them until nothing changes is quick enough.
+    // Few pairs, short chains: going over them until nothing changes is fast enough.
     loop {
         let mut changed = false;
         for &[a, b] in pairs {
@@ -119,7 +119,7 @@ mod tests {
                 .iter()
                 .all(|fold| specimens(&pairs, &fold.learned).is_disjoint(&specimens(&pairs, &fold.held_out)));
             let held_out: usize = folds.iter().map(|fold| fold.held_out.len()).sum();
-            // Where it cannot be, what is held out is new all the same.
+            // If it cannot be strict, what is held out is still new.
             assert!(strict || held_out > 0, "round {round}");
             for fold in &folds {
                 assert!(!fold.learned.is_empty() && fold.learned.iter().all(|n| !fold.held_out.contains(n)));

@@ -1,4 +1,4 @@
-//! [`Likelihood`]: the second learner. It makes the truth likely beside what is near to it, and needs no search at all:
+//! [`Likelihood`]: the second learner. It makes the truth likely compared with what is near it, and needs no search at all:
 //!
 //!   J(w) = λ/2 |w - centre|² + mean_n mean_g log Σ_(y in group g of example n) exp <w, Phi(y) - Phi(truth_n)>
 //!
@@ -7,7 +7,7 @@
 //! likelihood. Either way J is convex and smooth; [`Lbfgs`] minimises it and proves how close it came.
 //!
 //! It does not collapse where margins cannot be met: on noisy data it helps where max-margin learning ends at zero weights. But with
-//! edges it knows only what is near to the truth, and says nothing of matchings that are wrong throughout. So λ is to be chosen by
+//! edges it knows only what is near the truth, and says nothing about matchings that are wrong throughout. So λ should be chosen by
 //! validation with the solver, and the centre should be the unlearned weights, at the scale s at which they are likely
 //! ([`Likelihood::scale`]). In units of that scale, λ s² = 0.1 was never much worse than no learning and mostly better on six real data
 //! sets; down to 0.001 linear models gained more, and models with edges both gained and lost.
@@ -27,19 +27,19 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Likelihood {
-    /// How close to the optimum, and limits.
+    /// How close to come to the optimum, and limits.
     pub optimizer: Lbfgs,
 }
 
-/// Where -log of the truth's share is this on the mean, the truth is as good as sure. At a larger scale there would be nothing left to
+/// When -log of the truth's share is this on average, the truth is as good as certain. At a larger scale there would be nothing left to
 /// learn from: with 0.01 quadratic models on the house and hummingbirds learned nothing, with 0.1 their test error fell by a quarter.
 const SURE: f64 = 0.1;
-/// A scale that is right to this factor is near enough: it is only what learning starts from.
+/// A scale within this factor is close enough: it is only where learning starts.
 const CLOSE: f64 = 1.02;
 
 impl Likelihood {
-    /// The weights of least J near `near.centre`, from `start` or from the centre. The minimum's `risk` is the mean of -log of the
-    /// truth's share. `None`: interrupted before anything was known; the centre is then the best there is.
+    /// The weights with the lowest J near `near.centre`, from `start` or from the centre. The minimum's `risk` is the mean of -log of the
+    /// truth's share. `None` if interrupted before anything was known; the centre is then the best there is.
     ///
     /// # Errors
     /// No examples, examples of different features, a setting out of range, sizes that disagree, scores that overflow.
@@ -53,7 +53,7 @@ impl Likelihood {
         Ok(self.fit_path(&[near.lambda], examples, near, start, control)?.pop())
     }
 
-    /// The same at every λ in turn, each from where the last ended; what all share is prepared once. Interrupted, it answers with
+    /// The same at every λ in turn, each from where the last ended; what they share is prepared once. If interrupted, it returns
     /// what it has: the last may have stopped early, later ones are missing.
     ///
     /// # Errors
@@ -83,7 +83,7 @@ impl Likelihood {
         Ok(minima)
     }
 
-    /// The mean of -log of the truth's share at these weights, and its gradient. `None` where interrupted.
+    /// The mean of -log of the truth's share at these weights, and its gradient. `None` if interrupted.
     ///
     /// # Errors
     /// No examples, examples of different features, weights that do not fit them.
@@ -94,9 +94,9 @@ impl Likelihood {
         Ok(risk.evaluate(weights, &mut gradient)?.map(|value| (value, gradient)))
     }
 
-    /// s > 0 for which s · weights makes the truth most likely: the unlearned weights may be right in direction and far off in
-    /// size, on which no matching depends but every likelihood. Where the truth becomes ever more likely, the s at which it is as
-    /// good as sure; where the weights are no better than none, the s at which they begin to have an opinion. 1 where interrupted.
+    /// The s > 0 for which s · weights makes the truth most likely: the unlearned weights may be right in direction and far off in
+    /// size, which affects no matching but every likelihood. If the truth becomes ever more likely, the s at which it is as
+    /// good as certain; if the weights are no better than none, the s at which they begin to have an opinion. 1 if interrupted.
     ///
     /// # Errors
     /// As [`Self::fit`].
@@ -106,14 +106,14 @@ impl Likelihood {
         if weights.len() != risk.dim() {
             return Err(Error::Size { what: "weights", expected: risk.dim(), found: weights.len() });
         }
-        // R(s w) and its derivative by s, which only grows: R is convex.
+        // R(s w) and its derivative with respect to s, which only grows: R is convex.
         let mut at = |s: f64| {
             let (scaled, mut gradient) = (weights.iter().map(|w| s * w).collect::<Vec<_>>(), vec![0.0; weights.len()]);
             let value = risk.evaluate(&scaled, &mut gradient)?;
             Ok(value.map(|value| (value, gradient.iter().zip(weights).map(|(g, w)| g * w).sum::<f64>())))
         };
         let Some((indifferent, _)) = at(0.0)? else { return Ok(1.0) };
-        // Up to some s, and no further, the truth is not yet sure and a larger s makes it more likely.
+        // Up to some s, and no further, the truth is not yet certain and a larger s makes it more likely.
         let Some((value, slope)) = at(1.0)? else { return Ok(1.0) };
         let grow = slope < 0.0 && value > SURE;
         let (mut low, mut high) = (1.0, 1.0);

@@ -1,17 +1,18 @@
 //! Learning from matched examples (the paper's sections "The Optimization Problem" and "The Algorithm").
 //!
-//! [`LabelledPairs`] are graphs with true matchings; under a feature map and a loss they become [`Example`]s, together a
-//! [`TrainingSet`]. A [`Trainer`] makes weights of it: it chooses the learner, λ, and whether to learn at all, by what the weights do on pairs
-//! they were not learned from. [`Model::fit`](crate::model::Model::fit) is all of this in one call.
+//! [`LabelledPairs`] are graphs with true matchings; with a feature map and a loss they become [`Example`]s, which together form a
+//! [`TrainingSet`]. A [`Trainer`] turns it into weights: it chooses the learner, λ, and whether to learn at all, by how the weights do on
+//! pairs they were not learned from. [`Model::fit`](crate::model::Model::fit) does all of this in one call.
 //!
-//! The learners can be used by themselves. [`MaxMargin`], the paper's, finds the weights that minimise
+//! The learners can be used on their own. [`MaxMargin`], the paper's, finds the weights that minimise
 //!
 //!   λ/2 |w - centre|² + mean_n max_y [loss(y, truth_n) + <w, Phi(y) - Phi(truth_n)>]
 //!
 //! by the bundle method of [`optimize`](crate::optimize); the second term is an upper bound on the mean loss of the predictions
-//! (the paper's lemma). With edges the search for the maximum is hard; an [`Oracle`] of the linear relaxation in its place makes every
-//! step of training, and what comes out, provable. [`Likelihood`] needs no search. The result is a [`Fit`], which says what is
-//! proven of it. [`evaluate`] measures weights on examples. [`PartRisk`] is what learning asks of the examples in each round, part by part, for whoever spreads the work.
+//! (the paper's lemma). With edges the search for the maximum is hard; using the linear relaxation as [`Oracle`] instead makes every
+//! step of training, and its result, provable. [`Likelihood`] needs no search. The result is a [`Fit`], which says what is proven
+//! about it. [`evaluate`] measures weights on examples. [`PartRisk`] is what learning asks of the examples in each round, part by part,
+//! for callers who distribute the work.
 
 mod auto;
 mod auto_atlas;
@@ -60,12 +61,12 @@ pub use training_set::{TEACHING_TURN, TrainingSet, default_matcher};
 
 use serde::{Deserialize, Serialize};
 
-/// Who learned some weights.
+/// Which learner produced some weights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum LearnerName {
-    /// Nobody: they are as before learning.
+    /// None: they are as before learning.
     Unlearned,
     /// [`MaxMargin`].
     #[default]
@@ -74,12 +75,12 @@ pub enum LearnerName {
     Likelihood,
 }
 
-/// Who is to learn.
+/// Which learner to use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum LearnerKind {
-    /// Every learner there is; what does best on held-out pairs is taken.
+    /// Every learner; the one that does best on held-out pairs is chosen.
     #[default]
     Auto,
     /// [`MaxMargin`] alone.
@@ -103,7 +104,7 @@ impl LearnerName {
 impl LearnerKind {
     fn names(self) -> &'static [LearnerName] {
         match self {
-            // The quick one first: a time limit may not leave time for both.
+            // The fast one first: a time limit may not leave time for both.
             Self::Auto => &[LearnerName::Likelihood, LearnerName::MaxMargin],
             Self::MaxMargin => &[LearnerName::MaxMargin],
             Self::Likelihood => &[LearnerName::Likelihood],

@@ -1,4 +1,4 @@
-//! [`LabelledPairs`]: what is learned from and measured on, as graphs and true matchings, before any features are chosen.
+//! [`LabelledPairs`]: data to learn from and measure on, as graphs and true matchings, before any features are chosen.
 
 use super::Example;
 use crate::features::{Described, FeatureMap};
@@ -9,7 +9,7 @@ use crate::{Error, Result};
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// Pairs of graphs with what is known of their true matchings. A graph that is in many pairs exists once and is described once.
+/// Pairs of graphs with what is known about their true matchings. A graph that occurs in many pairs exists once and is described once.
 #[derive(Debug, Clone, Default)]
 pub struct LabelledPairs {
     graphs: Vec<Specimen>,
@@ -21,7 +21,7 @@ struct Specimen {
     graph: Arc<Graph>,
     /// What errors call it.
     name: String,
-    /// By which it is told from others in cross-validation.
+    /// Tells it from others in cross-validation.
     number: usize,
 }
 
@@ -36,7 +36,7 @@ struct Labelled {
 }
 
 impl LabelledPairs {
-    /// None yet.
+    /// No pairs yet.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -45,12 +45,12 @@ impl LabelledPairs {
     /// Adds a pair. Pairs with the same graph (the same `Arc`) are about the same specimen.
     ///
     /// # Errors
-    /// A truth of other sizes than the graphs.
+    /// The sizes of the truth and the graphs do not agree.
     pub fn add(&mut self, left: &Arc<Graph>, right: &Arc<Graph>, truth: Matching) -> Result<()> {
         self.add_partly(&Pair::new(Arc::clone(left), Arc::clone(right)), truth, &[])
     }
 
-    /// Adds a pair of which it is not known whether and where some left nodes have a partner.
+    /// Adds a pair where for some left nodes it is not known whether they have a partner, or which.
     ///
     /// # Errors
     /// As [`Self::add`].
@@ -65,7 +65,7 @@ impl LabelledPairs {
         self.add_numbered([left, right], truth, unknown, &pair.given, self.pairs.len() as u64)
     }
 
-    /// Adds a graph; the answer is its position.
+    /// Adds a graph; returns its position.
     pub(crate) fn add_graph(&mut self, graph: &Arc<Graph>, name: String, number: usize) -> usize {
         self.graphs.push(Specimen { graph: Arc::clone(graph), name, number });
         self.graphs.len() - 1
@@ -119,18 +119,18 @@ impl LabelledPairs {
         &self.graphs[position].graph
     }
 
-    /// The two graphs of each pair, with its truth and the left nodes of which nothing is known.
+    /// The two graphs of each pair, with its truth and the left nodes about which nothing is known.
     pub fn iter(&self) -> impl Iterator<Item = (Pair, &Matching, &[usize])> {
         self.pairs.iter().map(|labelled| (self.pair(labelled), &labelled.truth, labelled.unknown.as_slice()))
     }
 
-    /// All pairs but those at these positions.
+    /// All pairs except those at these positions.
     pub(super) fn without(&self, left_out: &[usize]) -> Self {
         let kept = (0..self.pairs.len()).filter(|number| !left_out.contains(number));
         Self { graphs: self.graphs.clone(), pairs: kept.map(|number| self.pairs[number].clone()).collect() }
     }
 
-    /// The same pairs with their left graphs turned, as `turn` says for each pair and its truth; they are still about the same specimens.
+    /// The same pairs with their left graphs turned, as `turn` says for each pair and its truth; they still belong to the same specimens.
     ///
     /// # Errors
     /// What `turn` refuses, with the names of the graphs.
@@ -153,7 +153,7 @@ impl LabelledPairs {
         Pair { left: graph(labelled.left), right: graph(labelled.right), given: labelled.given.clone() }
     }
 
-    /// The examples that these pairs are under some features and a loss. Every graph is described once.
+    /// The examples these pairs become under given features and a loss. Every graph is described once.
     ///
     /// # Errors
     /// A graph without the parts that the features or the loss need, with its name.

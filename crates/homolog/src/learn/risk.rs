@@ -1,5 +1,5 @@
 //! The risk of all examples, R(w) = mean_n max_y [loss(y) + <w, Phi(y) - Phi(truth_n)>], as the bundle method asks for it: all parts of
-//! [`PartRisk`], added up in their order.
+//! [`PartRisk`], added up in order.
 
 use super::Example;
 use super::Oracle;
@@ -9,11 +9,11 @@ use crate::optimize::{Plane, Risk};
 use crate::{Control, Error, Result};
 use serde::{Deserialize, Serialize};
 
-/// What a run of training remembers besides the optimiser's state.
+/// What a training run remembers besides the optimiser's state.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Memory {
-    /// How many rounds there were.
+    /// How many rounds there have been.
     pub(super) round: usize,
     /// How many problems were solved.
     pub(super) solves: usize,
@@ -33,7 +33,7 @@ pub(super) struct ExampleRisk<'a> {
 
 impl<'a> ExampleRisk<'a> {
     /// # Errors
-    /// A memory of other examples.
+    /// A memory that belongs to other examples.
     pub(super) fn new(
         oracle: &'a Oracle,
         examples: &'a [Example],
@@ -58,7 +58,7 @@ impl<'a> ExampleRisk<'a> {
         })
     }
 
-    /// Of which only planes are wanted, and soon ([`Question::sketch`]).
+    /// For quick estimates: only the planes are wanted ([`Question::sketch`]).
     pub(super) fn sketched(self) -> Self {
         Self { sketch: true, ..self }
     }
@@ -89,7 +89,7 @@ impl Risk for ExampleRisk<'_> {
         let mut value = 0.0;
         for (answer, plane) in answers.into_iter().zip(planes) {
             value += answer.value;
-            // A sketch is no answer.
+            // A sketch is not an answer.
             if !self.sketch {
                 self.memory.solves += answer.solves;
                 self.memory.proven += answer.proven;

@@ -4,8 +4,8 @@ use crate::features::FeatureMap;
 use crate::optimize::WeightRule;
 use crate::{Error, Result};
 
-/// The rules of a model's weights: some held at a value, some kept from being negative. A name is that of a weight ("shape-context r0 a0"),
-/// of a feature with all its weights ("shape-context"), or "all".
+/// The rules for a model's weights: some fixed at a value, some kept from being negative. A name is that of a weight
+/// ("shape-context r0 a0"), of a feature with all its weights ("shape-context"), or "all".
 ///
 /// # Errors
 /// A name that no weight has.

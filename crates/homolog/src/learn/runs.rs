@@ -1,5 +1,5 @@
-//! Which runs of learning there are, and what each holds out: validation pairs, or folds over specimens. A single pair measures the
-//! weights before learning alone: what is learned from some of its nodes suits its other nodes, and says nothing of other pairs.
+//! Which runs of learning there are, and what each holds out: validation pairs, or folds over specimens. A single pair only measures the
+//! weights before learning: what is learned from some of its nodes suits its other nodes, and says nothing about other pairs.
 
 use super::candidate::ValidatedBy;
 use super::evaluate::predict;
@@ -12,18 +12,18 @@ use crate::{Control, Result};
 pub(super) struct Run {
     pub(super) examples: Vec<Example>,
     held_out: HeldOut,
-    /// What progress calls it.
+    /// Its name in progress messages.
     name: String,
 }
 
 enum HeldOut {
     Nothing,
     Pairs(Vec<Example>),
-    /// The nodes of the only pair, from what was not learned from it.
+    /// The nodes of the only pair, for weights that were not learned from it.
     Nodes(Box<Example>),
 }
 
-/// The runs, the first on all examples, and what is validated by.
+/// The runs, the first on all examples, and what they are validated by.
 pub(super) fn runs(set: &TrainingSet, folds: usize) -> (Vec<Run>, ValidatedBy) {
     let run = |examples: Vec<Example>, held_out, name: String| Run { examples, held_out, name };
     let all = |held_out| run(set.training.clone(), held_out, String::new());
@@ -53,7 +53,7 @@ pub(super) fn runs(set: &TrainingSet, folds: usize) -> (Vec<Run>, ValidatedBy) {
 
 /// How examples are cut for cross-validation.
 pub(super) fn cuts(examples: &[Example], folds: usize) -> Vec<Fold> {
-    // Examples that were not told their specimens have their own.
+    // Examples whose specimens were not given each count as their own.
     let unknown = usize::MAX / 2;
     let specimens =
         |(n, example): (usize, &Example)| example.specimens().unwrap_or([unknown + 2 * n, unknown + 2 * n + 1]);
@@ -62,12 +62,12 @@ pub(super) fn cuts(examples: &[Example], folds: usize) -> Vec<Fold> {
 }
 
 impl Run {
-    /// What progress says while it learns at a λ.
+    /// What progress messages say while it learns at a λ.
     pub(super) fn stage(&self, lambda: f64) -> String {
         format!("learning {}at λ {lambda:.1e}", self.name)
     }
 
-    /// What a model with no opinion would lose on each item that is held out.
+    /// What a model with no opinion would lose on each held-out item.
     pub(super) fn chance(&self) -> Vec<f64> {
         match &self.held_out {
             HeldOut::Nothing => Vec::new(),
@@ -78,7 +78,7 @@ impl Run {
         }
     }
 
-    /// How weights do on what is held out; `None` where nothing is.
+    /// How weights do on the held-out data; `None` if there is none.
     pub(super) fn validate(
         &self,
         matcher: &dyn Matcher,

@@ -1,29 +1,29 @@
-//! How large the unlearned weights are to be for max-margin learning, and which λ to try.
+//! How large the unlearned weights should be for max-margin learning, and which λ to try.
 //!
-//! No matching depends on the size of all weights together, but margins do. s · w₀ is taken where the risk R(s w₀) is least, a convex
-//! function of s. On data that are noisy for the features margins cannot be met and that is s = 0, where nothing is known any more; so s is
+//! The overall size of the weights changes no matching, but it changes margins. s · w₀ is chosen where the risk R(s w₀) is lowest, a convex
+//! function of s. On data that are noisy for these features margins cannot be met and that is s = 0, where nothing is known any more; so s is
 //! kept within a factor of the size at which a typical swap of two nodes changes the score by as much as it costs.
 
 use super::{Example, MaxMargin};
 use crate::matching::{Matcher, Matching};
 use crate::{Control, Result};
 
-/// Swaps that are looked at in each example.
+/// Swaps examined in each example.
 const SWAPS: usize = 16;
-/// More examples than this are not looked at: a median is settled long before.
+/// No more examples than this are examined: a median settles long before.
 const MOST_EXAMPLES: usize = 1000;
 /// s is no less than the typical size over this.
 const LEAST: f64 = 4.0;
-/// Nor more than the typical size times this: the risk may fall for ever where it is zero.
+/// Nor more than the typical size times this: the risk may fall forever where it approaches zero.
 const MOST: f64 = 1024.0;
-/// Halvings of the factor 2 within which s is found.
+/// Halvings of the factor of 2 within which s is found.
 const HALVINGS: usize = 4;
-/// Powers of ten of λ around the one where changing a weight by its own size costs half of a loss of 1.
+/// Powers of ten of λ around the one where changing a weight by its own size costs half as much as a loss of 1.
 const DECADES: std::ops::RangeInclusive<i32> = -4..=1;
 /// The decades of λ around the one where the first step from zero would just bring the risk to zero.
 const ZERO_DECADES: std::ops::RangeInclusive<i32> = -6..=0;
 
-/// λ from large to small for learning that is centred at these weights: 10^d / mean(c_j²).
+/// λ from large to small for learning centred at these weights: 10^d / mean(c_j²).
 pub(super) fn centred_lambdas(centre: &[f64]) -> Vec<f64> {
     let square: f64 = centre.iter().map(|weight| weight * weight).sum();
     let mean = square / centre.len().max(1) as f64;
@@ -32,7 +32,7 @@ pub(super) fn centred_lambdas(centre: &[f64]) -> Vec<f64> {
 }
 
 impl MaxMargin {
-    /// Powers of ten from large to small that suit the scale of these features, for learning that is centred at zero.
+    /// Powers of ten from large to small that suit the scale of these features, for learning centred at zero.
     ///
     /// With risk R and subgradient g at zero weights, the first plane alone predicts that |g|²/(2λ) of the risk can be removed; at
     /// λ = |g|²/(2R) that is all of it, and a larger λ only holds the weights back.
@@ -73,13 +73,13 @@ pub(super) fn zero_lambdas(value: f64, slope: &[f64]) -> Vec<f64> {
     ZERO_DECADES.rev().map(|decade| 10.0_f64.powf(top + f64::from(decade))).collect()
 }
 
-/// s near the typical size at which the risk R(s · weights) is least, given the slope of R at any weights.
+/// The s near the typical size at which the risk R(s · weights) is lowest, given the slope of R at any weights.
 pub(super) fn least_risk(
     weights: &[f64],
     typical: f64,
     slope_at: &mut dyn FnMut(&[f64]) -> Result<Vec<f64>>,
 ) -> Result<f64> {
-    // The derivative of R(s w₀) by s.
+    // The derivative of R(s w₀) with respect to s.
     let mut rise = |s: f64| -> Result<f64> {
         let at: Vec<f64> = weights.iter().map(|weight| s * weight).collect();
         Ok(slope_at(&at)?.iter().zip(weights).map(|(slope, weight)| slope * weight).sum())
@@ -119,7 +119,7 @@ pub(super) fn least_risk(
     Ok(high)
 }
 
-/// Of so many examples, every so many-th is looked at for the typical size.
+/// With this many examples, every how many-th is examined for the typical size.
 pub(super) fn step(count: usize) -> usize {
     count.div_ceil(MOST_EXAMPLES).max(1)
 }

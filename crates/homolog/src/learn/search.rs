@@ -1,9 +1,9 @@
 //! The worst violator of one example by a matcher: the prediction problem with the loss cells added to the node scores. Its plane has
-//! slope Phi(violator) - Phi(truth) and offset loss(violator); the print has the sign of the slope the wrong way round.
+//! slope Phi(violator) - Phi(truth) and offset loss(violator); the paper prints the slope with the opposite sign.
 //!
 //! With a matcher that proves its answers the value is exact. With a heuristic one it may be too small; then the truth itself (value 0)
-//! and earlier violators of the same example stand in wherever they are worse than what the search found, and every round searches in
-//! another order of the right nodes, so that a poor search does not pass for convergence.
+//! and earlier violators of the same example stand in wherever they are worse than what the search found, and every round searches with
+//! the right nodes in a different order, so that a poor search is not mistaken for convergence.
 
 use super::Example;
 use super::parts::{Found, PartMemory, Question, Scratch};
@@ -45,7 +45,7 @@ pub(super) fn find_violation(
     Ok(Found { value, plane, is_proven, warm: None })
 }
 
-/// For the order of the right nodes of example `n` in a round. With another order a search that proves nothing comes by other ways;
+/// For the order of the right nodes of example `n` in a round. In a different order a search that proves nothing takes other paths;
 /// that costs nothing, and what it misses in one round it may find in the next.
 fn seed(round: usize, n: usize) -> u64 {
     let mixed = (round as u64).wrapping_mul(0xBF58_476D_1CE4_E5B9).wrapping_add(n as u64);

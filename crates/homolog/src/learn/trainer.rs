@@ -1,10 +1,10 @@
 //! [`Trainer`]: from labelled pairs to weights. The one place where λ, the learner, and whether to learn at all are chosen.
 //!
 //! Candidates are the weights before learning and, for every learner and λ, weights learned near s times those
-//! (λ/2 |w - s w₀|², s by a one-dimensional search), from large λ to small. Each is measured on pairs that it has not seen: given
-//! validation pairs; else cross-validation over specimens. From a single pair nothing is learned unless one λ of one learner is asked for: on real data
-//! what one pair taught was worse elsewhere more often than better. The most regularised candidate that is as
-//! good as the best is taken ([`Choice`]), and learning ends early where nothing is left to gain. So what is learned is not worse
+//! (λ/2 |w - s w₀|², s by a one-dimensional search), from large λ to small. Each is measured on pairs that it has not seen: the given
+//! validation pairs, or else cross-validation over specimens. Nothing is learned from a single pair unless one λ of one learner is asked
+//! for: on real data what one pair taught was worse elsewhere more often than better. The most regularised candidate that is as
+//! good as the best is chosen ([`Choice`]), and learning ends early if nothing is left to gain. So what is learned is not worse
 //! than what was there before, as far as the data can tell, and the result says which it is.
 
 use super::candidate::Trained;
@@ -22,23 +22,23 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Trainer {
-    /// Who learns.
+    /// Which learner to use.
     pub learner: LearnerKind,
-    /// What λ draws the weights towards.
+    /// What λ pulls the weights towards.
     pub centre: Centre,
     /// How a candidate is chosen.
     pub choice: Choice,
-    /// What is to be small.
+    /// The loss to minimise.
     pub loss: LossKind,
-    /// How the model matches, also in validation; `None`: exact for its features.
+    /// How the model matches, also in validation; `None`: exactly, with the matcher its features need.
     pub matcher: Option<Method>,
-    /// The search in max-margin learning; `None`: what suits the features.
+    /// The search in max-margin learning; `None`: the one that suits the features.
     pub search: Option<Method>,
-    /// What max-margin learning asks.
+    /// What max-margin learning asks for the worst violator.
     pub oracle: Oracle,
     /// λ to choose from; empty: some that suit the data.
     pub lambdas: Vec<f64>,
-    /// The most parts of cross-validation, where there are no validation pairs; less than 2: none.
+    /// The most folds of cross-validation, if there are no validation pairs; fewer than 2 means none.
     pub folds: usize,
     /// What each weight may be; empty: anything.
     pub rules: Vec<WeightRule>,
@@ -62,7 +62,7 @@ impl Default for Trainer {
             folds: 5,
             rules: Vec::new(),
             bundle: Bundle::default(),
-            // Closer does not change what is chosen, and small λ take long.
+            // Coming closer does not change what is chosen, and small λ take long.
             likelihood: Likelihood {
                 optimizer: Lbfgs { gap_tolerance: 1e-3, max_iterations: 200, ..Lbfgs::default() },
             },
@@ -70,25 +70,25 @@ impl Default for Trainer {
     }
 }
 
-/// What λ draws the weights towards.
+/// What λ pulls the weights towards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Centre {
     /// The weights before learning, at a scale that suits the data: a large λ means "as before".
     #[default]
     Unlearned,
-    /// Zero: the paper's.
+    /// Zero, as in the paper.
     Zero,
 }
 
 impl Trainer {
-    /// The paper's learning: max-margin, centred at zero, λ of least validation loss.
+    /// Learning as in the paper: max-margin, centred at zero, the λ with the lowest validation loss.
     #[must_use]
     pub fn paper() -> Self {
         Self { learner: LearnerKind::MaxMargin, centre: Centre::Zero, choice: Choice::Least, ..Self::default() }
     }
 
-    /// Learns. Where the control says stop, the best of what is complete by then is taken: at worst the weights as before.
+    /// Learns. If interrupted, the best of what is complete by then is chosen: at worst the weights as before.
     ///
     /// # Errors
     /// No examples, a problem that a matcher does not take, a setting out of range.
@@ -96,7 +96,7 @@ impl Trainer {
         self.resume(set, &mut Checkpoint::default(), control, &mut NoKeeper)
     }
 
-    /// [`Self::train`] from a checkpoint on, with the same bytes as without the break.
+    /// [`Self::train`] continued from a checkpoint, with identical results to the byte.
     ///
     /// # Errors
     /// As [`Self::train`]; a checkpoint that does not fit.

@@ -1,4 +1,4 @@
-//! [`TrainingSet`]: everything that training needs of the data: examples to learn from and to choose by, and the weights before learning.
+//! [`TrainingSet`]: everything training needs from the data: examples to learn from and to choose by, and the weights before learning.
 
 use super::{Example, LabelledPairs};
 use crate::Result;
@@ -6,8 +6,8 @@ use crate::features::{FeatureMap, lies_within};
 use crate::loss::LossKind;
 use crate::matching::{Exact, FrankWolfe, Linear, Method};
 
-/// Graphs that are turned against each other by more degrees than this teach features that see turns nothing that holds for others; by
-/// less, they teach which features bear being turned.
+/// Graphs turned against each other by more degrees than this teach features that see turns nothing that holds for others; if turned
+/// by less, they teach which features tolerate it.
 pub const TEACHING_TURN: f64 = 60.0;
 
 /// Examples under some features, and the weights before learning.
@@ -19,9 +19,9 @@ pub struct TrainingSet {
     pub unlearned: Vec<f64>,
     /// To learn from.
     pub training: Vec<Example>,
-    /// To choose by; none: by cross-validation.
+    /// To choose by; if empty, cross-validation is used.
     pub validation: Vec<Example>,
-    /// Training pairs that are left out because their graphs do not lie alike, by position: features that see turns and take graphs as
+    /// Training pairs left out because their graphs are not oriented alike, by position: features that see turns and take graphs as
     /// given would learn from them what is wrong for all others.
     pub turned: Vec<usize>,
 }
@@ -40,7 +40,7 @@ impl TrainingSet {
         let pairs: Vec<_> = training.iter().map(|(pair, ..)| pair).collect();
         let features = match features.with_spread_of(&pairs) {
             Ok(features) => features,
-            // Said with the name of the graph.
+            // This error names the graph.
             Err(error) => return Err(training.examples(features, loss.loss()).err().unwrap_or(error)),
         };
         if features.pose.is_as_given() && features.sees_turns() {
@@ -59,7 +59,7 @@ impl TrainingSet {
         Ok(Self::of_examples(features, training, validation))
     }
 
-    /// Of examples that are there already.
+    /// From examples that exist already.
     #[must_use]
     pub fn of_examples(features: FeatureMap, training: Vec<Example>, validation: Vec<Example>) -> Self {
         Self { unlearned: features.unlearned_weights(), features, training, validation, turned: Vec::new() }
@@ -71,7 +71,7 @@ impl TrainingSet {
         default_matcher(&self.features)
     }
 
-    /// The search in training: what measures best as one (docs/benchmarks.md).
+    /// The search in training: the one that measures best (docs/benchmarks.md).
     #[must_use]
     pub fn default_search(&self) -> Method {
         if self.features.edge.is_empty() {
@@ -82,8 +82,8 @@ impl TrainingSet {
     }
 }
 
-/// The examples that pairs are under features that were fitted. Where graphs may be turned, the truth says how in what is learned from;
-/// what is predicted has to find that by itself.
+/// The examples that pairs become under fitted features. Where graphs may be turned, the truth says how in the pair learned from;
+/// a prediction has to find that by itself.
 pub(super) fn examples_of(features: &FeatureMap, loss: &LossKind, pairs: &LabelledPairs) -> Result<Vec<Example>> {
     let pose = features.pose;
     if pose.is_as_given() {

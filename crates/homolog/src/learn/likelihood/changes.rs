@@ -1,13 +1,13 @@
-//! Models with edges: the truth against every single change of it.
+//! Models with edges: the truth compared with every single change to it.
 //!
-//! For each left node i, the group of i is all single changes of the truth that move i: to a right node that is free; to "unmatched",
-//! where that has a price; two nodes exchanged, or, with a price, one taking the place of the other, which then stays unmatched; in
-//! small graphs also three nodes in a cycle. The score of a change beyond that of the truth is
+//! For each left node i, the group of i is all single changes to the truth that move i: to a right node that is free; to "unmatched",
+//! where that has a price; two nodes swapped, or, with a price, one taking the place of the other, which then stays unmatched; in
+//! small graphs also three nodes in a cycle. How much a change scores above the truth is
 //! a sum over *pieces*: cells (i, k) of the node scores, pairs of left nodes on pairs of right nodes that have edges, "unmatched".
-//! Each change lists the pieces that it gains and loses; their number is about 4 · degree for an exchange, whatever the size of the
-//! graph. So an evaluation is a product with a sparse matrix of ±1, and no search.
+//! Each change lists the pieces that it gains and loses, about 4 · degree of them for a swap, whatever the size of the
+//! graph. So an evaluation is a product with a sparse matrix of ±1, without any search.
 //!
-//! Nodes without a partner and without a price take part in nothing.
+//! Nodes without a partner and without a price take no part.
 
 use super::share::Shares;
 use crate::features::Instance;
@@ -16,9 +16,9 @@ use crate::{Error, Result};
 use ndarray::{Array1, Array2};
 use std::collections::HashMap;
 
-/// Three nodes in a cycle are tried in graphs of up to this many matched nodes: 110 changes a node.
+/// Three nodes in a cycle are tried in graphs with up to this many matched nodes: 110 changes per node.
 const SMALL: usize = 12;
-/// A node is moved to at most this many other places, spread evenly where there are more: memory stays linear in the nodes.
+/// A node is moved to at most this many other places, spread evenly where there are more, so memory stays linear in the nodes.
 const MOST_PLACES: usize = 250;
 
 /// The changes of one truth.
@@ -32,10 +32,10 @@ pub(super) struct Changes {
     cells: usize,
     /// How many pieces there are besides the cells.
     others: usize,
-    /// The columns of the weights that `features` is about: edges and "unmatched".
+    /// The columns of the weights that `features` covers: edges and "unmatched".
     first_column: usize,
     columns: usize,
-    /// phi of each piece that is no cell, row by row.
+    /// phi of each piece that is not a cell, row by row.
     features: Vec<f64>,
 }
 
@@ -63,8 +63,8 @@ impl Changes {
         4 * (self.terms.len() + self.change_start.len() + self.group_start.len()) + 8 * self.features.len()
     }
 
-    /// Adds up -log of the truth's share in each group; the derivative by cells into `amounts`, by the other weights, times
-    /// `factor`, into `gradient`.
+    /// Adds up -log of the truth's share in each group; adds the derivative by cells to `amounts`, and by the other weights, times
+    /// `factor`, to `gradient`.
     pub(super) fn add(
         &self,
         scores: &Array2<f64>,
@@ -79,7 +79,7 @@ impl Changes {
         let mut values: Vec<f64> = Vec::with_capacity(self.cells + self.others);
         values.extend(scores.iter());
         values.extend(rows().map(|row| row.iter().zip(&weights[range.clone()]).map(|(x, w)| x * w).sum::<f64>()));
-        // No row at all where no piece has any feature.
+        // There is no row at all if no piece has any feature.
         values.resize(self.cells + self.others, 0.0);
         let mut used = vec![0.0; values.len()];
         let mut value = 0.0;
@@ -111,7 +111,7 @@ impl Changes {
     }
 }
 
-/// A term that is not negative, as an index.
+/// A non-negative term as an index.
 #[expect(clippy::cast_sign_loss, reason = "the caller turned lost pieces round")]
 fn place(term: i32) -> usize {
     term as usize
@@ -144,7 +144,7 @@ impl<'a> Builder<'a> {
     fn new(instance: &'a Instance, truth: &'a Matching) -> Result<Self> {
         let (n, m) = (truth.left_count(), truth.right_count());
         let cells = n * m;
-        // Pieces besides the cells are fewer than the changes, which are counted as they are made.
+        // Pieces besides the cells are fewer than the changes, which are counted as they are created.
         if i32::try_from(cells).is_err() {
             return Err(Error::TooLarge {
                 what: "pairs of nodes of an example",
@@ -227,7 +227,7 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    /// Writes down what the truth gains and loses by these moves.
+    /// Records what the truth gains and loses by these moves.
     fn add_change(&mut self, moves: &[Move]) -> Result<()> {
         for &(i, new) in moves {
             for (place, gained) in [(new, true), (self.truth.right_of(i), false)] {
@@ -241,7 +241,7 @@ impl<'a> Builder<'a> {
             for at in 0..self.neighbours[i].len() {
                 let j = self.neighbours[i][at];
                 let moved = moves.iter().find(|(node, _)| *node == j);
-                // A pair of nodes that both move is met twice.
+                // A pair of nodes that both move is visited twice.
                 if moved.is_some() && j < i {
                     continue;
                 }
@@ -292,7 +292,7 @@ fn count(number: usize) -> Result<u32> {
     if number <= limit { u32::try_from(number).map_err(|_| too_large) } else { Err(too_large) }
 }
 
-/// At most `MOST_PLACES` of the nodes, evenly spread, from another one for each i.
+/// At most `MOST_PLACES` of the nodes, evenly spread, with a different start for each i.
 fn spread(nodes: &[usize], i: usize) -> Vec<usize> {
     if nodes.len() <= MOST_PLACES {
         return nodes.to_vec();
@@ -301,7 +301,7 @@ fn spread(nodes: &[usize], i: usize) -> Vec<usize> {
     (0..MOST_PLACES).map(|at| nodes[(start + 1 + at * (nodes.len() - 1) / MOST_PLACES) % nodes.len()]).collect()
 }
 
-/// phi of the pieces, as a table of the columns in which they have anything.
+/// phi of the pieces, as a table of the columns in which they have any value.
 fn features_of(instance: &Instance, truth: &Matching, pieces: &[Piece]) -> Result<(usize, usize, Vec<f64>)> {
     let (n, m) = (truth.left_count(), truth.right_count());
     let mut soft = soft_point(Array2::zeros((n, m)));

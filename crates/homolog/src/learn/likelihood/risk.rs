@@ -9,7 +9,7 @@ use crate::{Control, Result};
 use ndarray::Array2;
 use rayon::prelude::*;
 
-/// Changes are kept for as many examples as fit into this many bytes, and made anew at each evaluation for the rest.
+/// Changes are stored for as many examples as fit into this many bytes, and rebuilt at each evaluation for the rest.
 const KEPT_BYTES: usize = 512 << 20;
 /// Examples are added up in runs of this many, whatever the number of threads.
 const RUN: usize = 16;
@@ -17,7 +17,7 @@ const RUN: usize = 16;
 /// R(w) = Σ_n share_n · mean of -log of the truth's share over the groups of example n.
 pub(super) struct LikelihoodRisk<'a> {
     examples: &'a [Example],
-    /// By importance, adding up to 1.
+    /// By importance, summing to 1.
     shares: Vec<f64>,
     kept: Vec<Option<Groups>>,
     control: &'a Control,
@@ -53,17 +53,17 @@ impl Groups {
     }
 }
 
-/// A part of the sum; `None` where it was interrupted.
+/// A part of the sum; `None` if interrupted.
 type Sum = Option<(f64, Vec<f64>)>;
 
 impl<'a> LikelihoodRisk<'a> {
-    /// Makes ready; `None` where it was interrupted.
+    /// Prepares the changes; `None` if interrupted.
     pub(super) fn new(examples: &'a [Example], control: &'a Control) -> Result<Option<Self>> {
         let total: f64 = examples.iter().map(Example::importance).sum();
         let share = |example: &Example| if total > 0.0 { example.importance() / total } else { 0.0 };
         let shares = examples.iter().map(share).collect();
         let (mut kept, mut bytes) = (Vec::with_capacity(examples.len()), 0);
-        // A run at a time, so that no more is held at once than is kept.
+        // One run at a time, so that no more is in memory at once than is kept.
         for run in examples.chunks(RUN) {
             let made: Vec<Option<Groups>> = run
                 .par_iter()

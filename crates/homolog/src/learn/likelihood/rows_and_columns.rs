@@ -1,7 +1,7 @@
 //! Linear models: how likely the truth is in each row and in each column of the scores.
 //!
 //! Row of left node i with partner k: -log of the share exp(c_ik) / Σ_l exp(c_il), where "unmatched" is another column if it has a
-//! price. Column of right node k with partner i: -log of exp(c_ik) / Σ_j exp(c_jk), where right nodes may be used once only. A left node
+//! price. Column of right node k with partner i: -log of exp(c_ik) / Σ_j exp(c_jk), if right nodes may be used only once. A left node
 //! without a partner has a row if staying unmatched has a price, and is left out of everything if it has none.
 
 use super::share::Shares;
@@ -10,7 +10,7 @@ use ndarray::Array2;
 
 /// Which nodes count, and how.
 pub(super) struct RowsAndColumns {
-    /// Left nodes of which something is known.
+    /// Left nodes about which something is known.
     known: Vec<usize>,
     /// (left, right) of the columns that count.
     columns: Vec<(usize, usize)>,
@@ -28,8 +28,8 @@ impl RowsAndColumns {
         self.known.len() + self.columns.len()
     }
 
-    /// Adds up -log of the shares. Adds to `amounts` how much of each cell the others take, less what the truth gives up; answers
-    /// with the value and the same for "unmatched".
+    /// Adds up -log of the shares. Adds to `amounts` how much of each cell the others take, minus what the truth gives up; returns
+    /// the value and the same amount for "unmatched".
     pub(super) fn add(
         &self,
         truth: &Matching,

@@ -1,6 +1,6 @@
-//! Shares exp(x_a) / Σ_b exp(x_b), and -log of the truth's, where x is the score beyond that of the truth.
+//! Shares exp(x_a) / Σ_b exp(x_b), and -log of the truth's share, where x is how much something scores above the truth.
 
-/// Numbers that become shares; a buffer to be used again.
+/// Numbers that become shares; a reusable buffer.
 #[derive(Debug, Default)]
 pub(super) struct Shares {
     values: Vec<f64>,
@@ -23,14 +23,14 @@ impl Shares {
         &self.values
     }
 
-    /// Turns x_a into exp(x_a) / Σ exp(x_b), where the truth is among them with x = 0; answers with log Σ exp(x_b), which is -log of
+    /// Turns x_a into exp(x_a) / Σ exp(x_b), where the truth is among them with x = 0; returns log Σ exp(x_b), which is -log of
     /// the truth's share.
     pub(super) fn normalize_among(&mut self) -> f64 {
         let top = self.values.iter().fold(f64::NEG_INFINITY, |top, &x| top.max(x));
         self.normalize(top, 0.0)
     }
 
-    /// The same where the truth is not among them: it counts for 1 besides.
+    /// The same if the truth is not among them: it counts as an additional 1.
     pub(super) fn normalize_beside(&mut self) -> f64 {
         let top = self.values.iter().fold(0.0, |top: f64, &x| top.max(x));
         self.normalize(top, (-top).exp())

@@ -1,4 +1,4 @@
-//! [`ShardTrainer`]: max-margin learning from shards. As [`Trainer`] learns from examples at hand, so does this from examples elsewhere: spreads,
+//! [`ShardTrainer`]: max-margin learning from shards. It learns from examples elsewhere as [`Trainer`] does from examples at hand: spreads,
 //! the size of the weights before learning, λ by λ, and the choice by validation shards. It never sees a pair itself.
 
 use super::super::candidate::{Candidate, Trained, ValidatedBy};
@@ -17,28 +17,28 @@ use serde::{Deserialize, Serialize};
 /// How learning from shards is done.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ShardTrainer {
-    /// The features; spreads are measured.
+    /// The features; spreads are measured during training.
     pub features: FeatureMap,
-    /// Everything else. Only max-margin learning can be spread, and there is no cross-validation: one λ, or validation shards to choose by.
+    /// Everything else. Only max-margin learning can be distributed, without cross-validation: give one λ, or validation shards to choose by.
     pub trainer: Trainer,
 }
 
-/// Everything that a run remembers; written down and read back it goes on with the same bytes.
+/// Everything that a run remembers; saved and read back, it continues with identical results to the byte.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ShardCheckpoint {
-    /// What the run is about, in the caller's words: another run does not go on from it.
+    /// What the run is about, in the caller's words: a different run does not continue from it.
     pub fingerprint: String,
     features: Option<FeatureMap>,
     facts: Option<Facts>,
     unlearned: Option<Evaluation>,
-    /// The weights that λ draws towards, and the λ.
+    /// The weights that λ pulls towards, and the list of λ.
     path: Option<(Vec<f64>, Vec<f64>)>,
     done: Vec<(Fit, Option<Evaluation>)>,
     run: Option<Run>,
 }
 
-/// How far the bundle method is.
+/// The progress of the bundle method.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Run {
@@ -46,7 +46,7 @@ struct Run {
     rounds: Rounds,
 }
 
-/// Called after every evaluation with the run as it stands: the moment to write it down.
+/// Called after every evaluation with the current state of the run: the moment to save it.
 pub type KeepShards<'a> = &'a mut dyn FnMut(&ShardCheckpoint);
 
 /// What a run works with.
@@ -62,7 +62,7 @@ struct Field<'a> {
 }
 
 impl ShardCheckpoint {
-    /// A run that has not begun.
+    /// A run that has not started.
     #[must_use]
     pub fn new(fingerprint: String) -> Self {
         Self { fingerprint, ..Self::default() }
@@ -70,11 +70,11 @@ impl ShardCheckpoint {
 }
 
 impl ShardTrainer {
-    /// Learns. The set that comes back has the features as they were fitted, and no examples.
+    /// Learns. The set that comes back has the fitted features and no examples.
     ///
     /// # Errors
     /// Shards that do not belong together, settings that need the pairs at hand, an error of a worker, a checkpoint that does not fit.
-    /// Where the control says stop, the best of what is complete by then is taken.
+    /// If interrupted, the best of what is complete by then is chosen.
     pub fn train(
         &self,
         shards: &[Shard],
@@ -186,7 +186,7 @@ impl Field<'_> {
         Ok(facts)
     }
 
-    /// How weights do on the validation shards; `None` where there are none, or where the control said stop.
+    /// How weights do on the validation shards; `None` if there are none, or if it was interrupted.
     fn validate(&mut self, weights: &[f64]) -> Result<Option<Evaluation>> {
         let mut all: Option<Evaluation> = None;
         let request = Request::Losses { weights: weights.to_vec() };
@@ -237,7 +237,7 @@ impl Field<'_> {
         Ok((centre, lambdas))
     }
 
-    /// All λ; `false` where the control said stop.
+    /// All λ; `false` if interrupted.
     fn path(&mut self, facts: &Facts, candidates: &mut Vec<Candidate>) -> Result<bool> {
         if self.checkpoint.path.is_none() {
             match self.centre_and_lambdas(facts) {
@@ -275,7 +275,7 @@ impl Field<'_> {
         Ok(true)
     }
 
-    /// Weights of large margin at a λ, with all that was learned at others.
+    /// Max-margin weights at a λ, using everything learned at the others.
     fn learn(&mut self, learner: &MaxMargin, centre: &[f64], lambda: f64, facts: &Facts) -> Result<Fit> {
         let bundle = learner.bundle_at(lambda, self.job.examples);
         let (control, stage) = (self.control, format!("λ {lambda:.3e}"));
@@ -326,8 +326,8 @@ impl Field<'_> {
         Ok(run)
     }
 
-    /// As [`MaxMargin::first_planes`], of the shards: by a search, or by sketches of the relaxation. [`Error::Interrupted`] where the control
-    /// said stop: the run has not begun then.
+    /// Like [`MaxMargin::first_planes`], for shards: by a search, or by sketches of the relaxation. [`Error::Interrupted`] if
+    /// interrupted: the run has not started then.
     fn first_planes(
         &mut self,
         learner: &MaxMargin,
@@ -362,10 +362,10 @@ impl Field<'_> {
         Ok(Some(tight))
     }
 
-    /// The candidate to take.
+    /// The candidate to choose.
     fn choose(&self, by: ValidatedBy, facts: &Facts, candidates: &[Candidate]) -> Result<usize> {
         let usable: Vec<usize> = (0..candidates.len()).filter(|&at| candidates[at].is_usable()).collect();
-        // With nothing to validate by, what was asked for is taken: one λ.
+        // With nothing to validate by, the one λ that was asked for is chosen.
         if let (ValidatedBy::Nothing, Some(&last)) = (by, usable.last()) {
             return Ok(last);
         }

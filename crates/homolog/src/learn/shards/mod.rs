@@ -1,13 +1,13 @@
-//! Training on examples that are in many places: what is asked of whom, and what comes back.
+//! Training on examples in many places: what is asked of whom, and what comes back.
 //!
-//! A [`Shard`] is a file of pairs. [`ShardTrainer`] asks every shard the same things in the same order; an [`Order`] is one such question to
-//! one shard, a [`Reply`] its answer, and both are plain data that travel as text. A [`Worker`] answers orders. Who carries orders to
-//! workers and replies back is the caller's business: a loop in one process, threads, Dask, MPI.
+//! A [`Shard`] is a file of pairs. [`ShardTrainer`] asks every shard the same questions in the same order; an [`Order`] is one such question
+//! to one shard, a [`Reply`] its answer, and both are plain data that travel as text. A [`Worker`] answers orders. How orders get to
+//! workers and replies back is up to the caller: a loop in one process, threads, Dask, MPI.
 //!
-//! A reply is a function of its order and of the shard's file, and replies are added up in the order of the shards. So what is learned has
-//! the same bytes however many workers there are, and whether or not some of them died: an order can be carried to another worker, and
-//! again. Searches remember what they found in the last rounds ([`PartMemory`](super::PartMemory)): an order for the risk has the questions of
-//! these rounds with it, at most [`ROUNDS_REMEMBERED`], from which whoever does not remember finds the same again.
+//! A reply depends only on its order and the shard's file, and replies are added up in the order of the shards. So what is learned is
+//! identical to the byte however many workers there are, and whether or not some of them died: an order can be given to another worker, any
+//! number of times. Searches remember what they found in recent rounds ([`PartMemory`](super::PartMemory)): an order for the risk carries the
+//! questions of these rounds, at most [`ROUNDS_REMEMBERED`], from which a worker without that memory can recompute it.
 
 mod driver;
 mod risk;
@@ -23,8 +23,8 @@ use crate::matching::Method;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-/// After so many rounds everything that a search remembers is forgotten, so that whoever takes over a shard has no more to repeat. More
-/// make training against the relaxation a little quicker and the loss of a worker dearer.
+/// After this many rounds everything that a search remembers is forgotten, so that a worker taking over a shard has no more to repeat. More
+/// make training against the relaxation a little faster and the loss of a worker more expensive.
 pub const ROUNDS_REMEMBERED: usize = 8;
 
 /// What the pairs of a shard are for.
@@ -35,7 +35,7 @@ pub enum Purpose {
     Train,
     /// To choose λ by.
     Validation,
-    /// To measure on, by whoever wants to; training does not look at them.
+    /// To measure on afterwards; training does not use them.
     Test,
 }
 
@@ -45,15 +45,15 @@ pub enum Purpose {
 pub struct Shard {
     /// The name of the file.
     pub file: String,
-    /// Of its bytes, in hexadecimal.
+    /// Of the file's bytes, in hexadecimal.
     pub sha256: String,
     /// What its pairs are for.
     pub purpose: Purpose,
     /// How many there are.
     pub pairs: usize,
-    /// Where they stood in the data set that was cut up: first and how many, again and again.
+    /// Where they were in the data set that was split: (first, how many) for each run.
     pub positions: Vec<[usize; 2]>,
-    /// Of pairs to learn from: which of the planes they contribute to. What is summed with what is written here and nowhere else.
+    /// For pairs to learn from: which of the planes they contribute to. This alone decides what is summed with what.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pieces: Vec<Piece>,
 }
@@ -117,9 +117,9 @@ pub fn check_shards(shards: &[Shard]) -> Result<(usize, usize)> {
 pub struct Job {
     /// The features.
     pub features: FeatureMap,
-    /// What is to be small.
+    /// The loss to minimise.
     pub loss: LossKind,
-    /// What is asked for the worst violator.
+    /// How the worst violator is found.
     pub oracle: Oracle,
     /// The search, if that is the oracle.
     pub search: Method,
@@ -154,19 +154,19 @@ impl Asked {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Request {
-    /// How far apart the numbers are in every so many-th pair.
+    /// How far apart the numbers are in a sample of pairs.
     Spreads {
-        /// Of all pairs to learn from.
+        /// Every how many-th of all pairs to learn from.
         step: usize,
     },
-    /// What has to be known of the examples before learning.
+    /// What has to be known about the examples before learning.
     Facts {
         /// The weights before learning.
         weights: Vec<f64>,
-        /// Every so many-th example says how large they should be.
+        /// Every how many-th example is asked how large they should be.
         step: usize,
     },
-    /// The risk in the last of these rounds; those before are what is remembered.
+    /// The risk in the last of these rounds; the earlier ones are what is remembered.
     Risk {
         /// One for each round.
         rounds: Vec<Asked>,
@@ -183,13 +183,13 @@ pub enum Request {
     },
 }
 
-/// A question to a shard, whole in itself.
+/// A question to a shard, complete in itself.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Order {
     /// What the run is about.
     pub job: Job,
-    /// Who is asked.
+    /// Which shard is asked.
     pub shard: Shard,
     /// What is asked.
     pub request: Request,
@@ -199,9 +199,9 @@ pub struct Order {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Reply {
-    /// For each pair that was looked at and each unit: the sum of differences, and how many there are.
+    /// For each sampled pair and each unit: the sum of differences, and how many there are.
     Spreads(Vec<Vec<(f64, f64)>>),
-    /// What is known of the examples.
+    /// What is known about the examples.
     Facts(Facts),
     /// One for each piece of the shard.
     Risk(Vec<Answer>),
@@ -211,7 +211,7 @@ pub enum Reply {
     Tight(usize),
 }
 
-/// What is known of the examples of a shard before learning, or of all of them.
+/// What is known about the examples of a shard, or of all shards, before learning.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Facts {
@@ -219,7 +219,7 @@ pub struct Facts {
     pub ratios: Vec<f64>,
     /// What guessing loses on each example.
     pub chance: Vec<f64>,
-    /// To how many of them the paper's lemma does not apply.
+    /// How many of them the paper's lemma does not apply to.
     pub without_lemma: usize,
 }
 
@@ -235,7 +235,7 @@ impl Order {
     /// From text.
     ///
     /// # Errors
-    /// A text that is no order.
+    /// A text that is not an order.
     pub fn from_json(text: &str) -> Result<Self> {
         let refused =
             |error: serde_json::Error| Error::Unreadable { format: "order to a worker", reason: error.to_string() };
@@ -257,7 +257,7 @@ impl Reply {
     /// From text.
     ///
     /// # Errors
-    /// A text that is no reply.
+    /// A text that is not a reply.
     pub fn from_json(text: &str) -> Result<Self> {
         let refused =
             |error: serde_json::Error| Error::Unreadable { format: "reply of a worker", reason: error.to_string() };

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Rounds {
-    /// How many rounds there were.
+    /// How many rounds there have been.
     round: usize,
     pub(super) solves: usize,
     pub(super) proven: usize,
@@ -30,7 +30,7 @@ pub(super) struct ShardRisk<'a> {
     pub(super) sketch: bool,
 }
 
-/// Asks all shards of a purpose the same.
+/// Asks all shards with a given purpose the same question.
 pub(super) fn ask(
     job: &Job,
     shards: &[Shard],
@@ -48,13 +48,13 @@ pub(super) fn ask(
     Ok(replies)
 }
 
-/// A reply to something else.
+/// The error for a reply to a different question.
 pub(super) fn misplaced(shard: &Shard) -> Error {
     shard.refused("a worker answered something that was not asked".to_string())
 }
 
 impl ShardRisk<'_> {
-    /// The risk at some weights and its slope, asked once, by nobody who remembers.
+    /// The risk at some weights and its slope, asked once, without any memory.
     pub(super) fn at(&mut self, weights: &[f64]) -> Result<(f64, Vec<f64>)> {
         *self.rounds = Rounds::default();
         let mut planes = vec![Plane { slope: vec![0.0; self.dim], offset: 0.0 }; self.parts];
@@ -86,7 +86,7 @@ impl Risk for ShardRisk<'_> {
 
     fn evaluate(&mut self, weights: &[f64], planes: &mut [Plane]) -> Result<f64> {
         let round = self.rounds.round;
-        // A search remembers nothing while it proves everything.
+        // A search that proves everything remembers nothing.
         let is_fresh = round.is_multiple_of(ROUNDS_REMEMBERED)
             || (self.job.oracle == Oracle::Search && self.rounds.proven == self.rounds.solves);
         let mut rounds = if is_fresh { Vec::new() } else { self.rounds.asked.clone() };
@@ -110,7 +110,7 @@ impl Risk for ShardRisk<'_> {
         let mut value = 0.0;
         for (answer, plane) in parts.into_iter().zip(planes) {
             value += answer.value;
-            // A sketch is no answer.
+            // A sketch is not an answer.
             if !self.sketch {
                 self.rounds.solves += answer.solves;
                 self.rounds.proven += answer.proven;

@@ -16,19 +16,19 @@ pub struct Worker {
     held: Vec<Held>,
 }
 
-/// A shard that was asked about.
+/// A shard that it was asked about.
 #[derive(Debug)]
 struct Held {
     job: Job,
     shard: Shard,
-    /// `None`: they took too much memory.
+    /// `None` if they took too much memory.
     examples: Option<Vec<Example>>,
-    /// That the examples take.
+    /// How many bytes the examples take.
     size: usize,
     chain: Chain,
 }
 
-/// The rounds that are remembered, and what they left.
+/// The rounds that are remembered, and what they left behind.
 #[derive(Debug, Default)]
 struct Chain {
     rounds: Vec<Asked>,
@@ -40,7 +40,7 @@ struct Chain {
 pub type Load<'a> = &'a mut dyn FnMut(&Shard) -> Result<LabelledPairs>;
 
 impl Worker {
-    /// Holds about so many bytes at most, but always the shard it works on.
+    /// Holds at most about this many bytes, but always the shard it works on.
     #[must_use]
     pub fn new(most_bytes: usize) -> Self {
         Self { most_bytes, held: Vec::new() }
@@ -49,8 +49,8 @@ impl Worker {
     /// Answers an order.
     ///
     /// # Errors
-    /// With the name of the shard's file: what the loader says, other pairs than the shard should have, graphs without what the features
-    /// need, a problem that the matcher does not take. [`Error::Interrupted`] where the control said stop.
+    /// Each names the shard's file: an error of the loader, pairs other than the shard should have, graphs without what the features
+    /// need, a problem that the matcher does not take. [`Error::Interrupted`] if interrupted.
     pub fn answer(&mut self, order: &Order, load: Load<'_>, control: &Control) -> Result<Reply> {
         let file = &order.shard.file;
         let place = |error: Error| match error {
@@ -68,7 +68,7 @@ impl Worker {
             return spreads(order, &load(&order.shard).map_err(place)?, step).map_err(place);
         }
         let at = self.held.iter().position(|held| held.shard == order.shard && held.job == order.job);
-        // The one asked about last stands last.
+        // The one asked about most recently is last.
         let mut held = match at {
             Some(at) => self.held.remove(at),
             None => Held::new(order),
@@ -79,7 +79,7 @@ impl Worker {
         reply
     }
 
-    /// Forgets first the examples of shards that were not asked about for longest, which can be loaded again; then all of them.
+    /// First forgets the examples of the shards asked about least recently, which can be loaded again; then all of them.
     fn keep_within_limit(&mut self) {
         let size = |held: &Held| held.size + held.chain.memory.iter().map(PartMemory::size).sum::<usize>();
         let mut total: usize = self.held.iter().map(size).sum();
@@ -133,7 +133,7 @@ impl Held {
         if control.interrupted() { Err(Error::Interrupted) } else { Ok(reply) }
     }
 
-    /// The risk in the last round. Rounds that are remembered are not asked again; where others are, all are.
+    /// The risk in the last round. Remembered rounds are not asked again; if any other has to be, all are.
     fn risk(&mut self, examples: &[Example], rounds: &[Asked], control: &Control) -> Result<Vec<Answer>> {
         if !rounds.starts_with(&self.chain.rounds) || self.chain.rounds.is_empty() {
             let memory = vec![PartMemory::default(); self.shard.pieces.len()];
@@ -156,7 +156,7 @@ fn spreads(order: &Order, pairs: &LabelledPairs, step: usize) -> Result<Reply> {
     let differences = looked_at.map(|(_, (pair, ..))| order.job.features.differences(&pair));
     match differences.collect::<Result<_>>() {
         Ok(differences) => Ok(Reply::Spreads(differences)),
-        // Said with the name of the graph.
+        // This error names the graph.
         Err(error) => Err(examples_of(&order.job.features, &order.job.loss, pairs).err().unwrap_or(error)),
     }
 }
@@ -174,7 +174,7 @@ fn facts(shard: &Shard, examples: &[Example], weights: &[f64], step: usize) -> R
     Ok(facts)
 }
 
-/// About how many bytes examples take: mostly their graphs, which pairs share.
+/// Roughly how many bytes examples take: mostly their graphs, which pairs share.
 fn size_of(examples: &[Example]) -> usize {
     let mut seen = BTreeSet::new();
     let mut total = 0;
