@@ -1,10 +1,10 @@
-//! Specimens brought into one frame: centre 0, root-mean-square radius 1, and, where orientations are not given, turned onto one
-//! another (generalised Procrustes), over the names they share where they are incomplete.
+//! Brings specimens into one frame: centre 0, root-mean-square radius 1, and, if orientations are not given, turned onto one
+//! another (generalised Procrustes), using the names they share if they are incomplete.
 //!
-//! The frame of an atlas is that of its mean shape. A specimen is carried there by the rotation that fits its named points best to the
+//! The frame of an atlas is that of its mean shape. A specimen is mapped there by the rotation that best fits its named points to the
 //! mean shape (Procrustes), by the ratio of the two root-mean-square radii, and by the two centres, all three over the landmarks that
-//! both have. For complete specimens whose orientation is given this is plain normalisation. (The ratio of radii, not the scale of
-//! least squares, which is too small by the amount of the scatter.)
+//! both have. For complete specimens with given orientation this is plain normalisation. (The ratio of radii is used, not the least-squares
+//! scale, which is too small by the amount of the scatter.)
 
 use super::Pose;
 use crate::Result;
@@ -23,7 +23,7 @@ pub(super) struct Named {
 }
 
 /// The similarity from points onto targets, row by row: rotation by weighted least squares as far as the pose allows, size by
-/// the ratio of radii. Where all points of either are one, the scale is that of `before`.
+/// the ratio of radii. If all points of either coincide, the scale is that of `before`.
 pub(super) fn fit(
     points: ArrayView2<'_, f64>,
     targets: ArrayView2<'_, f64>,
@@ -43,7 +43,7 @@ pub(super) fn fit(
     Ok(Similarity { scale, shift, ..turned })
 }
 
-/// Centre to 0, root-mean-square radius to 1, not turned. Points that are all one keep their size.
+/// Centre to 0, root-mean-square radius to 1, not turned. Points that all coincide keep their size.
 pub(super) fn normalise(points: ArrayView2<'_, f64>) -> Similarity {
     let (centre, radius) = centre_and_radius(points, None);
     let scale = if radius > 0.0 { 1.0 / radius } else { 1.0 };
@@ -90,7 +90,7 @@ pub(super) fn generalised_procrustes(
     Ok(frames)
 }
 
-/// From the specimen with most names outwards: each joins where it shares most names with those already there.
+/// From the specimen with the most names outwards: each is added where it shares the most names with those already present.
 fn start(
     specimens: &[Named],
     frames: &mut [Similarity],
@@ -123,7 +123,7 @@ impl Named {
     }
 }
 
-/// The similarity of one specimen onto a mean shape, over the landmarks that both have; as before where they share none.
+/// The similarity of one specimen onto a mean shape, over the landmarks that both have; unchanged if they share none.
 fn onto(specimen: &Named, mean: &[Option<Array1<f64>>], pose: Pose, before: &Similarity) -> Result<Similarity> {
     let shared: Vec<usize> =
         (0..specimen.landmark.len()).filter(|&row| mean[specimen.landmark[row]].is_some()).collect();
@@ -142,7 +142,7 @@ fn onto(specimen: &Named, mean: &[Option<Array1<f64>>], pose: Pose, before: &Sim
     fit(points.view(), targets.view(), None, pose, before)
 }
 
-/// The mean position of each landmark in the frame; `None` where no specimen has it.
+/// The mean position of each landmark in the frame; `None` if no specimen has it.
 pub(super) fn mean_shape(
     specimens: &[Named],
     frames: &[Similarity],
@@ -160,7 +160,7 @@ pub(super) fn mean_shape(
     sums.into_iter().zip(counts).map(|(sum, count)| (count > 0).then(|| sum / count as f64)).collect()
 }
 
-/// Moves the whole frame so that its mean shape has centre 0 and radius 1: without it, rounds of fitting would shrink it.
+/// Moves the whole frame so that its mean shape has centre 0 and radius 1; otherwise rounds of fitting would shrink it.
 fn recentre(specimens: &[Named], frames: &mut [Similarity], name_count: usize, dimension: usize) {
     let mean: Vec<Array1<f64>> = mean_shape(specimens, frames, name_count, dimension).into_iter().flatten().collect();
     let mut shape = Array2::zeros((mean.len(), dimension));
@@ -173,7 +173,7 @@ fn recentre(specimens: &[Named], frames: &mut [Similarity], name_count: usize, d
     }
 }
 
-/// Frames turned against one another, all turned back together so that their mean shape lies as that of the frames `given` does.
+/// Frames that were turned against one another, all turned back together so that their mean shape lies as in the frames `given`.
 pub(super) fn upright(
     specimens: &[Named],
     mut frames: Vec<Similarity>,

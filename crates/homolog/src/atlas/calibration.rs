@@ -1,9 +1,9 @@
-//! [`Calibration`]: from the margin of a name to the chance that it is right, learned by leaving out each training specimen in turn.
+//! [`Calibration`]: from the margin of a name to the probability that it is right, learned by leaving out each training specimen in turn.
 //!
 //!   confidence = 1 / (1 + exp(-(offset + slope · log(1 + margin)))),   slope >= 0
 //!
 //! fitted by likelihood (Platt), with targets (r + 1)/(r + 2) for the r right names and 1/(w + 2) for the w wrong ones instead of 1 and
-//! 0, so that a few names that are all right do not promise certainty.
+//! 0, so that a few names that are all right do not suggest certainty.
 
 use super::{Atlas, AtlasSettings, Search};
 use crate::graph::Graph;
@@ -12,7 +12,7 @@ use crate::{Control, Report, Result};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-/// Margins above this are taken as this: a landmark that has no other point at all has an infinite one.
+/// Margins above this count as this: a landmark with no other point at all has an infinite one.
 const LARGEST_MARGIN: f64 = 1e6;
 /// Newton steps; five to ten are usual.
 const STEPS: usize = 50;
@@ -33,13 +33,13 @@ pub struct Calibration {
 }
 
 impl Calibration {
-    /// The chance that a name of this margin is right.
+    /// The probability that a name with this margin is right.
     #[must_use]
     pub fn confidence(&self, margin: f64) -> f64 {
         1.0 / (1.0 + (-(self.offset + self.slope * size(margin))).exp())
     }
 
-    /// Fits margins of names that were right or wrong; `None` of nothing.
+    /// Fits the margins of names that were right or wrong; `None` if there are none.
     #[must_use]
     pub fn fit(names: &[(f64, bool)]) -> Option<Self> {
         if names.is_empty() {
@@ -62,7 +62,7 @@ fn size(margin: f64) -> f64 {
     margin.clamp(0.0, LARGEST_MARGIN).ln_1p()
 }
 
-/// Offset and slope (0 unless wanted) of largest likelihood, by damped Newton steps with a little weight on small slopes.
+/// The offset and slope (0 unless wanted) with the largest likelihood, by damped Newton steps with a slight preference for small slopes.
 fn logistic(sample: &[(f64, f64)], with_slope: bool) -> (f64, f64) {
     const RIDGE: f64 = 1e-3;
     let loss = |a: f64, b: f64| -> f64 {
@@ -105,8 +105,8 @@ fn logistic(sample: &[(f64, f64)], with_slope: bool) -> (f64, f64) {
 }
 
 impl Atlas {
-    /// The same atlas with the margins of namings by these weights calibrated: each specimen is named by an atlas of the others. One specimen alone leaves it as it
-    /// was, without confidences; so does an interrupt.
+    /// The same atlas with calibrated margins for namings by these weights: each specimen is named by an atlas of the others. With a single
+    /// specimen, or if interrupted, it stays as it was, without confidences.
     ///
     /// # Errors
     /// As [`Self::learn`] and [`Self::name`].
@@ -128,12 +128,12 @@ impl Atlas {
             control.report(&Report::new("leaving out each specimen in turn", left_out, Some(specimens.len())));
             let others: Vec<&Graph> = (0..specimens.len()).filter(|&s| s != left_out).map(|s| specimens[s]).collect();
             let specimen = specimens[left_out];
-            // A specimen alone may have all the names: then there is no atlas of the others.
+            // One specimen alone may have all the names: then there is no atlas of the others.
             if others.iter().all(|other| other.names().is_none_or(|names| names.iter().all(String::is_empty))) {
                 return Ok(Vec::new());
             }
             let atlas = Self::learn(&others, &fixed)?;
-            // Of other kinds where an attribute is the same in all the others.
+            // The kinds of evidence differ if an attribute is the same in all the others.
             let own = atlas.start_weights();
             let weights = if own.len() == weights.len() { weights } else { &own };
             let work = &mut Workspace::with_control(control);
@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn confidences_rise_with_the_margin_and_match_the_share_of_right_names() {
-        // Right with chance 0.5 at margin 0, 0.9 at margin 8.
+        // Right with probability 0.5 at margin 0, 0.9 at margin 8.
         let mut names = Vec::new();
         for at in 0..1000 {
             names.push((0.0, at % 2 == 0));

@@ -1,4 +1,4 @@
-//! Whether an atlas that was read from a file is one.
+//! Whether an atlas read from a file is valid.
 
 use super::{Atlas, VERSION};
 use crate::{Error, Result};
@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 const MOST_LANDMARKS: usize = 100_000;
 
 impl Atlas {
-    /// Sizes that agree, finite numbers, positive definite precisions, names that differ, edges between two landmarks.
+    /// Sizes agree, numbers are finite, precisions positive definite, names different, and edges join two landmarks.
     ///
     /// # Errors
     /// The first thing that is wrong.

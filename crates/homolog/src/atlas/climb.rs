@@ -1,6 +1,6 @@
-//! A quick search for the best naming in a pose, from the naming by positions alone: the score is linearised at the naming at hand,
-//! the best assignment of that is the next one, as long as the score rises; then local search with a few shakes. O(n · degree · m) a
-//! step, a handful of steps. Proves nothing.
+//! A quick search for the best naming in a pose, starting from the naming by positions alone: the score is linearised at the current
+//! naming, and the best assignment for that is the next one, as long as the score rises; then local search with a few shakes.
+//! O(n · degree · m) per step, a handful of steps. Proves nothing.
 
 use crate::Result;
 use crate::matching::{Compatibility, Kicks, Linear, Matcher, Matching, Solution, Status, Workspace, polish};
@@ -11,7 +11,7 @@ const STEPS: usize = 20;
 /// Shakes of the local search.
 const KICKS: Kicks = Kicks { count: 20, seed: 0 };
 
-/// v_ik: what each pair is worth with everybody else named as in the matching: its node score and its edges to them, both ways.
+/// v_ik: what each pair is worth with all others named as in the matching: its node score and its edges to them, both ways.
 pub(super) fn marginal_values(problem: &Compatibility, matching: &Matching) -> Array2<f64> {
     let mut values = problem.node.clone();
     if let Some(edge) = &problem.edge {
@@ -36,7 +36,7 @@ pub(super) fn climb(problem: &Compatibility, start: &Matching, work: &mut Worksp
     let Some(edge) = &problem.edge else { return Linear::default().solve(problem, work) };
     let mut found = Linear::default().solve(&linear(problem, problem.node.clone()), work)?;
     found.score = problem.score(&found.matching)?;
-    // The start may come from wider Gaussians or another pose, and match fewer than must be.
+    // The start may come from wider Gaussians or another pose, and match fewer landmarks than it must.
     if start.matched_count() >= found.matching.matched_count() || problem.unmatched.is_some() {
         let score = problem.score(start)?;
         if score > found.score {

@@ -2,11 +2,11 @@
 //! attributes.
 //!
 //! The atlas becomes the left graph, whose attributes are the coefficients of the log-likelihoods; a specimen in the frame becomes the
-//! right graph, whose attributes are the monomials; the features are inner products of the two (`gaussian`). Where landmarks may be
-//! missing, the coefficients are those of the likelihood minus the background's. All weights start at 1, the Gaussian's own values,
+//! right graph, whose attributes are the monomials; the features are inner products of the two (`gaussian`). If landmarks may be
+//! missing, the coefficients are those of the likelihood minus the background's. All weights start at 1, the Gaussian's own value,
 //! and the price of staying unmatched at 0.
 //!
-//! Edges count both ways, once for each end. (Fewer, as by 2 / degree, named specimens with missing points worse.)
+//! Edges count both ways, once for each end. (Counting them less, such as by 2 / degree, named specimens with missing points worse.)
 
 use super::gaussian::{Gaussian, monomial_count, monomials};
 use super::learn::column;
@@ -21,7 +21,7 @@ use crate::matching::Constraint;
 use crate::{Error, Result};
 use ndarray::{Array2, ArrayView2};
 
-/// The kind of evidence that positions are, and that edges are.
+/// The kinds of evidence that positions and edges give.
 const POSITION: &str = "position";
 pub(super) const DISPLACEMENT: &str = "displacement";
 /// What the picture around a point shows.
@@ -33,7 +33,7 @@ pub(super) fn columns(kind: &str, dimension: usize) -> Vec<String> {
     (0..monomial_count(dimension)).map(number).collect()
 }
 
-/// The kind of evidence that an attribute is: what pictures show is one; else its name without a number at the end.
+/// The kind of evidence an attribute gives: what pictures show is one kind; otherwise its name without a number at the end.
 fn kind_of(attribute: &str, seen: &[String]) -> String {
     if seen.iter().any(|name| name == attribute) {
         return PICTURE.to_string();
@@ -42,7 +42,7 @@ fn kind_of(attribute: &str, seen: &[String]) -> String {
     format!("attribute {}", if bare.is_empty() { attribute } else { bare })
 }
 
-/// Attributes by kind, in the order in which the kinds are met.
+/// Attributes by kind, in order of first appearance.
 pub(super) fn groups<'a>(
     names: impl Iterator<Item = &'a str>,
     images: &[ImageDescriptor],
@@ -60,18 +60,18 @@ pub(super) fn groups<'a>(
 }
 
 impl Atlas {
-    /// Whether a specimen is taken as complete: where the atlas expects that and there are as many points as landmarks.
+    /// Whether a specimen counts as complete: if the atlas expects that and there are as many points as landmarks.
     #[must_use]
     pub fn presence_in(&self, specimen: &Graph) -> Presence {
         if specimen.node_count() == self.landmarks.len() { self.presence } else { Presence::Partial }
     }
 
-    /// The groups of attributes that have a weight each: kind, and positions in [`Self::attributes`].
+    /// The groups of attributes that have one weight each: kind, and positions in [`Self::attributes`].
     fn groups(&self) -> Vec<(String, Vec<usize>)> {
         groups(self.attributes.iter().map(|unit| unit.name.as_str()), &self.images)
     }
 
-    /// The columns of the node attributes of one group of attributes.
+    /// The node attribute columns of one group of attributes.
     fn group_columns(&self, members: &[usize], kind: &str) -> Vec<String> {
         let mut all: Vec<String> =
             members.iter().flat_map(|&at| columns(&format!("value {}", self.attributes[at].name), 1)).collect();
@@ -104,8 +104,8 @@ impl Atlas {
         }
     }
 
-    /// The weights to start with: every kind of evidence counts as its likelihood says, staying unmatched costs nothing. The likelihood
-    /// of many numbers that vary together is that of fewer: so much less the kind counts.
+    /// The weights to start with: every kind of evidence counts as its likelihood says, staying unmatched costs nothing. Many numbers
+    /// that vary together amount to fewer, and their kind counts that much less.
     #[must_use]
     pub fn start_weights(&self) -> Vec<f64> {
         let mut weights = self.features().unlearned_weights();
@@ -118,7 +118,7 @@ impl Atlas {
         weights
     }
 
-    /// The coefficients of a Gaussian, against the background where landmarks may be missing.
+    /// The coefficients of a Gaussian, relative to the background if landmarks may be missing.
     fn evidence(gaussian: &Gaussian, background: &[f64], presence: Presence) -> Vec<f64> {
         let mut numbers = gaussian.coefficients();
         if presence == Presence::Partial {
@@ -138,7 +138,7 @@ impl Atlas {
         shaped(values, self.landmarks.len(), monomial_count(self.dimension))
     }
 
-    /// The background of a displacement. Twice the covariance of all points is that of the difference of two of them.
+    /// The background of a displacement. The difference of two points has twice the covariance of all points.
     fn displacement_background(&self) -> Vec<f64> {
         Gaussian { mean: vec![0.0; self.dimension], ..self.background.clone() }.coefficients()
     }
@@ -173,10 +173,10 @@ impl Atlas {
             .with_node_attributes(Attributes::new(names, values)?)
     }
 
-    /// The atlas as a graph: the left one of every naming. Its points are the mean shape.
+    /// The atlas as a graph: the left one in every naming. Its points are the mean shape.
     ///
     /// # Errors
-    /// None in practice: a checked atlas always is one.
+    /// None in practice: a checked atlas is always a valid graph.
     pub fn graph(&self, presence: Presence) -> Result<Graph> {
         let graph = self.bare_graph(presence)?;
         if self.edges.is_empty() {
@@ -195,7 +195,7 @@ impl Atlas {
         graph.with_attributed_edges(ends, &attributes, Direction::Directed)
     }
 
-    /// A specimen as a graph without edges, carried into the frame.
+    /// A specimen as a graph without edges, mapped into the frame.
     pub(super) fn bare_specimen(&self, specimen: &Graph, frame: &Similarity) -> Result<Graph> {
         let points = frame.apply(self.points_of(specimen)?);
         let m = points.nrows();
@@ -217,10 +217,10 @@ impl Atlas {
         Graph::from_points(points)?.with_node_attributes(Attributes::new(names, values)?)
     }
 
-    /// A specimen as a graph, carried into the frame: the right one of a naming. All its points are joined.
+    /// A specimen as a graph, mapped into the frame: the right one in a naming. All its points are joined.
     ///
     /// # Errors
-    /// Points of another dimension, or without an attribute that the atlas knows.
+    /// Points of another dimension, or without an attribute that the atlas uses.
     pub fn specimen_graph(&self, specimen: &Graph, frame: &Similarity) -> Result<Graph> {
         let points = frame.apply(self.points_of(specimen)?);
         let m = points.nrows();
@@ -238,7 +238,7 @@ impl Atlas {
         self.bare_specimen(specimen, frame)?.with_attributed_edges(ends, &attributes, Direction::Directed)
     }
 
-    /// The points of a specimen, of the right dimension.
+    /// The points of a specimen, checked to have the right dimension.
     pub(super) fn points_of<'a>(&self, specimen: &'a Graph) -> Result<ArrayView2<'a, f64>> {
         let points = specimen.need_points("naming by an atlas")?;
         if points.ncols() == self.dimension {

@@ -1,11 +1,11 @@
-//! [`Gaussian`]: where something is expected and how surely, in one, two or three dimensions; and its log-density as an inner product.
+//! [`Gaussian`]: where something is expected and how certainly, in one, two or three dimensions; and its log-density as an inner product.
 //!
 //! With P the precision (the inverse of the covariance) and μ the mean,
 //!
 //!   log N(x; μ, P) + (d/2) log 2π = ½ log det P - ½ μ'Pμ  +  Σ_p (Pμ)_p · x_p  -  Σ_(p<=q) c_pq P_pq · x_p x_q,   c = ½ if p = q, else 1
 //!
-//! an inner product of numbers of the Gaussian with the monomials 1, x_p, x_p x_q of the point: 3 in one dimension, 6 in the plane,
-//! 10 in space. The difference of two log-densities is one too, with the same monomials.
+//! an inner product of the Gaussian's coefficients with the monomials 1, x_p, x_p x_q of the point: 3 in one dimension, 6 in the plane,
+//! 10 in space. The difference of two log-densities is also one, with the same monomials.
 
 use crate::{Error, Result};
 use ndarray::Array2;
@@ -24,18 +24,18 @@ pub struct Gaussian {
     pub specimens: usize,
 }
 
-/// A symmetric matrix of up to three rows; what is beyond the dimension is 0.
+/// A symmetric matrix of up to three rows; entries beyond the dimension are 0.
 pub(super) type Square = [[f64; 3]; 3];
 
 impl Gaussian {
-    /// From a mean and a covariance; `None` where that is not positive definite.
+    /// From a mean and a covariance; `None` if that is not positive definite.
     pub(super) fn new(mean: Vec<f64>, covariance: &Square, specimens: usize) -> Option<Self> {
         let (inverse, _) = inverse_and_log_det(covariance, mean.len())?;
         let precision = pairs(mean.len()).map(|(p, q)| inverse[p][q]).collect();
         Some(Self { mean, precision, specimens })
     }
 
-    /// How many coordinates it is about.
+    /// How many coordinates it has.
     #[must_use]
     pub fn dimension(&self) -> usize {
         self.mean.len()
@@ -68,14 +68,14 @@ impl Gaussian {
         inverse_and_log_det(&self.precision_square(), self.dimension()).map_or(0.0, |(_, log_det)| log_det)
     }
 
-    /// The same with this much more variance along every axis.
+    /// The same with this much additional variance along every axis.
     pub(super) fn widened(&self, variance: f64) -> Self {
         let mut covariance = self.covariance_square();
         (0..self.dimension()).for_each(|p| covariance[p][p] += variance);
         Self::new(self.mean.clone(), &covariance, self.specimens).unwrap_or_else(|| self.clone())
     }
 
-    /// The numbers whose inner product with [`monomials`] is the log-density, but for (d/2) log 2π.
+    /// The numbers whose inner product with [`monomials`] is the log-density, up to (d/2) log 2π.
     pub(super) fn coefficients(&self) -> Vec<f64> {
         let square = self.precision_square();
         let d = self.dimension();
@@ -87,7 +87,7 @@ impl Gaussian {
         std::iter::once(0.5 * (log_det - reach)).chain(pulled.iter().copied()).chain(squares).collect()
     }
 
-    /// Whether it is one: sizes that agree, finite numbers, a positive definite precision.
+    /// Whether it is valid: sizes that agree, finite numbers, a positive definite precision.
     pub(super) fn check(&self, what: &'static str, dimension: usize) -> Result<()> {
         for (expected, found) in [(dimension, self.mean.len()), (dimension * (dimension + 1) / 2, self.precision.len())]
         {
@@ -112,7 +112,7 @@ pub(super) fn monomials(x: &[f64]) -> impl Iterator<Item = f64> {
     std::iter::once(1.0).chain(x.iter().copied()).chain(squares)
 }
 
-/// How many monomials there are of so many coordinates.
+/// How many monomials there are in this many coordinates.
 pub(super) fn monomial_count(dimension: usize) -> usize {
     1 + dimension + dimension * (dimension + 1) / 2
 }

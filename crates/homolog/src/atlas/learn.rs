@@ -12,21 +12,21 @@ use crate::{Error, Result};
 use ndarray::{Array2, Axis};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Specimens that lie alike differ by less than this angle, in the plane (30°) and in space (45°, where chance makes it rarer).
+/// Specimens that lie alike differ by less than this angle, in the plane (30°) and in space (45°, which is rarer by chance).
 const ALIKE: [f64; 2] = [std::f64::consts::FRAC_PI_6, std::f64::consts::FRAC_PI_4];
-/// One in so many may lie otherwise.
+/// One in this many may lie differently.
 const ODD_ONE_IN: usize = 10;
-/// Specimens that the others are compared with, to find one that most lie like.
+/// Specimens that the others are compared with, to find one that most are oriented like.
 const COMPARED: usize = 10;
-/// With fewer specimens pairs say as much as an atlas.
+/// With fewer specimens, pairs say as much as an atlas.
 const FEWEST_TO_SUIT: usize = 3;
-/// Edges that each landmark chooses, and where there are few landmarks.
+/// How many edges each landmark chooses, by default and if there are few landmarks.
 const EDGES: usize = 8;
 const EDGES_OF_FEW: usize = 4;
 const FEW: usize = 12;
 
 impl Atlas {
-    /// Whether an atlas can be learned from these: three specimens or more, all with points, that share most of their names.
+    /// Whether an atlas can be learned from these: three or more specimens, all with points, that share most of their names.
     #[must_use]
     pub fn suits(specimens: &[&Graph]) -> bool {
         let names = |graph: &&Graph| -> Option<BTreeSet<String>> {
@@ -40,7 +40,7 @@ impl Atlas {
         all.is_some_and(|all| all.len() >= FEWEST_TO_SUIT && like_first(&all))
     }
 
-    /// Learns from graphs with points and names. A point whose name is empty counts for the background alone.
+    /// Learns from graphs with points and names. A point with an empty name counts only for the background.
     ///
     /// # Errors
     /// No specimens; one without points or names, or with points of another dimension; no name at all; an attribute that not all have.
@@ -122,7 +122,7 @@ impl Atlas {
     }
 }
 
-/// Each landmark's `count` pairs of least cost, together and sorted; ties go to the smallest index.
+/// Each landmark's `count` pairs with the lowest cost, together and sorted; ties go to the smallest index.
 fn choose_edges(n: usize, count: usize, pairs: &[[usize; 2]], cost: impl Fn(usize) -> f64) -> Vec<usize> {
     let mut of = vec![Vec::new(); n];
     for (at, &[i, j]) in pairs.iter().enumerate() {
@@ -204,7 +204,7 @@ impl<'a> Specimens<'a> {
                 (Pose::Rotated, frames)
             }
         };
-        // Where points are missing the turn is fitted too (`pose`), so the spreads are those that are left then.
+        // If points are missing the turn is fitted too (`pose`), so the spreads are those that remain after fitting.
         if (pose, presence) == (Pose::AsGiven, Presence::Partial) {
             frames = upright(&named, turned(Pose::Rotated)?, &frames, names.len(), dimension)?;
         }
@@ -245,7 +245,7 @@ impl<'a> Specimens<'a> {
         Sample { values: values.collect() }
     }
 
-    /// Twice the covariance of all points: wider than the specimen, so that it explains what lies anywhere.
+    /// Twice the covariance of all points: wider than the specimen, so that it explains points anywhere.
     fn background(&self) -> Gaussian {
         let rows = self.points.iter().enumerate().flat_map(|(s, points)| (0..points.nrows()).map(move |row| (s, row)));
         let all = Sample { values: rows.map(|(s, row)| self.point(s, row)).collect() };
@@ -264,7 +264,7 @@ impl<'a> Specimens<'a> {
         Gaussian::new(mean[..d].to_vec(), &covariance, self.graphs.len()).unwrap_or_else(unit)
     }
 
-    /// How much each of some numbers of one kind counts, by how they vary from specimen to specimen.
+    /// How much each number of one kind counts, by how they vary from specimen to specimen.
     fn share(&self, units: &[&AttributeUnit]) -> f64 {
         let mut rows: Vec<Vec<Vec<f64>>> = vec![Vec::new(); self.names.len()];
         for (graph, places) in self.graphs.iter().zip(&self.place) {
@@ -326,7 +326,7 @@ pub(super) fn column(graph: &Graph, name: &str) -> Option<Vec<f64>> {
     Some(attributes.values().column(at).to_vec())
 }
 
-/// Whether there is a specimen against which hardly any is turned by much.
+/// Whether there is a specimen that hardly any other is turned far from.
 fn lie_alike(frames: &[Similarity], dimension: usize) -> bool {
     let most = ALIKE[usize::from(dimension > 2)];
     let turned =

@@ -1,15 +1,15 @@
-//! How much a naming's score falls if one name is not allowed.
+//! How much a naming's score falls if one name is forbidden.
 //!
 //! Solving the whole problem again for each name would be exact and slow. Instead the score is linearised at the naming (`climb`). With
-//! the pair of landmark i forbidden, the best assignment of these values is another naming, whose true score is compared. The margin is
-//! thus an upper bound on the exact one: some naming without the pair scores score - margin.
+//! the pair of landmark i forbidden, the best assignment for these values is another naming, whose true score is compared. The margin is
+//! therefore an upper bound on the exact one: some naming without the pair scores score - margin.
 
 use super::climb::{linear, marginal_values};
 use super::naming::Call;
 use crate::Result;
 use crate::matching::{Compatibility, Linear, Matching, Solution, Status, Workspace};
 
-/// The naming that the margin of a pair is about.
+/// The naming that defines the margin of a pair.
 pub(crate) fn naming_without(
     problem: &Compatibility,
     matching: &Matching,

@@ -1,18 +1,18 @@
 //! [`Atlas`]: where each named point lies relative to the others and how much that varies, learned from a few labelled specimens; and
-//! the names of the points of a new one ([`Atlas::name`]).
+//! naming the points of a new one ([`Atlas::name`]).
 //!
-//! Where the same *named* points occur in every specimen (landmarks, markers, keypoints, neurons), weights that all nodes share throw
+//! Where the same *named* points occur in every specimen (landmarks, markers, keypoints, neurons), weights shared by all nodes throw
 //! away the best knowledge there is. An atlas keeps it: a [`Gaussian`] for the position of each landmark in a common frame (`align`),
-//! one for the displacement along each of its edges, and one for each attribute of a node, all shrunk towards what is usual
+//! one for the displacement along each of its edges, and one for each node attribute, all shrunk towards what is usual
 //! (`spread`). Naming is quadratic matching of the atlas (left) to the points (right): the log-likelihoods are inner products
 //! (`gaussian`), so they are ordinary features of nodes and edges with a weight for each *kind* of evidence (`evidence`), and every
 //! matcher, the proof of [`Exact`](crate::matching::Exact), `explain` and learning work on them unchanged.
 //!
-//! Complete specimens: every landmark is there and nothing else, and the likelihood itself is maximised. Otherwise each landmark's
-//! likelihood is compared with that of a background that knows only where points lie at all, and the price of staying unmatched
-//! is 0: better than the background is matched, worse is not.
+//! In complete specimens every landmark is present and nothing else, and the likelihood itself is maximised. Otherwise each landmark's
+//! likelihood is compared with that of a background that knows only where points lie in general, and the price of staying unmatched
+//! is 0: what is better than the background is matched, what is worse is not.
 //!
-//! What it does not do: bend. A specimen is carried into the frame by a similarity; what is left is the edges' to explain.
+//! It does not bend: a specimen is mapped into the frame by a similarity, and the edges have to explain what remains.
 
 mod align;
 mod calibration;
@@ -39,47 +39,47 @@ use serde::{Deserialize, Serialize};
 /// The version of the atlas in a model file that this library writes, and the newest it reads.
 const VERSION: u32 = 1;
 
-/// How a specimen may lie. Its size is always free.
+/// How a specimen may be oriented. Its size is always free.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pose {
-    /// All specimens lie alike.
+    /// All specimens are oriented alike.
     AsGiven,
     /// Turned by any angle.
     Rotated,
-    /// Turned and perhaps mirrored. An object that is its own mirror image cannot be decided.
+    /// Turned and perhaps mirrored. This cannot be decided for an object that is its own mirror image.
     Any,
 }
 
-/// Whether all landmarks are there.
+/// Whether all landmarks are present.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Presence {
     /// A specimen has every landmark and no other point.
     Complete,
-    /// Landmarks may be missing, and points may be nobody.
+    /// Landmarks may be missing, and some points may be no landmark.
     Partial,
 }
 
-/// How an atlas is learned. What is `None` is found from the specimens.
+/// How an atlas is learned. Whatever is `None` is determined from the specimens.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct AtlasSettings {
-    /// How specimens lie; `None`: as given if the training specimens lie alike, else rotated.
+    /// How specimens are oriented; `None`: as given if the training specimens are oriented alike, otherwise rotated.
     pub pose: Option<Pose>,
-    /// Whether all landmarks are there; `None`: if it is so in every training specimen.
+    /// Whether all landmarks are present; `None`: complete if every training specimen is.
     pub presence: Option<Presence>,
-    /// How many edges each landmark chooses; `None`: 8, or 4 where there are at most 12 landmarks.
+    /// How many edges each landmark chooses; `None`: 8, or 4 if there are at most 12 landmarks.
     pub edges: Option<usize>,
-    /// How many specimens the prior of positions and of edges is worth; `None`: by leaving out each specimen in turn.
+    /// How many specimens the prior of positions and of edges is worth; `None`: chosen by leaving out each specimen in turn.
     pub prior: Option<f64>,
-    /// Count every kind of evidence as its likelihood says, without learning how much each is to count.
+    /// Count every kind of evidence as its likelihood says, without learning how much each should count.
     pub plain: bool,
-    /// How pictures are looked at, where the specimens have these numbers among their attributes: one kind of evidence together.
+    /// How pictures are described, if the specimens have these numbers among their attributes: together one kind of evidence.
     pub images: Vec<ImageDescriptor>,
 }
 
-/// What is known of named points.
+/// What is known about named points.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
@@ -90,25 +90,25 @@ pub struct Atlas {
     pub dimension: usize,
     /// How many specimens it was learned from.
     pub specimens: usize,
-    /// How specimens may lie.
+    /// How specimens may be oriented.
     pub pose: Pose,
-    /// Whether all landmarks are there.
+    /// Whether all landmarks are present.
     pub presence: Presence,
-    /// How many specimens the priors are worth: that of positions, that of edges.
+    /// How many specimens the priors of positions and of edges are worth.
     pub prior: [f64; 2],
-    /// The landmarks, in the order in which they were met.
+    /// The landmarks, in order of first appearance.
     pub landmarks: Vec<Landmark>,
     /// The edges between them, each once.
     pub edges: Vec<AtlasEdge>,
-    /// Where points lie, whoever they are.
+    /// Where points lie, whichever they are.
     pub background: Gaussian,
-    /// The attributes of nodes that it knows, with their units.
+    /// The node attributes that it uses, with their units.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attributes: Vec<AttributeUnit>,
-    /// How pictures are looked at; the numbers are among the attributes.
+    /// How pictures are described; the numbers are among the attributes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub images: Vec<ImageDescriptor>,
-    /// How margins become confidences; `None`: not calibrated.
+    /// How margins become confidences; `None` if not calibrated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calibration: Option<Calibration>,
 }
@@ -138,7 +138,7 @@ pub struct AtlasEdge {
     pub displacement: Gaussian,
 }
 
-/// An attribute of nodes and its unit: values are counted in deviations from the mean over all points.
+/// A node attribute and its unit: values are measured in deviations from the mean over all points.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
@@ -149,7 +149,7 @@ pub struct AttributeUnit {
     pub mean: f64,
     /// The standard deviation over all points.
     pub deviation: f64,
-    /// How much it counts: numbers of one kind that vary together count as fewer ([`Atlas::start_weights`]).
+    /// How much it counts: numbers of one kind that vary together count for less ([`Atlas::start_weights`]).
     #[serde(default = "whole", skip_serializing_if = "is_whole")]
     pub share: f64,
 }

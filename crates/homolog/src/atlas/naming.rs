@@ -1,13 +1,13 @@
 //! [`Atlas::name`]: the names of a specimen's points.
 //!
 //! 1. The poses that positions alone like best (`pose`).
-//! 2. In each the whole problem, edges included, is solved by a search (`climb`); the best is kept, its pose fitted to what it found, and
-//!    solved again as long as that raises the score.
-//! 3. On request [`Exact`] proves that no naming of these points in this pose scores more. To be quick it looks at each landmark's
-//!    best candidates only; [`Naming::candidates`] says so.
-//! 4. The margins (`margin`): how much the score falls if a name is not allowed.
+//! 2. In each, the whole problem, edges included, is solved by a search (`climb`); the best is kept, its pose fitted to what it found, and
+//! solved again as long as that raises the score.
+//! 3. On request [`Exact`] proves that no naming of these points in this pose scores more. To be fast it considers only each landmark's
+//! best candidates; [`Naming::candidates`] says so.
+//! 4. The margins (`margin`): how much the score falls if a name is forbidden.
 //!
-//! The points are shuffled first, always in the same way: ties must not go to whoever is listed first.
+//! The points are shuffled first, always in the same way: ties must not favour the points listed first.
 
 use super::climb::climb;
 use super::margin::margins;
@@ -22,7 +22,7 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use std::sync::Arc;
 
-/// Poses that are looked at with edges.
+/// Poses examined with edges.
 const POSES: usize = 4;
 /// How often the best pose is fitted again.
 const REFITS: usize = 3;
@@ -30,8 +30,8 @@ const REFITS: usize = 3;
 const CANDIDATES: usize = 12;
 /// Problems with no more cells than this are proven without leaving any out.
 const FEW_CELLS: usize = 1000;
-/// A proof is given up after so many steps of the relaxation, and after so many pairs of pairs looked at in all: some seconds. What is
-/// proven at all is usually proven in a tenth of that.
+/// A proof is given up after this many steps of the relaxation, and after this many pairs of pairs examined in total: a few seconds.
+/// What can be proven is usually proven in a tenth of that.
 const MOST_STEPS: usize = 20_000;
 const MOST_PAIRS: usize = 2_000_000_000;
 
@@ -51,17 +51,17 @@ pub enum Search {
 pub struct Naming {
     /// Landmarks of the atlas to points of the specimen.
     pub matching: Matching,
-    /// For each landmark that has a point, by landmark: how sure that is.
+    /// For each landmark that has a point, in order of landmark: how certain that is.
     pub calls: Vec<Call>,
-    /// What carries the specimen into the frame of the atlas.
+    /// What maps the specimen into the frame of the atlas.
     pub frame: Similarity,
     /// The score of the naming in that pose.
     pub score: f64,
-    /// No naming in that pose scores more (of those the candidates allow).
+    /// No naming in that pose scores more (among those the candidates allow).
     pub bound: f64,
     /// Whether that is proven.
     pub status: Status,
-    /// How many candidates of each landmark were looked at, where that is not all points: a proof is one among these.
+    /// How many candidates of each landmark were considered, if not all points: a proof holds among these.
     pub candidates: Option<usize>,
 }
 
@@ -98,11 +98,11 @@ pub struct Call {
     pub point: usize,
     /// Its part of the score: its own likelihood and half of each edge's. The parts add up to the score.
     pub share: f64,
-    /// How much the score falls if the landmark may not have this point; infinite where it has no other.
+    /// How much the score falls if the landmark may not have this point; infinite if it has no other.
     pub margin: f64,
-    /// The landmark that would have the point then; `None`: it would be nobody.
+    /// The landmark that would have the point then; `None` if none would.
     pub runner_up: Option<usize>,
-    /// The chance that the name is right; `None` where the atlas is not calibrated.
+    /// The probability that the name is right; `None` if the atlas is not calibrated.
     pub confidence: Option<f64>,
 }
 
@@ -117,7 +117,7 @@ impl Atlas {
     /// Names the points of a specimen, with proof. `work` carries the caller's interrupt.
     ///
     /// # Errors
-    /// Points of another dimension, or without an attribute that the atlas knows.
+    /// Points of another dimension, or without an attribute that the atlas uses.
     pub fn name(&self, specimen: &Graph, work: &mut Workspace) -> Result<Naming> {
         self.name_with(specimen, &self.start_weights(), Search::Proof, work)
     }
@@ -125,7 +125,7 @@ impl Atlas {
     /// The same with weights for the kinds of evidence, as [`Self::features`] lists them.
     ///
     /// # Errors
-    /// As [`Self::name`]; weights too many, too few or not finite.
+    /// As [`Self::name`]; too many, too few or non-finite weights.
     pub fn name_with(&self, specimen: &Graph, weights: &[f64], search: Search, work: &mut Workspace) -> Result<Naming> {
         let order = shuffled(specimen.node_count());
         let best = self.search(specimen, &order, &[], weights, work)?;
@@ -147,14 +147,14 @@ impl Atlas {
         })
     }
 
-    /// The names alone, by the quick search, around those that are known: landmark and point, no landmark and no point twice.
+    /// Only the names, by the quick search, around those that are known: landmark and point, no landmark and no point twice.
     pub(crate) fn name_around(&self, specimen: &Graph, known: &[(usize, usize)]) -> Result<(Matching, Similarity)> {
         let order = shuffled(specimen.node_count());
         let best = self.search(specimen, &order, known, &self.start_weights(), &mut Workspace::new())?;
         Ok((in_order(&best.solution.matching, &order)?, best.placed.frame))
     }
 
-    /// The best naming that the quick search finds, of the points in another order.
+    /// The best naming that the quick search finds, with the points in another order.
     fn search(
         &self,
         specimen: &Graph,
@@ -180,14 +180,14 @@ impl Atlas {
     }
 }
 
-/// Always the same order, which is nobody's.
+/// Always the same order, which favours no point.
 fn shuffled(count: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..count).collect();
     order.shuffle(&mut rand_chacha::ChaCha8Rng::seed_from_u64(0));
     order
 }
 
-/// A matching to points in another order, with the points as they were.
+/// A matching to reordered points, in terms of their original order.
 fn in_order(matching: &Matching, order: &[usize]) -> Result<Matching> {
     let back = matching.left_to_right().iter().map(|point| point.map(|point| order[point])).collect();
     Matching::new(back, order.len(), Constraint::OneToOne)
@@ -213,7 +213,7 @@ impl<'a> Namer<'a> {
         Ok(Self { atlas, specimen, known, weights, features, left, complete: presence == Presence::Complete })
     }
 
-    /// The problem in a pose. Complete specimens leave nobody unmatched.
+    /// The problem in a pose. In complete specimens nothing stays unmatched.
     fn problem(&self, frame: &Similarity) -> Result<Compatibility> {
         let right = Arc::new(self.features.describe(&self.atlas.specimen_graph(self.specimen, frame)?)?);
         let mut problem = self.features.instance(&self.left, &right)?.compatibility(self.weights)?;
@@ -277,7 +277,7 @@ fn prove(found: Posed, work: &mut Workspace) -> Result<(Posed, Option<usize>)> {
     let mut solution = Exact { max_iterations: steps, ..Exact::default() }.prove(&problem, work)?;
     solution.score = found.problem.score(&solution.matching)?;
     if solution.score < found.solution.score {
-        // Interrupted before it was as good; its bound holds all the same.
+        // Interrupted before it was as good; its bound still holds.
         solution.matching = found.solution.matching.clone();
         solution.score = found.solution.score;
         solution.bound = solution.bound.max(solution.score);
@@ -286,7 +286,7 @@ fn prove(found: Posed, work: &mut Workspace) -> Result<(Posed, Option<usize>)> {
     Ok((Posed { placed, problem: found.problem, solution }, (!all).then_some(CANDIDATES)))
 }
 
-/// Forbids all but the points that each landmark's own score likes best, and the one it has.
+/// Forbids all but the points with the best scores for each landmark itself, and the one it has.
 fn keep_candidates(problem: &mut Compatibility, matching: &Matching, count: usize) {
     for (landmark, mut row) in problem.node.rows_mut().into_iter().enumerate() {
         let mut order: Vec<usize> = (0..row.len()).collect();

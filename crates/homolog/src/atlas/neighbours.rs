@@ -1,14 +1,14 @@
-//! A specimen whose names are known as a *linear* problem: what each point is worth to a landmark with every other landmark at its true
+//! A specimen whose names are known, as a *linear* problem: what each point is worth to a landmark with every other landmark at its true
 //! point. One landmark that goes elsewhere, or two that change places, cost exactly what they cost in the problem with edges: these are
-//! the mistakes that the weights of the kinds of evidence are learned from.
+//! the mistakes from which the weights of the kinds of evidence are learned.
 //!
-//! With its other end at z, the log-likelihood of an edge is a polynomial of degree two in the place x of a landmark, as that of its own
-//! position is. So the edges of a landmark are, added up, one more inner product with the monomials of x:
+//! With its other end at z, the log-likelihood of an edge is a polynomial of degree two in the position x of a landmark, like that of the
+//! position itself. So the edges of a landmark add up to one more inner product with the monomials of x:
 //!
 //!   D = ±(x - z):   c0 + Σ c_p D_p + Σ c_pq D_p D_q   =   constant + Σ_p (±c_p - Σ_q (c_pq + c_qp) z_q) x_p + Σ c_pq x_p x_q
 //!
-//! Where x is the true point of the other end the two change places, and the edge is then turned round: with value v(D), the cells
-//! of both get v(D) + v(-D) for it, so that the exchange as a whole costs 2 v(D) - 2 v(-D).
+//! If x is the true point of the other end, the two change places, and the edge is then reversed: with value v(D), the cells
+//! of both get v(D) + v(-D) for it, so that the swap as a whole costs 2 v(D) - 2 v(-D).
 
 use super::evidence::{DISPLACEMENT, columns, monomial_table};
 use super::gaussian::{monomial_count, monomials};
@@ -21,8 +21,8 @@ use ndarray::{Array2, ArrayView1};
 use std::sync::Arc;
 
 impl Atlas {
-    /// The features of the linear problem, in the order of [`Self::features`]: the edges are a feature of nodes. For specimens of so
-    /// many points at most.
+    /// The features of the linear problem, in the order of [`Self::features`]: the edges are a node feature. For specimens with at
+    /// most this many points.
     #[must_use]
     pub fn linear_features(&self, most_points: usize) -> FeatureMap {
         let features = self.features();
@@ -40,7 +40,7 @@ impl Atlas {
         columns(DISPLACEMENT, self.dimension).into_iter().chain((0..most_points).map(|at| format!("at {at}"))).collect()
     }
 
-    /// The linear problem of a specimen whose names are known, in the pose that they give; `most_points` as in
+    /// The linear problem of a specimen whose names are known, in the pose they determine; `most_points` as in
     /// [`Self::linear_features`].
     ///
     /// # Errors
@@ -78,7 +78,7 @@ impl Atlas {
     }
 }
 
-/// A polynomial at a place.
+/// The value of a polynomial at a position.
 fn value(numbers: &[f64], at: &[f64]) -> f64 {
     numbers.iter().zip(monomials(at)).map(|(number, monomial)| number * monomial).sum()
 }

@@ -1,9 +1,9 @@
-//! Where a new specimen lies in the frame of the atlas: many starts, each refined by naming its points by their positions alone (linear
-//! assignment) and fitting the similarity to that (Procrustes), in turns, from wide Gaussians to their own width.
+//! Where a new specimen lies in the frame of the atlas: many starts, each refined by alternately naming its points by their positions alone
+//! (linear assignment) and fitting the similarity to that (Procrustes), from wide Gaussians down to their own width.
 //!
-//! Starts: the specimen normalised, in 24 rotations (in space: along each of its three main axes, both ways, 12 rolls), mirrored
-//! too where that is allowed; where points may be missing, in 5 sizes and moved to each side. All are looked at cheaply (each landmark's
-//! best point), the best of each turn, and of these the best, are refined. No pose is ever proven: what is proven of a naming is proven for the pose it has.
+//! Starts: the specimen normalised, in 24 rotations (in space: along each of its three main axes, both ways, 12 rolls), also mirrored
+//! if that is allowed; if points may be missing, in 5 sizes and shifted to each side. All are scored cheaply (each landmark's
+//! best point); the best of each turn, and of these the best, are refined. A pose is never proven: a naming is proven for the pose it has.
 
 use super::align::{angle, fit, normalise};
 use super::evidence::monomial_table;
@@ -17,19 +17,19 @@ use ndarray::{Array1, Array2, ArrayView2, Axis};
 /// Rotations to try in the plane, and rolls about an axis in space.
 const TURNS: usize = 24;
 const ROLLS: usize = 12;
-/// Sizes and shifts to try where points may be missing: foreign points spoil both centre and radius.
+/// Sizes and shifts to try if points may be missing: foreign points distort both centre and radius.
 const SIZES: [f64; 5] = [1.0, 0.9, 1.12, 0.8, 1.25];
 const SHIFT: f64 = 0.3;
-/// Deviations added to every Gaussian, round after round.
+/// Deviations added to every Gaussian in successive rounds.
 const WIDTHS: [f64; 4] = [0.4, 0.2, 0.1, 0.0];
-/// Specimens that lie alike are turned by no more than this (30°).
+/// Specimens oriented alike are turned by no more than this (30°).
 const LARGEST_TILT: f64 = std::f64::consts::FRAC_PI_6;
 /// Starts that are refined.
 const REFINED: usize = 24;
 /// Rounds of naming and fitting at each width; it settles in two to five.
 const ROUNDS: usize = 8;
 
-/// A pose, and what it is worth by positions alone.
+/// A pose, and its score by positions alone.
 #[derive(Debug, Clone)]
 pub(super) struct Placed {
     pub(super) frame: Similarity,
@@ -38,7 +38,7 @@ pub(super) struct Placed {
 }
 
 impl Atlas {
-    /// The mean places of the landmarks in the frame, a row each.
+    /// The mean positions of the landmarks in the frame, a row each.
     pub(crate) fn means(&self) -> Array2<f64> {
         let mut means = Array2::zeros((self.landmarks.len(), self.dimension));
         for (mut row, landmark) in means.rows_mut().into_iter().zip(&self.landmarks) {
@@ -47,14 +47,14 @@ impl Atlas {
         means
     }
 
-    /// The similarity that carries points of known landmarks onto their mean places, turned as fits best; a single point is not turned.
+    /// The similarity that maps points of known landmarks onto their mean positions, with the best turn; a single point is not turned.
     pub(crate) fn frame_of(&self, landmarks: &[usize], points: ArrayView2<'_, f64>) -> Result<Similarity> {
         let pose = if landmarks.len() > 1 { Pose::Rotated } else { Pose::AsGiven };
         fit(points, self.means().select(Axis(0), landmarks).view(), None, pose, &normalise(points))
     }
 
     /// Poses in which many landmarks lie near points, the best first, by positions alone; landmarks may be missing, and most points may be
-    /// nobody. `further` poses are tried beside those that the points suggest.
+    /// no landmark. `further` poses are tried in addition to those that the points suggest.
     pub(crate) fn poses_among(
         &self,
         points: ArrayView2<'_, f64>,
@@ -134,7 +134,7 @@ impl<'a> Poser<'a> {
         Ok(found)
     }
 
-    /// What a pose could be worth at the widest: each landmark with its best point.
+    /// What a pose could be worth at the largest width: each landmark with its best point.
     fn look(&self, points: ArrayView2<'_, f64>, frame: &Similarity) -> f64 {
         let scores = self.scores(points, frame, 0);
         let floor = if self.complete { f64::NEG_INFINITY } else { 0.0 };
@@ -161,7 +161,7 @@ impl<'a> Poser<'a> {
         Ok(Placed { frame, matching: solution.matching, score: solution.score })
     }
 
-    /// Naming and fitting in turns until nothing changes, from wide to narrow.
+    /// Alternates naming and fitting until nothing changes, from wide to narrow.
     fn refine(&self, points: ArrayView2<'_, f64>, start: Similarity, work: &mut Workspace) -> Result<Placed> {
         let mut placed = self.place(points, start, 0, work)?;
         for width in 0..WIDTHS.len() {
@@ -178,14 +178,14 @@ impl<'a> Poser<'a> {
         Ok(placed)
     }
 
-    /// The similarity that fits a matching; as before where it matches too little to say.
+    /// The similarity that fits a matching; unchanged if it matches too little to tell.
     pub(super) fn fit(&self, points: ArrayView2<'_, f64>, placed: &Placed) -> Result<Similarity> {
         let (landmarks, rows): (Vec<usize>, Vec<usize>) = placed.matching.pairs().unzip();
         if rows.len() <= self.atlas.dimension {
             return Ok(placed.frame.clone());
         }
         let (from, to) = (points.select(Axis(0), &rows), self.means.select(Axis(0), &landmarks));
-        // Specimens that lie alike are turned a little all the same, which shows where the size and the place have to be fitted too.
+        // Specimens oriented alike are still turned a little, which matters when the size and the position have to be fitted too.
         let tilted = self.atlas.pose == Pose::AsGiven && !self.complete;
         let pose = if tilted { Pose::Rotated } else { self.atlas.pose };
         let mut frame = fit(from.view(), to.view(), None, pose, &placed.frame)?;
@@ -197,7 +197,7 @@ impl<'a> Poser<'a> {
 }
 
 impl Atlas {
-    /// What carries a specimen whose names are known into the frame.
+    /// What maps a specimen whose names are known into the frame.
     ///
     /// # Errors
     /// Points of another dimension.
@@ -212,7 +212,7 @@ impl Atlas {
     }
 }
 
-/// Leaves only matchings with the known names: a landmark that is known has its point, and nobody else has it.
+/// Leaves only matchings with the known names: a known landmark has its point, and no other landmark has it.
 pub(super) fn keep_known(problem: &mut Compatibility, known: &[(usize, usize)]) {
     for &(landmark, point) in known {
         let own = problem.node[[landmark, point]];
@@ -225,14 +225,14 @@ pub(super) fn keep_known(problem: &mut Compatibility, known: &[(usize, usize)]) 
     }
 }
 
-/// Largest first; among equals, as they come.
+/// Largest first; among equals, in the given order.
 fn best_first<T>(scored: impl Iterator<Item = (f64, T)>) -> impl Iterator<Item = (f64, T)> {
     let mut all: Vec<(f64, T)> = scored.collect();
     all.sort_by(|a, b| b.0.total_cmp(&a.0));
     all.into_iter()
 }
 
-/// Every pose to start from: for each turn, in each size and place.
+/// Every pose to start from: for each turn, in each size and position.
 fn starts(atlas: &Atlas, points: ArrayView2<'_, f64>, complete: bool) -> Vec<Vec<Similarity>> {
     let d = points.ncols();
     let (sizes, shifts) = if complete { (&SIZES[..1], 1) } else { (&SIZES[..], 1 + 2 * d) };
@@ -287,7 +287,7 @@ fn plane_turn(d: usize, p: usize, q: usize, turn: usize, count: usize) -> Array2
     rotation
 }
 
-/// Rotations that bring a main axis of the points onto the first of the atlas, either way, in each of 12 rolls about it.
+/// Rotations that map a main axis of the points onto the first one of the atlas, either way, in each of 12 rolls about it.
 fn space_turns(atlas: &Atlas, points: ArrayView2<'_, f64>) -> Vec<Array2<f64>> {
     let axes = main_axes(&points.t().dot(&points));
     let back = main_axes(&atlas.background.covariance());

@@ -6,22 +6,22 @@
 //!   V = (W + κ v0(L) I) / (s - 1 + κ) · (1 + 1/s)
 //!
 //! The prior variance v0 grows with length L: c0 + c1 L with c0, c1 >= 0 by least squares of variance on length, or c1 L^b with
-//! 0 <= b <= 2 by least squares of their logarithms, which is better where very short edges stand beside long ones. The last factor is what
-//! not knowing the mean adds. With one specimen V is the prior alone. The form of v0 and κ, the number of specimens that the prior is
-//! worth, are those under which the specimens, each left out in turn, are most likely.
+//! 0 <= b <= 2 by least squares of their logarithms, which is better if there are very short edges as well as long ones. The last factor
+//! accounts for not knowing the mean. With one specimen V is the prior alone. The form of v0 and κ, the number of specimens that the
+//! prior is worth, are those under which the specimens, each left out in turn, are most likely.
 
 use super::gaussian::{Gaussian, Square, inverse_and_log_det};
 
-/// Variances below this (0.1 % of the radius, squared) are not believed: specimens that are all equal vary all the same.
+/// Variances below this (0.1 % of the radius, squared) are not believed: even specimens that are all equal vary.
 const LEAST_VARIANCE: f64 = 1e-6;
-/// What is taken where no two specimens share anything: deviations of 5 % of the radius, growing with length.
+/// Used if no two specimens share anything: deviations of 5 % of the radius, growing with length.
 const UNKNOWN: Prior = Prior { constant: 0.0025, slope: 0.01, exponent: 1.0 };
-/// Lengths below this (0.1 % of the radius) are taken as this in a power of the length.
+/// Lengths below this (0.1 % of the radius) count as this in a power of the length.
 const LEAST_LENGTH: f64 = 1e-3;
-/// The strengths of the prior to choose from, and the one without a choice.
+/// The strengths of the prior to choose from, and the default if there is no choice.
 pub(super) const STRENGTHS: [f64; 6] = [1.0, 2.0, 5.0, 10.0, 20.0, 50.0];
 pub(super) const USUAL_STRENGTH: f64 = 5.0;
-/// So many specimens at least, or there is nothing to choose κ by.
+/// With fewer specimens than this there is nothing to choose κ by.
 const FEWEST_TO_CHOOSE: usize = 3;
 
 /// Values of a position or a displacement, one for each specimen that has it.
@@ -43,14 +43,14 @@ impl Sample {
         self.values.len() as f64
     }
 
-    /// The mean; 0 of nothing.
+    /// The mean; 0 if there are no values.
     pub(super) fn mean(&self) -> [f64; 3] {
         let mut mean = [0.0; 3];
         self.values.iter().for_each(|value| (0..3).for_each(|p| mean[p] += value[p]));
         mean.map(|sum| sum / self.count().max(1.0))
     }
 
-    /// The variance of a coordinate, on the mean; for two values or more.
+    /// The mean variance per coordinate; for two values or more.
     fn variance(&self, d: usize) -> Option<f64> {
         let scatter = self.scatter(&self.mean());
         (self.values.len() > 1).then(|| (0..d).map(|p| scatter[p][p]).sum::<f64>() / (d as f64 * (self.count() - 1.0)))
@@ -68,7 +68,7 @@ impl Sample {
         scatter
     }
 
-    /// The shrunk Gaussian; `elsewhere` is the mean to take where no specimen has it.
+    /// The shrunk Gaussian; `elsewhere` is the mean to use if no specimen has it.
     pub(super) fn gaussian(&self, d: usize, prior: Prior, strength: f64, elsewhere: [f64; 3]) -> Option<Gaussian> {
         let mean = if self.values.is_empty() { elsewhere } else { self.mean() };
         let covariance = shrunk(&self.scatter(&mean), self.count(), prior.at(length(&mean)), strength, d);
@@ -76,7 +76,7 @@ impl Sample {
     }
 }
 
-/// V of the formula above. With no value at all as with one.
+/// V of the formula above. No value counts like one.
 fn shrunk(scatter: &Square, count: f64, prior: f64, strength: f64, d: usize) -> Square {
     let count = count.max(1.0);
     let factor = (1.0 + 1.0 / count) / (count - 1.0 + strength);
@@ -103,8 +103,8 @@ impl Prior {
         }
     }
 
-    /// A power of the length, by least squares of log variance on log length, each sample counted by its degrees of freedom; then scaled so
-    /// that variances are as expected in the mean. `None` where nothing varies.
+    /// A power of the length, by least squares of log variance on log length, each sample weighted by its degrees of freedom; then scaled so
+    /// that variances are as expected on average. `None` if nothing varies.
     pub(super) fn fit_power<'a>(samples: impl Iterator<Item = &'a Sample> + Clone, d: usize) -> Option<Self> {
         let points = samples.filter_map(|sample| {
             let variance = sample.variance(d).filter(|&variance| variance > 0.0)?;
@@ -128,7 +128,7 @@ impl Prior {
         Some(Self { constant: 0.0, slope, exponent })
     }
 
-    /// Linear in the length: least squares of variance on length with both parts non-negative, each sample counted by its degrees of freedom.
+    /// Linear in the length: least squares of variance on length, both parts non-negative, each sample weighted by its degrees of freedom.
     pub(super) fn fit<'a>(samples: impl Iterator<Item = &'a Sample>, d: usize) -> Self {
         let (mut w, mut l, mut ll, mut v, mut lv) = (0.0, 0.0, 0.0, 0.0, 0.0);
         for sample in samples {
@@ -157,7 +157,7 @@ impl Prior {
     }
 }
 
-/// The prior and the κ under which each specimen, left out in turn, is most likely; the first prior where nothing tells.
+/// The prior and the κ under which each specimen, left out in turn, is most likely; the first prior if nothing tells them apart.
 pub(super) fn most_likely<'a>(
     samples: impl Iterator<Item = &'a Sample> + Clone,
     d: usize,

@@ -1,10 +1,10 @@
-//! How many numbers some numbers are worth that vary together: pixels of one patch rise and fall with the light, and to count each as
-//! evidence of its own would make a picture outweigh everything else.
+//! How many independent numbers a group that varies together is worth: the pixels of one patch rise and fall with the light, and counting
+//! each as separate evidence would make a picture outweigh everything else.
 //!
-//! With C the covariance of k numbers around each landmark's own mean, they are worth (tr C)² / tr C² numbers: k where they vary
-//! independently and alike, 1 where all vary as one. Few specimens make that smaller, never larger than what they show.
+//! With C the covariance of k numbers around each landmark's own mean, they are worth (tr C)² / tr C² numbers: k if they vary
+//! independently and equally, 1 if all vary as one. Few specimens make that smaller, never larger than what they show.
 
-/// What one of the numbers is worth, at most 1; `rows` has for each landmark the numbers in each specimen.
+/// What one of the numbers is worth, at most 1; for each landmark, `rows` has the numbers in each specimen.
 pub(super) fn effective_share(rows: &[Vec<Vec<f64>>]) -> f64 {
     let Some(count) = rows.iter().flatten().next().map(Vec::len) else { return 1.0 };
     if count < 2 {
@@ -37,7 +37,7 @@ mod tests {
         assert!((effective_share(&independent) - 1.0).abs() < 1e-12);
         let alike = vec![signs.iter().map(|row| vec![row[0]; 5]).collect(), vec![vec![9.0; 5]]];
         assert!((effective_share(&alike) - 0.2).abs() < 1e-12);
-        // One specimen shows nothing of how they vary.
+        // One specimen shows nothing about how they vary.
         assert!((effective_share(&[vec![vec![1.0, 2.0]]]) - 0.5).abs() < 1e-12);
         assert!((effective_share(&[vec![vec![1.0]]]) - 1.0).abs() < 1e-12);
         assert!((effective_share(&[]) - 1.0).abs() < 1e-12);

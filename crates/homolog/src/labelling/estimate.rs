@@ -1,4 +1,4 @@
-//! [`estimate`]: how wrong proposals are, by naming each labelled specimen by the others.
+//! [`estimate`]: how wrong proposals are, found by naming each labelled specimen from the others.
 
 use super::fitting::distance;
 use super::proposer::{Candidates, Proposer, only_named};
@@ -7,26 +7,26 @@ use crate::graph::Graph;
 use crate::{Error, Result};
 use serde::Serialize;
 
-/// So many times at most the others are learned from; of more specimens several are left out together.
+/// How often at most the others are learned from; with more specimens, several are left out together.
 const FOLDS: usize = 10;
-/// A point that is off by more than this share of the specimen's extent is wrong: 8 pixels of 400.
+/// A point that is off by more than this share of the specimen's extent is wrong: 8 pixels in 400.
 const WRONG: f64 = 0.02;
 
 /// How wrong proposals are, by cross-validation.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Estimate {
-    /// The share of names that the other specimens put elsewhere; `None` where no name is in two specimens.
+    /// The share of names that the other specimens put elsewhere; `None` if no name is in two specimens.
     pub error: Option<f64>,
-    /// For each specimen those names.
+    /// Those names for each specimen.
     pub disputed: Vec<Vec<String>>,
 }
 
-/// Names each labelled specimen by others, in ten parts where there are more than ten. `candidates` are those of each specimen, as for
+/// Names each labelled specimen from the others, in ten parts if there are more than ten. `candidates` are those of each specimen, as for
 /// [`Proposer::propose`].
 ///
 /// # Errors
-/// As [`Proposer::learn`] and [`Proposer::propose`]; another number of candidates than of specimens.
+/// As [`Proposer::learn`] and [`Proposer::propose`]; the numbers of candidates and specimens differ.
 pub fn estimate(labelled: &[Graph], candidates: &[Candidates]) -> Result<Estimate> {
     if candidates.len() != labelled.len() {
         let (expected, found) = (labelled.len(), candidates.len());

@@ -1,18 +1,18 @@
-//! Shape and candidates fitted to each other: in turn each point takes the candidate nearest to its place, one-to-one and within reach,
-//! and the shape is fitted to what was found, with a reach that shrinks. All places are in the frame of the shape.
+//! Fits shape and candidates to each other: alternately, each point takes the candidate nearest to its expected position, one-to-one and
+//! within reach, and the shape is fitted to what was found, with a shrinking reach. All positions are in the frame of the shape.
 
 use super::shape::{Completed, Place, ShapeModel};
 use crate::Result;
 use crate::matching::{Compatibility, Linear, Matcher, Workspace};
 use ndarray::{Array1, Array2};
 
-/// How far from its place a candidate may be, round by round, as a share of the extent.
+/// How far from its expected position a candidate may be, round by round, as a share of the extent.
 const REACH: [f64; 5] = [0.1, 0.06, 0.035, 0.02, 0.02];
-/// The round to begin with where a naming is there already.
+/// The round to begin with if there is a naming already.
 const LATE: usize = 2;
-/// Candidates nearer to each other than this share of the extent are hard to tell apart.
+/// Candidates closer together than this share of the extent are hard to tell apart.
 const BLUR: f64 = 0.01;
-/// What a candidate at a point's very place says for a fit (the logarithm of a likelihood ratio), and the distance at which it says half.
+/// How much a candidate exactly at a point's position supports a fit (a log likelihood ratio), and the distance at which that halves.
 const GAIN: f64 = 3.0;
 const NEAR: f64 = 0.02;
 
@@ -20,7 +20,7 @@ const NEAR: f64 = 0.02;
 pub(super) struct Sighting<'a> {
     /// The candidates.
     pub(super) candidates: &'a [Place],
-    /// Every point is one of them, as far as they go.
+    /// Whether every point is one of them, as far as they go.
     pub(super) own: bool,
     /// Points that are known.
     pub(super) known: &'a [Option<Place>],
@@ -30,12 +30,12 @@ pub(super) struct Sighting<'a> {
 pub(super) struct Fitted {
     pub(super) places: Vec<Place>,
     pub(super) found: Vec<Option<usize>>,
-    /// How much speaks for it: what the candidates say, less the strain.
+    /// How much evidence supports it: what the candidates say, minus the strain.
     pub(super) worth: f64,
 }
 
 impl Sighting<'_> {
-    /// Fits from the shape's own place, or from a naming: the candidate of each point.
+    /// Fits from the shape's own position, or from a naming: the candidate of each point.
     pub(super) fn fit(&self, shape: &ShapeModel, named: Option<&[Option<usize>]>) -> Result<Fitted> {
         let mut found: Vec<Option<usize>> = named.map_or_else(|| vec![None; self.known.len()], <[_]>::to_vec);
         let mut now = self.complete(shape, &found);
@@ -48,7 +48,7 @@ impl Sighting<'_> {
         Ok(self.fitted(shape, now, found))
     }
 
-    /// Keeps to a naming; only points that it leaves out take the nearest of the candidates that are left.
+    /// Keeps to a naming; only points that it leaves out take the nearest of the remaining candidates.
     pub(super) fn keep(&self, shape: &ShapeModel, named: &[Option<usize>]) -> Result<Fitted> {
         let places = self.complete(shape, named).places;
         let reach = if self.own { None } else { REACH.last().map(|reach| reach * shape.extent) };
@@ -71,8 +71,8 @@ impl Sighting<'_> {
         Fitted { places: now.places, found, worth }
     }
 
-    /// Each point that is neither known nor named takes a candidate that no other takes, so that the squares of the distances add up to
-    /// least. With a reach, a point may also take none.
+    /// Each point that is neither known nor named takes a candidate that no other takes, minimising the sum of squared distances.
+    /// With a reach, a point may also take none.
     fn take_nearest(
         &self,
         places: &[Place],
@@ -82,7 +82,7 @@ impl Sighting<'_> {
         let mut found: Vec<Option<usize>> = named.to_vec();
         let open: Vec<usize> =
             (0..places.len()).filter(|&point| self.known[point].is_none() && named[point].is_none()).collect();
-        // A candidate that a person has named already is taken.
+        // A candidate that a person has already named is taken.
         let known = |candidate: &Place| self.known.iter().flatten().any(|at| at == candidate);
         let free: Vec<usize> =
             (0..self.candidates.len()).filter(|&k| !known(&self.candidates[k]) && !named.contains(&Some(k))).collect();

@@ -1,8 +1,8 @@
-//! What a labelling page asks while a person labels: suggestions for a pair with how sure each is ([`suggest`]), a model from the
-//! labels so far ([`learn`], [`learn_names`]), the points of a new specimen from labelled ones ([`Proposer`]), how wrong these are ([`estimate`]), and
-//! which pair to label next ([`review`]).
+//! What a labelling page needs while a person labels: suggestions for a pair with how certain each is ([`suggest`]), a model from the
+//! labels so far ([`learn`], [`learn_names`]), the points of a new specimen from labelled ones ([`Proposer`]), how wrong these are
+//! ([`estimate`]), and which pair to label next ([`review`]).
 //!
-//! A person's label is a fact here: suggestions are made around it, never over it, and one that the model would not give by itself is
+//! A person's label is a fact: suggestions work around it and never override it, and a label that the model would not give by itself is
 //! reported as disputed.
 
 mod estimate;

@@ -1,4 +1,4 @@
-//! [`learn_names`]: the model that labelled specimens make, for naming the points of others outside the labelling page.
+//! [`learn_names`]: a model from labelled specimens, for naming the points of others outside the labelling page.
 
 use super::proposer::{only_named, spread};
 use crate::atlas::{Atlas, AtlasSettings, Landmark, Pose};
@@ -6,20 +6,20 @@ use crate::graph::Graph;
 use crate::model::Model;
 use crate::{Control, Result};
 
-/// A model that names points, and what it knows of each.
+/// A model that names points, and what it knows about each.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct LearnedNames {
     /// The model: an atlas with calibrated confidences.
     pub model: Model,
-    /// How far each named point strays from its mean place, as a share of the specimen's radius, those that stray most first.
+    /// How far each named point strays from its mean position, as a share of the specimen's radius, those that stray most first.
     pub strays: Vec<(String, f64)>,
     /// What it is, in a sentence.
     pub sentence: String,
 }
 
 /// Learns an atlas from all labelled specimens, whose evidence counts as its likelihood says, as in a [`Proposer`](super::Proposer);
-/// confidences come from naming some by others, as many as that learns from.
+/// confidences come from naming some from the others, as many as a proposer learns from.
 ///
 /// # Errors
 /// No labelled specimen; otherwise as [`Proposer::learn`](super::Proposer::learn).

@@ -1,5 +1,5 @@
 //! [`learn`]: a model from the labelled pairs of a data set, with its error on pairs it has not seen; [`review`]: which pair to label
-//! next, and which labels to look at again.
+//! next, and which labels to check again.
 
 use super::{Known, suggest};
 use crate::data::dataset::DataSet;
@@ -31,7 +31,7 @@ impl Sight {
         FeatureMap::named(name, data.graphs().iter().map(|named| named.graph.as_ref()))
     }
 
-    /// With edges a search that proves nothing: a person is waiting.
+    /// With edges, a search that proves nothing: a person is waiting.
     fn matcher(self, features: &FeatureMap) -> Method {
         match self {
             Self::Linear => default_matcher(features),
@@ -46,17 +46,17 @@ impl Sight {
 pub struct Learned {
     /// The model.
     pub model: Model,
-    /// Its mean error on what was held out from training; `None` where nothing was.
+    /// Its mean error on what was held out from training; `None` if nothing was.
     pub error: Option<f64>,
-    /// The error without learning, on the same.
+    /// The error without learning, on the same data.
     pub unlearned_error: Option<f64>,
     /// How many labelled pairs there were.
     pub pairs: usize,
-    /// What learning brought, in a sentence.
+    /// What learning achieved, in a sentence.
     pub sentence: String,
 }
 
-/// Learns from the labelled pairs of a data set, also from those labelled in part; the others only tell how much features vary. Without
+/// Learns from the labelled pairs of a data set, including partly labelled ones; the others only show how much features vary. Without
 /// any labelled pair the weights are those of matching without learning.
 ///
 /// # Errors
@@ -96,17 +96,17 @@ pub struct LabelledPart {
     pub known: Vec<Known>,
 }
 
-/// What the model makes of a pair.
+/// What the model says about a pair.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Review {
-    /// The mean margin of what is not labelled: the smaller, the more a label would teach. `None` where everything is.
+    /// The mean margin of what is not labelled: the smaller, the more a label would teach. `None` if everything is labelled.
     pub mean_margin: Option<f64>,
     /// Left nodes whose label the model would not give.
     pub disputed: Vec<usize>,
 }
 
-/// Looks through many pairs: how sure the model is of what is not labelled, and which labels it disputes.
+/// Examines many pairs: how certain the model is about what is not labelled, and which labels it disputes.
 ///
 /// # Errors
 /// A pair of graphs that do not exist; otherwise as [`suggest`].

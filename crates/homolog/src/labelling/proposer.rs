@@ -1,13 +1,13 @@
 //! [`Proposer`]: where the named points of a new specimen are, from specimens in which they are labelled.
 //!
-//! The [`Atlas`] of the labelled specimens finds how the new one lies and names its points; the shape (`shape`), in the frame of the
-//! atlas, says where each point should be, given some of them; the candidates (corners of the picture, or points that are there) say where
+//! The [`Atlas`] of the labelled specimens finds how the new one is oriented and names its points; the shape (`shape`), in the frame of the
+//! atlas, says where each point should be, given some of them; the candidates (corners of the picture, or existing points) say where
 //! points are.
 //!
-//! * Points that are there: from three labelled specimens on, the atlas names them.
-//! * Corners: most of them are nobody, and some points are at none. Each of a few poses, those that the atlas likes best among the
-//!   corners, the way the labelled specimens lie in their pictures, and the one that points known already tell, is fitted to the corners
-//!   (`fitting`), and the fit for which most speaks is kept. What no corner fits is proposed where the shape has it.
+//! * Existing points: with three or more labelled specimens, the atlas names them.
+//! * Corners: most of them are no named point, and some named points are at no corner. A few poses (those the atlas likes best among the
+//! corners, the way the labelled specimens lie in their pictures, and the one given by points already known) are each fitted to the corners
+//! (`fitting`), and the fit with the most evidence is kept. What no corner fits is proposed where the shape expects it.
 
 use super::fitting::{Fitted, Sighting};
 use super::shape::{Place, ShapeModel};
@@ -20,20 +20,20 @@ use ndarray::{Array1, Array2};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// So many labelled specimens are learned from; of more, as many from all parts of the list.
+/// At most this many labelled specimens are learned from; if there are more, they are taken evenly from the list.
 const MOST_SPECIMENS: usize = 40;
-/// From so many on the atlas alone names points that are there.
+/// From this many specimens on, the atlas alone names existing points.
 const ENOUGH: usize = 3;
 /// Poses of the atlas that are fitted.
 const POSES: usize = 4;
 
-/// Points that the named points may be.
+/// Points that may be the named points.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Candidates {
     /// Where they are.
     pub points: Vec<[f64; 2]>,
-    /// They are the specimen's own points: every name is one of them, as far as they go. Otherwise some names are at none.
+    /// They are the specimen's own points: every name is one of them, as far as they go. Otherwise some names are at none of them.
     pub own: bool,
 }
 
@@ -43,7 +43,7 @@ pub struct Candidates {
 pub struct Proposal {
     /// One for each name that is not placed yet, by name.
     pub points: Vec<ProposedPoint>,
-    /// The mean certainty; `None` where there is nothing to propose. The specimen where it is smallest teaches most.
+    /// The mean certainty; `None` if there is nothing to propose. The specimen where it is lowest teaches most.
     pub mean_margin: Option<f64>,
 }
 
@@ -55,7 +55,7 @@ pub struct ProposedPoint {
     pub name: String,
     /// The place.
     pub at: [f64; 2],
-    /// The candidate that it is; `None`: no candidate fits, and this is where the other specimens say that it should be.
+    /// The candidate that it is; `None` if no candidate fits, and this is where the other specimens say it should be.
     pub candidate: Option<usize>,
     /// From 0 (another candidate is as likely, or none fits) to 1 (no other comes near). Not a probability.
     pub certainty: f64,
@@ -64,20 +64,20 @@ pub struct ProposedPoint {
 /// What labelled specimens teach.
 #[derive(Debug)]
 pub struct Proposer {
-    /// `None` where nothing is labelled.
+    /// `None` if nothing is labelled.
     lesson: Option<Lesson>,
 }
 
 #[derive(Debug)]
 struct Lesson {
     atlas: Atlas,
-    /// In the frame of the atlas, point for landmark.
+    /// In the frame of the atlas, one point for each landmark.
     shape: ShapeModel,
     /// How labelled specimens lie in their pictures: from the picture into the frame.
     usual: Similarity,
 }
 
-/// Proposes the points of one specimen around those that are `known`: a [`Proposer`] for one question.
+/// Proposes the points of one specimen around the `known` ones: a [`Proposer`] for a single question.
 ///
 /// ```
 /// use homolog::graph::Graph;
@@ -109,7 +109,7 @@ impl Proposer {
         Ok(Self { lesson })
     }
 
-    /// Proposes the points of a specimen around those that are `known`.
+    /// Proposes the points of a specimen around the `known` ones.
     ///
     /// # Errors
     /// Coordinates that are not finite.
@@ -171,7 +171,7 @@ impl Lesson {
         Ok(Proposal { points, mean_margin })
     }
 
-    /// The pose and the fit for which most speaks.
+    /// The pose and the fit with the most evidence.
     fn best(&self, candidates: &Candidates, labels: &[Option<Place>]) -> Result<(Similarity, Fitted)> {
         let points = Points::new(&candidates.points, labels);
         if candidates.own && self.atlas.specimens >= ENOUGH && !candidates.points.is_empty() {
@@ -203,7 +203,7 @@ impl Lesson {
         best.ok_or(Error::NoExamples)
     }
 
-    /// The pose that matched points tell; as before where they are too few.
+    /// The pose that matched points determine; unchanged if there are too few.
     fn frame_of(&self, matching: &Matching, points: &Points, before: &Similarity) -> Result<Similarity> {
         let (landmarks, rows): (Vec<usize>, Vec<usize>) = matching.pairs().unzip();
         if rows.len() < 2 {
@@ -213,7 +213,7 @@ impl Lesson {
     }
 }
 
-/// The candidates of a specimen, then the known points that are at none.
+/// The candidates of a specimen, then the known points that are at no candidate.
 struct Points {
     table: Array2<f64>,
     candidates: usize,
@@ -272,13 +272,13 @@ impl Framed {
     }
 }
 
-/// No more than are learned from, from all parts of a list.
+/// At most as many as are learned from, taken evenly from a list.
 pub(super) fn spread(specimens: &[Graph]) -> Vec<&Graph> {
     let count = specimens.len().min(MOST_SPECIMENS);
     (0..count).map(|number| &specimens[number * specimens.len() / count]).collect()
 }
 
-/// The named points of a specimen, by name; `None` where there are none.
+/// The named points of a specimen, by name; `None` if there are none.
 pub(super) fn only_named(graph: &Graph) -> Result<Option<Graph>> {
     let points = graph.need_points("a labelled specimen")?;
     if points.ncols() != 2 && points.nrows() > 0 {
@@ -305,13 +305,13 @@ fn forth(frame: &Similarity, [x, y]: Place) -> Place {
 }
 
 fn back(frame: &Similarity, [x, y]: Place) -> Place {
-    // A frame of points that are all one has no size; then everything is where they are.
+    // A frame whose points all coincide has no size; then everything is where they are.
     let scale = if frame.scale > 0.0 { frame.scale } else { 1.0 };
     let turned = frame.rotation.t().dot(&(ndarray::array![x, y] - &frame.shift)) / scale;
     [turned[0], turned[1]]
 }
 
-/// The mean place of the frame's origin, the mean size (of logarithms) and the mean turn.
+/// The mean position of the frame's origin, the mean size (of logarithms) and the mean turn.
 fn mean_frame(frames: &[Similarity]) -> Similarity {
     let count = frames.len() as f64;
     let size = (frames.iter().map(|frame| frame.scale.max(f64::MIN_POSITIVE).ln()).sum::<f64>() / count).exp();

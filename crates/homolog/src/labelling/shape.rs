@@ -4,21 +4,21 @@
 //!
 //!   x_i = A m_i + t + Σ_s b_s d_i^s
 //!
-//! an affine image of the mean plus a mixture of the deviations seen so far: what turns, bends or grows in the labelled specimens goes
-//! on doing so. A, t and b are the most likely ones for the points given: with e the error of a placed point and Gaussian priors of
+//! an affine image of the mean plus a mixture of the deviations seen so far: what turns, bends or grows in the labelled specimens
+//! continues to. A, t and b are the most likely ones for the points given: with e the error of a placed point and Gaussian priors of
 //! deviation u around (A, t) = (A0, t0) and 1/√S around b = 0, they minimise
 //!
 //!   Σ_(i given) |x_i - A m_i - t - Σ_s b_s d_i^s|² + e²/u² (|A - A0|² + |t - t0|²) + e² S |b|²
 //!
-//! a linear system of 6 + S numbers. Lengths are in units of the extent of the mean. All specimens are in one frame (`proposer`), so that
-//! how they lie in their pictures is no part of it.
+//! a linear system of 6 + S numbers. Lengths are in units of the extent of the mean. All specimens are in one frame (`proposer`), so
+//! how they lie in their pictures plays no part.
 
 use ndarray::{Array1, Array2};
 use std::collections::BTreeMap;
 
 /// The error of a placed point, as a share of the extent.
 const PLACING: f64 = 0.005;
-/// How far a specimen may be from the start, before any point of it is known: turned by about this many radians, shifted by this share.
+/// How far a specimen may be from the start before any of its points is known: turned by about this many radians, shifted by this share.
 const LOOSENESS: f64 = 0.25;
 
 /// A point in the plane.
@@ -37,14 +37,14 @@ pub(super) struct ShapeModel {
     mean: Vec<Place>,
     /// For each specimen the deviation of each point from its mean, zero where the specimen does not have it.
     deviations: Vec<Vec<Place>>,
-    /// The middle of the mean.
+    /// The centre of the mean.
     middle: Place,
     /// The diagonal of the box around the mean: the unit of length.
     pub(super) extent: f64,
 }
 
 impl ShapeModel {
-    /// From labelled specimens: for each of `count` points its place, where the specimen has it.
+    /// From labelled specimens: for each of `count` points its position, if the specimen has it.
     pub(super) fn new(count: usize, specimens: &[BTreeMap<usize, Place>]) -> Self {
         let mean: Vec<Place> =
             (0..count).map(|point| mean_of(specimens.iter().filter_map(|places| places.get(&point)))).collect();
@@ -55,7 +55,7 @@ impl ShapeModel {
             mean.iter().enumerate().map(of).collect()
         };
         let deviations = specimens.iter().map(deviation).collect();
-        // A single place has no extent: any unit serves.
+        // A single position has no extent: any unit will do.
         let extent = Some(extent(&mean)).filter(|&extent| extent > 0.0).unwrap_or(1.0);
         Self { middle: mean_of(mean.iter()), deviations, extent, mean }
     }
@@ -113,7 +113,7 @@ impl ShapeModel {
         row
     }
 
-    /// In units of the extent, from the middle.
+    /// In units of the extent, from the centre.
     fn unit(&self, [x, y]: Place) -> Place {
         [(x - self.middle[0]) / self.extent, (y - self.middle[1]) / self.extent]
     }
@@ -128,7 +128,7 @@ fn mean_of<'a>(places: impl Iterator<Item = &'a Place>) -> Place {
     [sum[0] / f64::max(count, 1.0), sum[1] / f64::max(count, 1.0)]
 }
 
-/// The diagonal of the box around some places.
+/// The diagonal of the box around some positions.
 pub(super) fn extent(places: &[Place]) -> f64 {
     let side = |axis: usize| {
         let low = places.iter().map(|place| place[axis]).fold(f64::INFINITY, f64::min);
@@ -169,7 +169,7 @@ mod tests {
     #[test]
     fn what_is_given_is_kept_and_the_rest_follows() {
         let model = ShapeModel::new(5, &[square(0.0, 0.0), square(0.1, 0.0)]);
-        // A specimen that goes on as the two began, and is shifted.
+        // A specimen that continues the trend of the two, and is shifted.
         let truth = square(0.3, 40.0);
         let given: Vec<Option<Place>> = (0..5).map(|point| [0, 1, 3].contains(&point).then(|| truth[&point])).collect();
         let completed = model.complete(&given);

@@ -22,7 +22,7 @@ const ALTERNATIVES: usize = 3;
 pub struct Known {
     /// The left node.
     pub left: usize,
-    /// Its partner; `None`: it has none.
+    /// Its partner; `None` if it has none.
     pub right: Option<usize>,
 }
 
@@ -32,7 +32,7 @@ pub struct Known {
 pub struct Suggestion {
     /// One for each left node that the person has said nothing about.
     pub matches: Vec<Suggested>,
-    /// The mean margin of those that have one; `None` where none has. The pair where it is smallest teaches most.
+    /// The mean margin of those that have one; `None` if none has. The pair where it is smallest teaches most.
     pub mean_margin: Option<f64>,
     /// Whether matching and margins are proven.
     pub proven: bool,
@@ -46,9 +46,9 @@ pub struct Suggestion {
 pub struct Suggested {
     /// The left node.
     pub left: usize,
-    /// The right node suggested; `None`: it stays unmatched.
+    /// The suggested right node; `None` if it stays unmatched.
     pub right: Option<usize>,
-    /// How much the total falls without this match; `None` where there is no other way.
+    /// How much the total falls without this match; `None` if there is no alternative.
     pub margin: Option<f64>,
     /// The next best right nodes, the runner-up first.
     pub alternatives: Vec<usize>,
@@ -93,7 +93,7 @@ pub fn suggest(model: &Model, pair: &Pair, known: &[Known]) -> Result<Suggestion
             let other = model.solve_shuffled(&without, &mut work)?;
             without.node[[left, right]] = around.node[[left, right]];
             if other.matching.matched_count() == solution.matching.matched_count() || may_stay(&model.features) {
-                // A solver that proves nothing may find better when something is forbidden: then nothing is sure.
+                // A solver that proves nothing may find something better when a pair is forbidden: then nothing is certain.
                 margin = Some((solution.score - other.score).max(0.0));
                 runner_up = other.matching.right_of(left);
                 proven = proven && other.status == Status::Optimal;
@@ -136,7 +136,7 @@ fn check(problem: &Compatibility, known: &[Known]) -> Result<()> {
     Matching::new(partners, right_count, problem.constraint).map(|_| ())
 }
 
-/// The problem whose every matching agrees with the labels: a labelled node may go nowhere else, and nobody else to its partner.
+/// The problem whose every matching agrees with the labels: a labelled node may go nowhere else, and no other node to its partner.
 fn agreeing(problem: &Compatibility, known: &[Known]) -> Compatibility {
     let mut around = problem.clone();
     for label in known {
@@ -149,7 +149,7 @@ fn agreeing(problem: &Compatibility, known: &[Known]) -> Compatibility {
         for left in (0..problem.left_count()).filter(|&left| left != label.left) {
             around.node[[left, right]] = f64::NEG_INFINITY;
         }
-        // A label is kept even where the model finds the pair unthinkable.
+        // A label is kept even if the model forbids the pair.
         if around.node[[label.left, right]] == f64::NEG_INFINITY {
             around.node[[label.left, right]] = 0.0;
         }

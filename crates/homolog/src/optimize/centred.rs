@@ -17,13 +17,13 @@ impl<'a> Centred<'a> {
     /// The risk around a centre.
     ///
     /// # Errors
-    /// A centre of another size.
+    /// A centre of the wrong size.
     pub fn new(risk: &'a mut dyn Risk, centre: &'a [f64]) -> Result<Self> {
         check_size("centre of the weights", risk.dim(), centre.len())?;
         Ok(Self { risk, centre, weights: vec![0.0; centre.len()] })
     }
 
-    /// The same rules for v; none stay none.
+    /// The same rules for v; an empty list stays empty.
     #[must_use]
     pub fn rules(rules: &[WeightRule], centre: &[f64]) -> Vec<WeightRule> {
         rules.iter().zip(centre).map(|(rule, &centre)| rule.moved(centre)).collect()

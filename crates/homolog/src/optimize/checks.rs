@@ -1,4 +1,4 @@
-//! What a risk answers, or a file holds, before it is believed: sizes and finite numbers.
+//! Checks of what a risk returns, or a file holds, before it is used: sizes and finite numbers.
 
 use super::Plane;
 use crate::{Error, Result};

@@ -11,11 +11,11 @@ pub(super) struct Cut {
     pub(super) offset: f64,
     /// |slope|.
     pub(super) length: f64,
-    /// `None`: the constraint b + v·w <= 0.
+    /// `None` for the constraint b + v·w <= 0.
     pub(super) part: Option<usize>,
     /// How many solves ago its x was last above zero.
     pub(super) idle: usize,
-    /// Never to be dropped.
+    /// Never dropped.
     pub(super) lasting: bool,
 }
 

@@ -17,17 +17,17 @@ pub(super) struct Factor {
     changes: usize,
 }
 
-/// A vector split into what the present ones span and the rest.
+/// A vector split into the part that the current ones span and the rest.
 pub(super) struct Split {
     /// Coordinates along q.
     along: Vec<f64>,
-    /// What is left, and how long it is.
+    /// What is left, and its length.
     pub(super) rest: Vec<f64>,
     pub(super) rest_length: f64,
 }
 
 impl Factor {
-    /// Whether it is the factor of so many vectors: it may have come from a file.
+    /// Whether it is a factor of this many vectors: it may have come from a file.
     pub(super) fn check(&self, count: usize, dim: usize) -> Result<()> {
         let lengths = [(count, self.q.len()), (count, self.r.len())];
         let rows = self.q.iter().map(|q| (dim, q.len()));
@@ -40,7 +40,7 @@ impl Factor {
         self.changes
     }
 
-    /// Splits a vector by Gram-Schmidt, again while a pass cancels digits: what is left is then free of q to the last digit.
+    /// Splits a vector by Gram-Schmidt, repeated while a pass cancels digits: the rest is then orthogonal to q to the last digit.
     pub(super) fn split(&self, vector: Vec<f64>) -> Split {
         let mut rest = vector;
         let mut along = vec![0.0; self.q.len()];
@@ -76,7 +76,7 @@ impl Factor {
         }
     }
 
-    /// Removes a vector: the columns behind it lose their entry below the diagonal by plane rotations.
+    /// Removes a vector: the columns after it lose their entry below the diagonal by plane rotations.
     pub(super) fn remove(&mut self, position: usize) {
         self.changes += 1;
         self.r.remove(position);
@@ -104,7 +104,7 @@ impl Factor {
         a
     }
 
-    /// Solves (U Uᵀ) z = rhs in place, U having the vectors as rows.
+    /// Solves (U Uᵀ) z = rhs in place, where U has the vectors as rows.
     pub(super) fn solve_normal(&self, rhs: &mut [f64]) {
         self.solve_lower(rhs);
         self.solve_upper(rhs);
@@ -118,7 +118,7 @@ impl Factor {
         w
     }
 
-    /// [`Self::solve_normal`] for a right side that is zero but for its last entry.
+    /// [`Self::solve_normal`] for a right-hand side that is zero except for its last entry.
     pub(super) fn solve_normal_last(&self, last: f64) -> Vec<f64> {
         let mut z = vec![0.0; self.r.len()];
         if let (Some(entry), Some(column)) = (z.last_mut(), self.r.last()) {
@@ -128,7 +128,7 @@ impl Factor {
         z
     }
 
-    /// Where the last vector's own direction is: q_m and R_mm.
+    /// The direction that only the last vector has: q_m and R_mm.
     pub(super) fn last(&self) -> Option<(&[f64], f64)> {
         Some((self.q.last()?, *self.r.last()?.last()?))
     }
@@ -164,7 +164,7 @@ mod tests {
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;
 
-    /// (U Uᵀ) z computed plainly.
+    /// (U Uᵀ) z computed directly.
     fn normal_product(vectors: &[Vec<f64>], z: &[f64]) -> Vec<f64> {
         vectors.iter().map(|u| vectors.iter().zip(z).map(|(v, z)| z * dot(u, v)).sum()).collect()
     }
@@ -188,7 +188,7 @@ mod tests {
                         let subtracted = vectors[first].clone();
                         add_scaled(&mut vectors[j], -1.0, &subtracted);
                     }
-                    // The first goes, as it does in the solver: differences of differences would grow without end.
+                    // The first is removed, as in the solver: differences of differences would grow without limit.
                     vectors.remove(first);
                     factor.remove(first);
                 }

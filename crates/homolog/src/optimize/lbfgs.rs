@@ -1,15 +1,15 @@
 //! [`Lbfgs`]: limited-memory BFGS for a smooth convex risk,
 //!
-//!   J(w) = lambda/2 |w - centre|² + R(w),   w_j free, at least a number, or held ([`WeightRule`])
+//! J(w) = lambda/2 |w - centre|² + R(w),   w_j free, bounded below, or fixed ([`WeightRule`])
 //!
-//! A step goes along -H g, where H is built from the last changes of w and of the gradient (the two-loop recursion of Nocedal), on
-//! the weights that are free to move (two-metric projection of Bertsekas: weights at 0 that the gradient pushes further down stay
-//! there), and is shortened until J falls as it should. As R is convex, for every v that the rules allow
+//! A step goes along -H g, where H is built from the last changes of w and of the gradient (Nocedal's two-loop recursion), on
+//! the weights that are free to move (Bertsekas' two-metric projection: weights at their lower bound that the gradient pushes further
+//! down stay there), and is shortened until J falls sufficiently. Since R is convex, for every v that the rules allow
 //!
 //!   J(v) >= J(w) + Σ_j [g_j (v_j - w_j) + lambda/2 (v_j - w_j)²]
 //!
-//! and the minimum of the right hand side over v, one weight at a time, proves how far J(w) is from the least: |g|²/(2 lambda) where
-//! all weights are free. A step costs one evaluation and about 4 · memory · dim operations. Written by hand, as it is shorter than
+//! and the minimum of the right-hand side over v, one weight at a time, proves how far J(w) is from the minimum: |g|²/(2 lambda) if
+//! all weights are free. A step costs one evaluation and about 4 · memory · dim operations. Written by hand because that is shorter than
 //! what a crate would need around it for rules, certificate and control.
 
 use super::vector::{add_scaled, dot};
@@ -22,7 +22,7 @@ pub trait Smooth {
     /// How many weights there are.
     fn dim(&self) -> usize;
 
-    /// R(weights), its gradient written into `gradient`, which comes in as zeros. `None`: the work was interrupted, and nothing is
+    /// R(weights), with its gradient written into `gradient`, which comes in as zeros. `None`: the work was interrupted, and nothing is
     /// known.
     ///
     /// # Errors
@@ -34,7 +34,7 @@ pub trait Smooth {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Lbfgs {
-    /// Ends where objective - bound <= gap_tolerance * |objective|.
+    /// Stops when objective - bound <= gap_tolerance * |objective|.
     pub gap_tolerance: f64,
     /// The most evaluations of the risk.
     pub max_iterations: usize,
@@ -43,20 +43,20 @@ pub struct Lbfgs {
 }
 
 impl Default for Lbfgs {
-    /// A gap of 1e-4: evaluations are cheap, and the weights are then good to a percent. Memory: the usual 10 (5 and 20 took as long).
+    /// A gap of 1e-4: evaluations are cheap, and the weights are then accurate to a percent. Memory: the usual 10 (5 and 20 took as long).
     fn default() -> Self {
         Self { gap_tolerance: 1e-4, max_iterations: 1000, memory: 10 }
     }
 }
 
-/// What the weights are held near to, and what they may be.
+/// What the weights are kept close to, and what they may be.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Regularization<'a> {
     /// How strongly, from 1e-100 to 1e100.
     pub lambda: f64,
-    /// Near to what; empty: zero.
+    /// What to stay close to; empty means zero.
     pub centre: &'a [f64],
-    /// One for each weight; empty: all free.
+    /// One for each weight; empty means all free.
     pub rules: &'a [WeightRule],
 }
 
@@ -64,11 +64,11 @@ pub struct Regularization<'a> {
 const SUFFICIENT: f64 = 1e-4;
 /// How often a step is shortened before the direction is given up.
 const MOST_CUTS: usize = 50;
-/// Values of J closer than this, next to J, are equal but for rounding.
+/// Values of J closer than this, relative to J, are equal up to rounding.
 const ROUNDING: f64 = 1e-14;
 
 impl Lbfgs {
-    /// Minimises from `start`, or from the centre. `None` where it was interrupted before the first evaluation was done.
+    /// Minimises from `start`, or from the centre. `None` if it was interrupted before the first evaluation finished.
     ///
     /// # Errors
     /// A setting out of range; sizes that disagree; an error of the risk; NaN or infinity from it at the start.
@@ -151,7 +151,7 @@ impl Lbfgs {
     }
 }
 
-/// The next point along the direction of quasi-Newton, or of steepest descent where nothing is remembered.
+/// The next point along the quasi-Newton direction, or along steepest descent if nothing is remembered.
 fn search(
     risk: &mut dyn Smooth,
     at: &Point,
@@ -175,12 +175,12 @@ fn search(
         let moved: f64 = weights.iter().zip(&at.weights).zip(&at.gradient).map(|((new, old), g)| g * (new - old)).sum();
         let Some(next) = Point::evaluate(risk, weights, lambda, centre)? else { return Ok(Searched::Interrupted) };
         let enough = next.objective <= at.objective + SUFFICIENT * moved;
-        // Where J no longer shows the difference the certificate still does.
+        // Where J no longer shows a difference, the certificate still does.
         let equal = (next.objective - at.objective).abs() <= ROUNDING * at.objective.abs();
         if moved < 0.0 && (enough || (equal && next.gap(lambda, rule) < gap)) {
             return Ok(Searched::Found(next, tries));
         }
-        // Where the parabola through the two values and the slope is least, within a tenth and a half.
+        // The minimum of the parabola through the two values and the slope, kept between a tenth and a half.
         let parabola = -0.5 * moved / (next.objective - at.objective - moved);
         length *= if parabola.is_finite() { parabola.clamp(0.1, 0.5) } else { 0.1 };
     }
@@ -194,7 +194,7 @@ enum Searched {
     Interrupted,
 }
 
-/// Weights with all that is known there.
+/// Weights with everything known about them.
 struct Point {
     weights: Vec<f64>,
     /// Of J.
@@ -222,7 +222,7 @@ impl Point {
         }
     }
 
-    /// J here is at most this far above the least J.
+    /// J here is at most this far above the minimum of J.
     fn gap(&self, lambda: f64, rule: impl Fn(usize) -> WeightRule) -> f64 {
         let of_one = |(j, (&g, &weight)): (usize, (&f64, &f64))| {
             let step = match rule(j) {
@@ -250,7 +250,7 @@ impl Memory {
         let change = |new: &[f64], old: &[f64]| new.iter().zip(old).map(|(new, old)| new - old).collect::<Vec<f64>>();
         let (s, y) = (change(&new.weights, &old.weights), change(&new.gradient, &old.gradient));
         let product = dot(&s, &y);
-        // Positive wherever J is strongly convex, but for rounding.
+        // Positive, up to rounding, because J is strongly convex.
         if product > f64::MIN_POSITIVE && product.is_finite() && self.most > 0 {
             if self.pairs.len() >= self.most {
                 self.pairs.remove(0);

@@ -3,11 +3,11 @@
 //!   J(w) = lambda/2 |w|² + R(w),      R(w) = Σ_part R_part(w)
 //!
 //! where R is known only through an oracle that is expensive to ask ([`Risk`]): at a w it gives the value and, for each part, a plane that
-//! lies below that part everywhere. Nothing here knows of graphs. [`Bundle`] holds the settings and the method; [`State`] is a run that
-//! can be written down, read back and continued, at the same lambda or another. [`Centred`] turns |w|² into |w - centre|².
+//! lies below that part everywhere. Nothing here knows about graphs. [`Bundle`] holds the settings and the method; [`State`] is a run that
+//! can be saved, read back and continued, at the same lambda or another. [`Centred`] turns |w|² into |w - centre|².
 //! A risk that is smooth and cheap is minimised by [`Lbfgs`] instead.
 //!
-//! Everything is **minimised**, and what comes back is proven: `bound` <= min J <= `objective`.
+//! Everything is **minimised**, and the result is proven: `bound` <= min J <= `objective`.
 //!
 //! ```
 //! use homolog::optimize::{Bundle, Plane, Risk, StopReason};
@@ -55,7 +55,7 @@ use crate::Result;
 use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
 
-/// A convex function of the weights, known by values and planes below it.
+/// A convex function of the weights, known by its values and by planes below it.
 ///
 /// A risk that is a mean over examples may be one part, or one part for each group of examples. More parts mean fewer evaluations
 /// to the same gap and more work between them; up to about 64 that is a gain if an evaluation takes a millisecond.
@@ -63,31 +63,31 @@ pub trait Risk {
     /// How many weights there are.
     fn dim(&self) -> usize;
 
-    /// Of how many convex functions the risk is the sum.
+    /// How many convex functions the risk is a sum of.
     fn parts(&self) -> usize {
         1
     }
 
-    /// A number that no part is below, anywhere: 0 for a structured hinge loss. It saves evaluations, many where lambda is small.
+    /// A lower bound on every part, everywhere: 0 for a structured hinge loss. It saves evaluations, many of them if lambda is small.
     fn floor(&self) -> Option<f64> {
         None
     }
 
-    /// Told before every evaluation but the first how close value and planes have to be at the next point to be of use: an oracle
+    /// Called before every evaluation but the first with how close value and planes have to be at the next point to be useful: an oracle
     /// that takes longer for a closer answer may stop there.
     fn aim(&mut self, _closeness: f64) {}
 
-    /// Answers with an upper bound on R(weights), its value as a rule, and writes one plane for each part into `planes`, which come
-    /// in as zeros. Where the oracle is exact the planes add up to the value at `weights`; where it is not they may be lower, and
-    /// the bounds hold all the same.
+    /// Returns an upper bound on R(weights), usually its value, and writes one plane for each part into `planes`, which come
+    /// in as zeros. If the oracle is exact, the planes add up to the value at `weights`; if it is not, they may be lower, and
+    /// the bounds still hold.
     ///
     /// # Errors
-    /// Whatever keeps the risk from being known; it ends the minimisation. [`Error::Interrupted`](crate::Error::Interrupted) where
+    /// Whatever keeps the risk from being known; it ends the minimisation. [`Error::Interrupted`](crate::Error::Interrupted) if
     /// the caller wants to stop: the evaluation is then discarded, and what was known before it stands.
     fn evaluate(&mut self, weights: &[f64], planes: &mut [Plane]) -> Result<f64>;
 
     /// Whether another evaluation at the same weights may find more than the last: the oracle is a search that proves nothing and
-    /// looks elsewhere each time. [`Bundle::second_looks`] are then taken before the run ends.
+    /// looks elsewhere each time. [`Bundle::second_looks`] are then made before the run ends.
     fn may_find_more(&self) -> bool {
         false
     }
@@ -110,7 +110,7 @@ impl Plane {
     }
 }
 
-/// Where a run stands after an evaluation.
+/// The state of a run after an evaluation.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Step {
     /// How many evaluations there were at this lambda.
@@ -119,7 +119,7 @@ pub struct Step {
     pub lambda: f64,
     /// J at the best weights so far.
     pub objective: f64,
-    /// J is nowhere below this.
+    /// A lower bound on J everywhere.
     pub bound: f64,
     /// (objective - bound) / |objective|.
     pub gap: f64,
@@ -138,13 +138,13 @@ pub enum StopReason {
     Converged,
     /// The limit of evaluations was reached.
     IterationLimit,
-    /// The caller said so.
+    /// The caller asked to stop.
     Interrupted,
-    /// Another evaluation would bring nothing: the oracle is not exact, or the tolerance is below what rounding allows.
+    /// Another evaluation would not help: the oracle is not exact, or the tolerance is below what rounding allows.
     Stalled,
 }
 
-/// The best weights found, and what is proven of them.
+/// The best weights found, and what is proven about them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Minimum {
     /// The best weights seen.
@@ -155,7 +155,7 @@ pub struct Minimum {
     pub objective: f64,
     /// R at the weights.
     pub risk: f64,
-    /// J is nowhere below this.
+    /// A lower bound on J everywhere.
     pub bound: f64,
     /// (objective - bound) / |objective|.
     pub gap: f64,

@@ -1,4 +1,4 @@
-//! The points at which the risk is known, without those that are best for no lambda.
+//! The points at which the risk is known, without those that are not the best for any lambda.
 //!
 //! J(w) = lambda/2 |w|² + R(w) is linear in lambda for a fixed w, so only the points on the lower convex hull of (|w|²/2, R(w)) can be
 //! the best for any lambda; the others are forgotten.
@@ -28,7 +28,7 @@ impl Point {
     }
 }
 
-/// Adds a point and keeps the hull, by increasing |w| and so by falling risk.
+/// Adds a point and keeps the hull, ordered by increasing |w| and therefore by falling risk.
 pub(super) fn add(points: &mut Vec<Point>, new: Point) {
     let at = points.partition_point(|point| point.half_square < new.half_square);
     points.insert(at, new);

@@ -6,10 +6,10 @@
 //!   min_w  lambda/2 |w|² + Σ_part max_(i in part) (b_i + v_i·w)
 //!   = max_x  Σ_i x_i b_i - |Σ_i x_i v_i|² / (2 lambda),      x >= 0, Σ_(i in part) x_i = 1 for every part
 //!
-//! with w = -Σ_i x_i v_i / lambda. A cut without part is the constraint b_i + v_i·w <= 0; its x_i has no sum to keep. Every x that
-//! is feasible gives a lower bound, so the bound reported is the dual value of the x found, and holds however well x was found.
+//! with w = -Σ_i x_i v_i / lambda. A cut without a part is the constraint b_i + v_i·w <= 0; its x_i has no sum to keep. Every feasible x
+//! gives a lower bound, so the reported bound is the dual value of the x found, and holds however accurate x is.
 //!
-//! One cut of each part, its anchor, takes what the others leave of the sum; the other cuts in use (members) enter by the
+//! One cut of each part, its anchor, takes what the others leave of the sum; the other cuts in use (members) enter through the
 //! differences u_i = v_i - v_anchor, which are kept linearly independent and factorised ([`Factor`]). A cut violated at w enters.
 //! If its u is independent, x moves to the best for the larger set; if not, x moves along the one dependence, on which the bound
 //! grows linearly. Either way a cut whose x reaches zero leaves. At most dim + parts cuts are in use; a change of one costs
@@ -24,22 +24,22 @@ use super::vector::{add_scaled, dot};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-/// A cut is violated if it stands out by more than this fraction of the bound's own terms: the bound is then exact to about that.
+/// A cut is violated if it exceeds its level by more than this fraction of the bound's own terms: the bound is then exact to about that.
 const TOLERANCE: f64 = 1e-13;
 /// Lengths below this fraction of the vectors they are a difference of are rounding.
 const INDEPENDENT: f64 = 1e-12;
 /// What is left of the anchors' slopes is rounding if it is below this fraction of them.
 const NO_PULL: f64 = 1e-14;
-/// Fraction of the anchor's length below which a cut is to be the anchor itself.
+/// A cut shorter than this fraction of the anchor's length becomes the anchor itself.
 const SHORT: f64 = 1e-2;
-/// A share that shrinks more slowly than this fraction of the fastest does not shrink: it is rounding.
+/// A share that shrinks more slowly than this fraction of the fastest does not shrink: that is rounding.
 const STILL: f64 = 1e-13;
-/// So many rounds without gain may be needed where many cuts meet in a point; more are rounding.
+/// This many rounds without gain may be needed where many cuts meet in a point; more than that is rounding.
 const PATIENCE: usize = 20;
 /// The factor is rebuilt after this many changes, before rounding errors add up.
 const REBUILD: usize = 4000;
 
-/// The dual answer, and what makes the next solve quick.
+/// The dual solution, and what makes the next solve fast.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SimplexQp {
@@ -59,7 +59,7 @@ pub(super) struct Inner {
     pub(super) bound: f64,
 }
 
-/// What keeps shares from moving on.
+/// What keeps shares from moving further.
 enum Blocker {
     Member(usize),
     Anchor(usize),
@@ -80,13 +80,13 @@ impl SimplexQp {
         }
         let mut inner = self.inner(cuts, lambda);
         let mut rounds_without_gain = 0;
-        // Cuts that stood above the level of their part when all were looked at last; constraints come last.
+        // Cuts that were above the level of their part when all were last examined; constraints come last.
         let mut standing = vec![Vec::new(); parts + 1];
         let most_rounds = 100 + 10 * (parts + inner.weights.len());
-        // A round that gains never returns to an earlier choice of cuts, so it ends. The limits guard against rounding.
+        // A round that gains never returns to an earlier choice of cuts, so this terminates. The limits guard against rounding.
         for _round in 0..most_rounds {
             let before = inner.bound;
-            // For what is new since the last solve; later against rounding.
+            // The first time for what is new since the last solve; later against rounding.
             inner = self.settle(cuts, lambda, inner);
             let gained = inner.bound - before > TOLERANCE * before.abs();
             rounds_without_gain = if gained { 0 } else { rounds_without_gain + 1 };
@@ -116,7 +116,7 @@ impl SimplexQp {
         self.anchors.iter().map(|&anchor| cuts[anchor].value(weights)).collect()
     }
 
-    /// Whether it fits so many cuts, parts and weights.
+    /// Whether it fits this many cuts, parts and weights.
     pub(super) fn check(&self, cuts: &[Cut], parts: usize, dim: usize) -> Result<()> {
         let count = cuts.len();
         let shares = self.share.len().checked_sub(1);
@@ -129,7 +129,7 @@ impl SimplexQp {
         if !self.anchors.is_empty() {
             check_size("anchors in the state", parts, self.anchors.len())?;
             for (part, &anchor) in self.anchors.iter().enumerate() {
-                // A constraint has no part: one past the last stands for it.
+                // A constraint has no part: the number one past the last stands for it.
                 check_size("part of an anchor in the state", part, cuts[anchor].part.unwrap_or(parts))?;
             }
         }
@@ -148,7 +148,7 @@ impl SimplexQp {
         }
     }
 
-    /// Puts one cut in the place of all cuts in use of its part, and starts the factor anew.
+    /// Puts one cut in place of all cuts in use of its part, and rebuilds the factor.
     pub(super) fn replace_part(&mut self, cuts: &[Cut], part: usize, cut: usize) {
         self.share.resize(cuts.len(), 0.0);
         for (share, other) in self.share.iter_mut().zip(cuts) {
@@ -178,7 +178,7 @@ impl SimplexQp {
         }
     }
 
-    /// Makes the factor anew.
+    /// Rebuilds the factor.
     fn rebuild(&mut self, cuts: &[Cut]) {
         self.factor = Factor::default();
         for member in std::mem::take(&mut self.members) {
@@ -188,7 +188,7 @@ impl SimplexQp {
         }
     }
 
-    /// Takes the share of a cut that is not in use to its anchor.
+    /// Moves the share of a cut that is not in use to its anchor.
     fn give_back(&mut self, cuts: &[Cut], i: usize) {
         let share = std::mem::take(&mut self.share[i]);
         if let Some(part) = cuts[i].part {
@@ -196,7 +196,7 @@ impl SimplexQp {
         }
     }
 
-    /// w and the bound of the present x.
+    /// w and the bound of the current x.
     fn inner(&self, cuts: &[Cut], lambda: f64) -> Inner {
         let mut weights = vec![0.0; cuts.first().map_or(0, |cut| cut.slope.len())];
         let mut bound = 0.0;
@@ -212,8 +212,8 @@ impl SimplexQp {
     }
 
     /// The w at which all members are level with their anchors, and which the rest of the anchors' slopes pulls away from that as
-    /// little as lambda allows: the same as -Σ x_i v_i / lambda once x has settled, but exact where lambda is so small that the
-    /// terms of that sum all but cancel.
+    /// little as lambda allows: the same as -Σ x_i v_i / lambda once x has settled, but exact even if lambda is so small that the
+    /// terms of that sum nearly cancel.
     fn weights(&self, cuts: &[Cut], lambda: f64) -> Vec<f64> {
         let offset = |i: usize| cuts[i].offset - cuts[i].part.map_or(0.0, |part| cuts[self.anchors[part]].offset);
         let mut pull = vec![0.0; cuts.first().map_or(0, |cut| cut.slope.len())];
@@ -230,7 +230,7 @@ impl SimplexQp {
         weights
     }
 
-    /// Moves x, of which `inner` is the answer, to the best for the cuts in use; those that reach zero on the way leave.
+    /// Moves x, whose answer is `inner`, to the best for the cuts in use; those that reach zero along the way leave.
     fn settle(&mut self, cuts: &[Cut], lambda: f64, mut inner: Inner) -> Inner {
         loop {
             let anchored = self.levels(cuts, &inner.weights);
@@ -247,8 +247,8 @@ impl SimplexQp {
         }
     }
 
-    /// Moves the members by `step`, the entering cut by 1 and the anchors so that sums stay, all times the largest number up to
-    /// `limit` that keeps x >= 0; answers with that number and with what stopped it.
+    /// Moves the members by `step`, the entering cut by 1 and the anchors so that sums are kept, all times the largest number up to
+    /// `limit` that keeps x >= 0; returns that number and what stopped it.
     fn advance(&mut self, cuts: &[Cut], step: &[f64], entering: Option<usize>, limit: f64) -> (f64, Option<Blocker>) {
         let mut anchor_step = vec![0.0; self.anchors.len()];
         for (&i, &by) in self.members.iter().zip(step) {
@@ -285,7 +285,7 @@ impl SimplexQp {
         (reach, blocker)
     }
 
-    /// Takes a cut whose x reached zero out of use. An anchor's place goes to the first member of its part, or, where there is
+    /// Takes a cut whose x reached zero out of use. An anchor's place goes to the first member of its part, or, if there is
     /// none, to the entering cut.
     fn leave(&mut self, cuts: &[Cut], blocker: &Blocker, entering: Option<usize>) {
         let position = match *blocker {
@@ -312,9 +312,9 @@ impl SimplexQp {
         }
     }
 
-    /// Brings a cut that stands out by `violation` into use and moves x to the best for the cuts in use, and `weights` with it. Before, x
-    /// was the best for the others; so they are level with each other, and the residual is λ · violation at the entering cut and zero
-    /// elsewhere, all the way: the weights move along the last direction of the factor alone.
+    /// Brings a cut that exceeds its level by `violation` into use and moves x to the best for the cuts in use, and `weights` with it.
+    /// Before, x was the best for the others; so they are level with each other, and the residual is λ · violation at the entering cut and zero
+    /// elsewhere, all the way: the weights move only along the last direction of the factor.
     fn enter(&mut self, cuts: &[Cut], entering: usize, mut violation: f64, lambda: f64, weights: &mut [f64]) {
         if let Err(dependent) = self.join(cuts, entering) {
             self.exchange(cuts, entering, &dependent);
@@ -331,13 +331,13 @@ impl SimplexQp {
         }
     }
 
-    /// For a cut that depends on the others: moves x along the dependence, on which the residual does not change, until one of
+    /// For a cut that depends on the others: moves x along the dependence, where the residual does not change, until one of
     /// them leaves; the cut then takes its place.
     fn exchange(&mut self, cuts: &[Cut], entering: usize, dependent: &Split) {
         let step: Vec<f64> = self.factor.coefficients(dependent).iter().map(|by| -by).collect();
         let (_, Some(blocker)) = self.advance(cuts, &step, Some(entering), f64::INFINITY) else { return };
         self.leave(cuts, &blocker, Some(entering));
-        // Where the cut depends on the others even without the one that left, rounding is all there is to gain.
+        // If the cut depends on the others even without the one that left, there is nothing to gain but rounding.
         if !self.anchors.contains(&entering) && self.join(cuts, entering).is_err() {
             self.give_back(cuts, entering);
         }
@@ -368,7 +368,7 @@ impl SimplexQp {
         (difference, scale)
     }
 
-    /// Makes the sums exactly one again, as far as numbers allow.
+    /// Makes the sums exactly one again, as far as floating point allows.
     fn normalise(&mut self, cuts: &[Cut]) {
         let mut sums = vec![0.0; self.anchors.len()];
         for i in self.in_use() {

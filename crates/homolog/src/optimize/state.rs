@@ -1,6 +1,6 @@
-//! [`State`]: everything a run of the bundle method knows. Plain data: written down and read back (floats bit for bit) it continues
-//! with the same bytes, and since cutting planes do not depend on lambda it can go on at another lambda with all it has learned.
-//! For a checkpoint now and then: break off, write the state down, run it again.
+//! [`State`]: everything a run of the bundle method knows. It is plain data: saved and read back (floats bit for bit) it continues
+//! with identical results, and since cutting planes do not depend on lambda it can continue at another lambda with all it has learned.
+//! For a checkpoint now and then: stop, save the state, run it again.
 
 mod forget;
 
@@ -19,20 +19,20 @@ use serde::{Deserialize, Serialize};
 pub struct State {
     parts: usize,
     rules: Vec<WeightRule>,
-    /// Slopes are zero at fixed weights; what those contribute is in the offset.
+    /// Slopes are zero at fixed weights; the contribution of those is in the offset.
     cuts: Vec<Cut>,
     qp: SimplexQp,
     points: Vec<Point>,
     /// The first point to ask for.
     start: Vec<f64>,
-    /// What follows belongs to this lambda.
+    /// The fields below belong to this lambda.
     lambda: Option<f64>,
     bound: f64,
     /// The minimum of the model.
     target: Vec<f64>,
-    /// How far from the best point towards the target to ask next.
+    /// How far to go from the best point towards the target for the next evaluation.
     stride: f64,
-    /// Ask at the target itself: the last point between it and the best brought nothing.
+    /// Evaluate at the target itself: the last point between it and the best achieved nothing.
     go_to_target: bool,
     pub(super) stalled: bool,
     /// Evaluations in a row at the best point that found nothing new there.
@@ -45,7 +45,7 @@ impl State {
     /// not given), moved to where the rules allow.
     ///
     /// # Errors
-    /// Rules or start of another size, or not finite.
+    /// Rules or start of the wrong size, or not finite.
     pub fn new(risk: &dyn Risk, rules: &[WeightRule], start: Option<&[f64]>) -> Result<Self> {
         let (dim, parts) = (risk.dim(), risk.parts());
         if parts == 0 {
@@ -107,8 +107,8 @@ impl State {
         self.cuts.iter().all(|cut| cut.lasting)
     }
 
-    /// What this run knows of every risk that is nowhere below its own: the planes, without the values. Such a run begins at the minimum of
-    /// the model.
+    /// What this run knows about every risk that is nowhere below its own: the planes, without the values. Such a run begins at the
+    /// minimum of the model.
     pub(crate) fn planes_alone(mut self) -> Self {
         self.start.clone_from(&self.target);
         self.points.clear();
@@ -118,7 +118,7 @@ impl State {
         self
     }
 
-    /// Whether the state fits a risk, and its own parts fit together: it may have come from a file.
+    /// Whether the state fits a risk, and its parts fit together: it may have come from a file.
     pub(super) fn check(&self, risk: &dyn Risk) -> Result<()> {
         let dim = risk.dim();
         check_size("parts of the risk", self.parts, risk.parts())?;
@@ -136,7 +136,7 @@ impl State {
         self.qp.check(&self.cuts, self.parts, dim)
     }
 
-    /// Turns to a lambda, keeping planes and points.
+    /// Switches to a lambda, keeping planes and points.
     pub(super) fn begin(&mut self, lambda: f64) {
         self.lambda = Some(lambda);
         self.bound = f64::MIN;
@@ -174,7 +174,7 @@ impl State {
         Ok((value, planes))
     }
 
-    /// What follows from new planes.
+    /// Draws conclusions from new planes.
     fn conclude(&mut self, lambda: f64, max_planes: usize) -> Step {
         self.raise_best(lambda);
         self.minimise_model(lambda);
@@ -192,7 +192,7 @@ impl State {
             let share = if self.go_to_target { FINE } else { CLOSE };
             risk.aim(share * (self.objective(lambda) - self.bound));
         } else if self.cuts.iter().any(|cut| !cut.lasting) {
-            // Planes without values: what they say of the objective here is about right.
+            // Planes without values: what they say about the objective here is about right.
             risk.aim(FIRST * Point::new(at.clone(), self.model(&at)).objective(lambda));
         }
         let (value, planes) = self.ask(risk, &at)?;
@@ -218,7 +218,7 @@ impl State {
         points::best(&self.points, lambda)
     }
 
-    /// The start, then a point between the best and the minimum of the model (which swings from side to side while the model is
+    /// The start, then a point between the best and the minimum of the model (which jumps from side to side while the model is
     /// poor).
     fn next_point(&self, best: Option<usize>) -> Vec<f64> {
         let Some(best) = best else { return self.start.clone() };
@@ -229,7 +229,7 @@ impl State {
         from.iter().zip(&self.target).map(|(from, to)| from + self.stride * (to - from)).collect()
     }
 
-    /// Longer steps where the model keeps its promises, shorter ones where it does not. An exact oracle gains a fifth of the gap,
+    /// Longer steps while the model keeps its promises, shorter ones while it does not. An exact oracle gains a fifth of the gap,
     /// or raises the model at its minimum by half of it; one that does neither is asked at that minimum, and then no more.
     fn adapt(&mut self, gain: f64, hope: f64, raised: f64, gap: f64) {
         if gain > 0.7 * hope {
@@ -256,7 +256,7 @@ impl State {
         levels.iter().sum()
     }
 
-    /// Stores new planes; the answer is how much they raise the model at its minimum.
+    /// Stores new planes; returns how much they raise the model at its minimum.
     fn add_planes(&mut self, planes: Vec<Plane>) -> f64 {
         let mut raised = 0.0;
         let levels = self.qp.levels(&self.cuts, &self.target);
@@ -274,8 +274,8 @@ impl State {
         raised
     }
 
-    /// A risk is nowhere below its planes. A value that is (from a search that missed the worst case) is raised to them, so that
-    /// it does not pass for the best.
+    /// A risk is nowhere below its planes. A value that is below them (from a search that missed the worst case) is raised to them, so
+    /// that it does not count as the best.
     fn raise_best(&mut self, lambda: f64) {
         while let Some(i) = self.best(lambda) {
             let model = self.model(&self.points[i].weights);
@@ -295,7 +295,7 @@ impl State {
         if inner.weights.iter().all(|weight| weight.is_finite()) {
             self.target = inner.weights.iter().zip(&self.rules).map(|(&weight, rule)| rule.apply(weight)).collect();
         } else {
-            // Slopes so steep that numbers overflow: what is known stays true, but there is nowhere to go.
+            // Slopes so steep that numbers overflow: what is known remains true, but there is nowhere to go.
             self.stalled = true;
         }
         let fixed: f64 =
@@ -309,7 +309,7 @@ impl State {
         Step { iteration: self.history.len() + 1, lambda, objective, bound, gap, planes: self.cuts.len() }
     }
 
-    /// The result as it stands.
+    /// The current result.
     pub(super) fn minimum(&self, lambda: f64, stop: StopReason) -> Minimum {
         let Step { objective, bound, gap, .. } = self.step(lambda);
         let (weights, risk) = match self.best(lambda) {
@@ -320,17 +320,17 @@ impl State {
     }
 }
 
-/// The first step is half of the way, then between these (measured: docs/benchmarks.md).
+/// The first step goes half of the way, later ones between these fractions (measured: docs/benchmarks.md).
 const STRIDE: f64 = 0.5;
 const SHORTEST: f64 = 0.4;
 const LONGEST: f64 = 1.0;
-/// How far apart value and planes may be, as a part of the gap: a step of `SHORTEST` or more then still brings the objective down by a
-/// fifth of the gap or raises the model at its minimum by an eighth of it. After a step that brought nothing, much closer.
+/// How far apart value and planes may be, as a fraction of the gap: a step of `SHORTEST` or more then still lowers the objective by a
+/// fifth of the gap or raises the model at its minimum by an eighth of it. After a step that achieved nothing, much closer.
 const CLOSE: f64 = 0.15;
 const FINE: f64 = 0.01;
-/// How far apart they may be at the start of a run that has planes, as a part of the objective: what the gap is, is not known yet.
+/// The same at the start of a run that has planes, as a fraction of the objective: the gap is not known yet.
 const FIRST: f64 = 0.3;
 /// Sums of products may be off by this fraction.
 const ROUNDING: f64 = 1e-12;
-/// Progress of less than this fraction of the gap is none.
+/// Progress of less than this fraction of the gap counts as none.
 const NOTHING: f64 = 1e-9;

@@ -1,12 +1,12 @@
-//! The vector operations of the optimiser. Sums run over eight lanes in a fixed order: quick, and the same bits every time. Loops over many
-//! vectors run with the widest registers this processor has, and give the same bits with any.
+//! The vector operations of the optimiser. Sums run over eight lanes in a fixed order: fast, and the same bits every time. Loops over many
+//! vectors use the widest registers this processor has, and give the same bits with any.
 
 /// How many running sums a product has.
 const LANES: usize = 8;
-/// How many rows are taken at once: what they are multiplied with is then read once for all of them.
+/// How many rows are processed at once: what they are multiplied by is then read once for all of them.
 const BLOCK: usize = 4;
 
-/// Runs a loop with the widest registers there are; what is inlined into it gains.
+/// Runs a loop with the widest registers available; everything inlined into it benefits.
 pub(super) fn wide<R>(run: impl FnOnce() -> R) -> R {
     pulp::Arch::new().dispatch(run)
 }
@@ -41,7 +41,7 @@ pub(super) fn length(a: &[f64]) -> f64 {
     dot(a, a).sqrt()
 }
 
-/// Takes off `rest` what it has along each of the rows, which are orthonormal, and adds that to `along`.
+/// Subtracts from `rest` its components along the rows, which are orthonormal, and adds them to `along`.
 pub(super) fn take_off(rows: &[Vec<f64>], rest: &mut [f64], along: &mut [f64]) {
     wide(
         #[inline(always)]
@@ -81,7 +81,7 @@ pub(super) fn add_all(to: &mut [f64], factors: &[f64], rows: &[Vec<f64>]) {
     );
 }
 
-/// The products of four rows with the same vector; as [`dot`], but for the order of the sums.
+/// The products of four rows with the same vector; like [`dot`], except for the order of the sums.
 #[expect(clippy::inline_always, reason = "only what is inlined is compiled for the wider instructions")]
 #[inline(always)]
 fn dot_four<'a>([a, b, c, d]: [&'a Vec<f64>; BLOCK], x: &'a [f64]) -> [f64; BLOCK] {

@@ -1,4 +1,4 @@
-//! [`WeightRule`]: weights that are free, held at a value, or kept from falling below one.
+//! [`WeightRule`]: weights that are free, fixed at a value, or bounded below.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,14 +11,14 @@ pub enum WeightRule {
     Free,
     /// Zero or more.
     NonNegative,
-    /// This or more.
+    /// At least this.
     AtLeast(f64),
-    /// This value and no other.
+    /// Exactly this.
     Fixed(f64),
 }
 
 impl WeightRule {
-    /// The least it may be.
+    /// The smallest value it may have.
     pub(super) fn least(self) -> Option<f64> {
         match self {
             Self::NonNegative => Some(0.0),
@@ -37,7 +37,7 @@ impl WeightRule {
         }
     }
 
-    /// The nearest weight that it allows.
+    /// The nearest allowed weight.
     #[must_use]
     pub fn apply(self, weight: f64) -> f64 {
         match self {

@@ -1,10 +1,10 @@
-//! Which cuts should come into use: those that stand above the level of their part at the present w.
+//! Which cuts should come into use: those above the level of their part at the current w.
 
 use super::{Cut, Inner, SimplexQp, TOLERANCE};
 use crate::optimize::vector::{length, wide};
 
 impl SimplexQp {
-    /// Looks at all cuts that are not in use: those above the level of their part at w, part by part, and the violated constraints last.
+    /// Examines all cuts that are not in use: those above the level of their part at w, part by part, and the violated constraints last.
     pub(super) fn look_at_all(&self, cuts: &[Cut], inner: &Inner, standing: &mut [Vec<usize>]) {
         standing.iter_mut().for_each(Vec::clear);
         let mut levels = self.levels(cuts, &inner.weights);
@@ -25,8 +25,8 @@ impl SimplexQp {
         );
     }
 
-    /// Brings the most violated cut of each list into use, and every violated constraint, each where w is once those before are there.
-    /// How many there were.
+    /// Brings the most violated cut of each list into use, and every violated constraint, each at the w reached after those before it.
+    /// Returns how many there were.
     pub(super) fn enter_worst(
         &mut self,
         cuts: &[Cut],

@@ -58,7 +58,7 @@ fn problem(kind: Kind, count: usize, dim: usize, parts: usize, seed: u64) -> Vec
     cuts
 }
 
-/// Asserts that x is feasible and that the model at w is no more above the bound than rounding explains: this alone proves that
+/// Asserts that x is feasible and that the model at w is no further above the bound than rounding explains: this alone proves that
 /// the bound is the minimum.
 fn assert_optimal(qp: &SimplexQp, cuts: &[Cut], parts: usize, lambda: f64, inner: &Inner, what: &str) {
     let mut sums = vec![0.0; parts];
@@ -95,7 +95,7 @@ fn solve_and_check(cuts: &[Cut], parts: usize, lambda: f64, what: &str) -> Inner
     inner
 }
 
-/// Asserts that the other solver, where it is sure, found the same; false where it is not.
+/// Asserts that the other solver, if it is sure, found the same; false if it is not.
 fn assert_agrees(inner: &Inner, cuts: &[Cut], parts: usize, lambda: f64, what: &str) -> bool {
     let row = |cut: &Cut| Row { part: cut.part, slope: cut.slope.clone(), offset: cut.offset };
     let rows: Vec<Row> = cuts.iter().map(row).collect();
@@ -206,7 +206,7 @@ proptest! {
         parts in 1_usize..4,
         exponent in -12_i32..4,
     ) {
-        // Small whole numbers make ties, dependences and duplicates the rule.
+        // Small whole numbers produce plenty of ties, dependences and duplicates.
         let parts = parts.min(slopes.len());
         let cuts: Vec<Cut> = slopes
             .iter()

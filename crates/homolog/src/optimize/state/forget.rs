@@ -1,12 +1,12 @@
-//! Forgetting: no more planes than a limit, and the bound stays where it is.
+//! Forgetting: keeps the number of planes within a limit without changing the bound.
 
 use super::State;
 use crate::optimize::cut::Cut;
 use crate::optimize::vector::add_scaled;
 
 impl State {
-    /// Keeps the number of planes within a limit. Planes that the bound does not rest on go first, the longest idle before others;
-    /// if that is not enough, the planes in use of a part are merged into their weighted mean, which leaves the bound as it is.
+    /// Keeps the number of planes within a limit. Planes that the bound does not depend on go first, the longest idle before others;
+    /// if that is not enough, the planes of a part in use are merged into their weighted mean, which leaves the bound unchanged.
     pub(super) fn forget(&mut self, max_planes: usize) {
         let mut lasts: Vec<bool> = self.cuts.iter().map(|cut| cut.lasting).collect();
         let limit = max_planes.max(2 * self.parts) + lasts.iter().filter(|&&lasts| lasts).count();
@@ -31,7 +31,7 @@ impl State {
         }
     }
 
-    /// Replaces the planes in use of a part by their mean, weighted by their shares.
+    /// Replaces the planes of a part in use by their mean, weighted by their shares.
     fn merge(&mut self, part: usize) {
         let merged: Vec<usize> = self.qp.in_use().filter(|&i| self.cuts[i].part == Some(part)).collect();
         let (mut slope, mut offset) = (vec![0.0; self.rules.len()], 0.0);
