@@ -1,7 +1,7 @@
-//! [`Control`]: the caller's hand on a long call. One door for time limits, Ctrl-C and progress.
+//! [`Control`]: how a caller steers a long call. The one way in for time limits, Ctrl-C and progress.
 //!
-//! The library has no clock and prints nothing. Whoever calls it says through a `Control` when to stop and listens to how far it is;
-//! every long call takes one and hands it to every workspace, so the innermost loop hears it.
+//! The library has no clock and prints nothing. Through a `Control` the caller says when to stop and hears how far the work is;
+//! every long call takes one and hands it to every workspace, so it reaches the innermost loop.
 //!
 //! ```
 //! use homolog::Control;
@@ -15,7 +15,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-/// When to stop, and whom to tell how far the work is. Cheap to clone; the default never stops and tells nobody.
+/// When to stop, and whom to tell how far the work is. Cheap to clone; the default never stops and tells no one.
 #[derive(Clone, Default)]
 pub struct Control {
     interrupt: Option<Arc<dyn Fn() -> bool + Send + Sync>>,
@@ -32,18 +32,18 @@ pub struct Report<'a> {
     pub stage: &'a str,
     /// How much of it is done.
     pub done: usize,
-    /// Of how much, where that is known.
+    /// Out of how much, if that is known.
     pub total: Option<usize>,
-    /// The best value so far, where there is one: the objective of training, the score of a matching.
+    /// The best value so far, if there is one: the objective of training, the score of a matching.
     pub value: Option<f64>,
     /// What is proven about that value: the bound that it is compared with.
     pub bound: Option<f64>,
-    /// How much of the whole call is done, from 0 to 1, where that is known: see [`Control::part`].
+    /// How much of the whole call is done, from 0 to 1, if that is known: see [`Control::part`].
     pub share: Option<f64>,
 }
 
 impl<'a> Report<'a> {
-    /// So much of so much is done.
+    /// Reports `done` out of `total`.
     #[must_use]
     pub fn new(stage: &'a str, done: usize, total: Option<usize>) -> Self {
         let share = total.map(|total| done as f64 / total.max(1) as f64);
@@ -58,13 +58,13 @@ impl<'a> Report<'a> {
 }
 
 impl Control {
-    /// Never stops, tells nobody.
+    /// Never stops, tells no one.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The same, stopping also once `interrupt` says yes. It is asked often, from every thread: it should be cheap.
+    /// The same, but also stopping once `interrupt` says yes. It is called often, from every thread: it should be cheap.
     #[must_use]
     pub fn interrupted_by(self, interrupt: impl Fn() -> bool + Send + Sync + 'static) -> Self {
         let before = self.interrupt;
@@ -72,13 +72,13 @@ impl Control {
         Self { interrupt: Some(Arc::new(both)), ..self }
     }
 
-    /// The same, telling `observe` how far the work is, now and then, from any thread.
+    /// The same, telling `observe` now and then how far the work is, from any thread.
     #[must_use]
     pub fn observed_by(self, observe: impl Fn(&Report<'_>) + Send + Sync + 'static) -> Self {
         Self { observe: Some(Arc::new(observe)), ..self }
     }
 
-    /// The same for part `at` of `of` parts that take about as long: what it reports is a share of that part.
+    /// The same for part `at` of `of` parts that take about equally long: what it reports is a share of that part.
     ///
     /// ```
     /// use homolog::{Control, Report};
@@ -98,7 +98,7 @@ impl Control {
         self.clone().observed_by(move |report| observe(&Report { share: Some(share(report.share)), ..*report }))
     }
 
-    /// Whether the caller wants the work to stop, with the best so far.
+    /// Whether the caller wants the work to stop with the best answer so far.
     #[must_use]
     pub fn interrupted(&self) -> bool {
         self.interrupt.as_ref().is_some_and(|interrupt| interrupt())

@@ -19,7 +19,7 @@ pub enum Error {
         row: usize,
         /// Its column, from 0.
         column: usize,
-        /// What stands there.
+        /// The value there.
         value: f64,
     },
     /// A list holds NaN or an infinity that has no meaning there.
@@ -29,7 +29,7 @@ pub enum Error {
         what: &'static str,
         /// Position of the first bad entry, from 0.
         index: usize,
-        /// What stands there.
+        /// The value there.
         value: f64,
     },
     /// Two things that belong together have different sizes.
@@ -68,7 +68,7 @@ pub enum Error {
         /// The left node that has it again.
         second: usize,
     },
-    /// A left node is to have two partners at once.
+    /// A left node would have two partners at once.
     #[error("left node {left} has two seeds")]
     TwoSeeds {
         /// The left node.
@@ -90,7 +90,7 @@ pub enum Error {
         /// The right node.
         right: usize,
     },
-    /// A full matching was asked for and forbidden pairs leave none.
+    /// A full matching was asked for, but forbidden pairs allow none.
     #[error("no full matching exists: left nodes {:?} have only right nodes {:?} to go to", .shortage.left, .shortage.right)]
     NoFullMatching {
         /// The left nodes that are too many for the right nodes they may go to.
@@ -118,7 +118,7 @@ pub enum Error {
         /// What asks for it.
         needed_by: &'static str,
     },
-    /// A graph lacks an attribute that is asked for by name.
+    /// A graph lacks an attribute that was asked for by name.
     #[error("the graph has no {what} called {name:?}")]
     NoAttribute {
         /// Of nodes or of edges.
@@ -126,7 +126,7 @@ pub enum Error {
         /// The name that was asked for.
         name: String,
     },
-    /// Something is asked for by a name that nothing has.
+    /// Something was asked for by a name that nothing has.
     #[error("there is no {what} called {name:?}; there are {known}")]
     UnknownName {
         /// Of which kind.
@@ -168,25 +168,25 @@ pub enum Error {
         /// The first number out of order.
         index: usize,
     },
-    /// A left node has a partner that is said not to be known.
+    /// A left node has a partner that was declared unknown.
     #[error("left node {left} has a match, but its partner is said to be unknown")]
     KnownAndUnknown {
         /// The left node.
         left: usize,
     },
-    /// A graph was described by another feature map than the one it is used with.
+    /// A graph was described by a feature map other than the one it is used with.
     #[error("the {side} graph was described by another feature map")]
     OtherFeatures {
         /// Left or right.
         side: &'static str,
     },
-    /// The caller's [`Control`](crate::Control) said stop before there was anything to answer with.
+    /// The caller's [`Control`](crate::Control) stopped the work before there was anything to answer with.
     #[error("interrupted")]
     Interrupted,
     /// Something is wrong with one of many inputs.
     #[error("{place}: {error}")]
     At {
-        /// Which: a graph, a pair.
+        /// Which one: a graph, a pair.
         place: String,
         /// What is wrong with it.
         error: Box<Error>,
@@ -214,7 +214,7 @@ pub enum Error {
         /// What is wrong there.
         reason: String,
     },
-    /// A file of a data set that was cut up for many machines cannot be used.
+    /// A file of a data set that was split for many machines cannot be used.
     #[error("{file}: {reason}")]
     Shard {
         /// Its name.
@@ -222,7 +222,7 @@ pub enum Error {
         /// What is wrong with it.
         reason: String,
     },
-    /// A text is not what its format asks for.
+    /// A text does not follow its format.
     #[error("{format}, line {line}: {reason}")]
     Malformed {
         /// The format.
@@ -232,7 +232,7 @@ pub enum Error {
         /// What is wrong with it.
         reason: String,
     },
-    /// A file of bytes is not what its format asks for.
+    /// A binary file does not follow its format.
     #[error("{format}: {reason}")]
     Unreadable {
         /// The format.
@@ -245,7 +245,7 @@ pub enum Error {
     Overflow {
         /// Which scores.
         what: &'static str,
-        /// The largest of them, by size; infinite where a single one is out of range already.
+        /// The largest of them in magnitude; infinite if a single one is already out of range.
         largest: f64,
     },
     /// The problem is too large for this method.
@@ -253,9 +253,9 @@ pub enum Error {
     TooLarge {
         /// Which count.
         what: &'static str,
-        /// The most it can be.
+        /// The maximum.
         limit: usize,
-        /// What it is.
+        /// The actual count.
         found: usize,
     },
     /// A setting has a value that makes no sense.
@@ -270,7 +270,7 @@ pub enum Error {
     },
 }
 
-/// What sort of mistake an [`Error`] is: for a program that treats some of them in its own way.
+/// What sort of mistake an [`Error`] is: for programs that treat some of them specially.
 ///
 /// ```
 /// use homolog::{Error, ErrorKind};
@@ -281,34 +281,34 @@ pub enum Error {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// A number that has no meaning where it stands: NaN, an infinity, sums out of range.
+    /// A number that has no meaning where it is: NaN, an infinity, sums out of range.
     Number,
     /// Sizes, indices or lists that do not fit together.
     Shape,
-    /// A graph lacks something that is asked for: points, an attribute.
+    /// A graph lacks something that was asked for: points, an attribute.
     Missing,
-    /// A name that nothing has, or that two things have.
+    /// A name that nothing has, or that two things share.
     Name,
-    /// What is asked for at once cannot be: seeds, forbidden pairs and partners that contradict each other.
+    /// Demands that contradict each other: seeds, forbidden pairs and partners.
     Contradiction,
     /// A solver does not solve such problems.
     Unsupported,
-    /// More than a method can take.
+    /// More than a method can handle.
     TooLarge,
     /// A setting out of its range.
     Setting,
-    /// A file or a text that is not what its format asks for.
+    /// A file or a text that does not follow its format.
     Format,
     /// A certificate that proves nothing.
     Certificate,
     /// There is nothing to learn from.
     NoExamples,
-    /// The caller said stop before there was an answer.
+    /// The caller stopped the work before there was an answer.
     Interrupted,
 }
 
 impl Error {
-    /// What sort of mistake it is; of a mistake in one of many inputs, the sort of that mistake.
+    /// What sort of mistake it is; for a mistake in one of many inputs, the sort of that mistake.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {

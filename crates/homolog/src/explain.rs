@@ -1,12 +1,12 @@
-//! Why a match is as it is: for each matched pair the part of the score that is its own, how much the total falls if the pair is
+//! Why a match is as it is: for each matched pair its own part of the score, how much the total falls if the pair is
 //! forbidden (the margin), what the left node would do then (the runner-up), and which features make the difference.
 //!
 //! With y the match and y' the best match without the pair (i, k):
 //!
 //!   margin_ik = score(y) - score(y') = Σ_f w_f (Φ_f(y) - Φ_f(y'))
 //!
-//! so the contributions of the features add up to the margin. Where both are proven optimal the margin is exact; else it is what
-//! the solver's best gives, and says so. One problem is solved for each matched pair.
+//! so the contributions of the features add up to the margin. If both are proven optimal the margin is exact; otherwise it is what
+//! the solver's best gives, and is marked as such. One problem is solved for each matched pair.
 
 use crate::features::Instance;
 use crate::graph::Pair;
@@ -23,7 +23,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 pub struct Explanation {
     /// The match.
     pub solution: Solution,
-    /// One for each matched pair, by left node.
+    /// One for each matched pair, in order of left node.
     pub matches: Vec<Reasons>,
     /// How many matched pairs are not in that list because it was interrupted.
     pub missing: usize,
@@ -36,20 +36,20 @@ pub struct Reasons {
     pub left: usize,
     /// The right node it is matched to.
     pub right: usize,
-    /// The part of the total score that is this pair's own: its node score and half of each edge score it shares in.
+    /// This pair's own part of the total score: its node score and half of each edge score it takes part in.
     pub share: f64,
-    /// What happens without the pair; `None` where there is no match of as many nodes without it.
+    /// What happens without the pair; `None` if no match without it has as many nodes.
     pub alternative: Option<Alternative>,
 }
 
 /// The best match without a pair.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Alternative {
-    /// Where the left node goes instead; `None`: it stays unmatched.
+    /// Where the left node goes instead; `None` if it stays unmatched.
     pub right: Option<usize>,
-    /// How much less the alternative scores in all.
+    /// How much less the alternative scores in total.
     pub margin: f64,
-    /// Whether match and alternative are proven best, so the margin is exact.
+    /// Whether match and alternative are proven best, which makes the margin exact.
     pub proven: bool,
     /// What each feature contributes to the margin, in the order of the weights.
     pub contributions: Vec<f64>,
@@ -76,7 +76,7 @@ impl Model {
         Ok((solution, shares))
     }
 
-    /// Matches two graphs and says why. Where the control says stop, the match is the best so far and the reasons that were not yet
+    /// Matches two graphs and says why. If interrupted, the match is the best so far and the reasons not yet
     /// found are missing.
     ///
     /// # Errors
@@ -92,7 +92,7 @@ impl Model {
         self.explain_solution((&instance, &problem), solution, without, control)
     }
 
-    /// Why a solution is as it is, where it is known how to find the best one without a pair.
+    /// Why a solution is as it is, given a way to find the best one without a pair.
     pub(crate) fn explain_solution(
         &self,
         (instance, problem): (&Instance, &Compatibility),
@@ -126,7 +126,7 @@ impl Model {
             } else {
                 None
             };
-            // An alternative that a solver was interrupted at is not the best there is.
+            // If the solver was interrupted, its alternative is not the best there is.
             if control.interrupted() {
                 return Ok(None);
             }
@@ -143,7 +143,7 @@ impl Model {
 
 /// Which left nodes decide that one matching scores more than another; the parts add up to the difference. A node that goes elsewhere
 /// has the difference of its own scores. An edge between it and a node that stays belongs to the one that stays: its
-/// place speaks for or against the move. An edge between two that both go elsewhere belongs half to either.
+/// place speaks for or against the move. An edge between two nodes that both go elsewhere belongs half to each.
 fn decided_by(problem: &Compatibility, matching: &Matching, other: &Matching) -> Vec<f64> {
     let moves = |i: usize| matching.right_of(i) != other.right_of(i);
     let own = |matching: &Matching, i: usize| match matching.right_of(i) {
@@ -171,7 +171,7 @@ fn decided_by(problem: &Compatibility, matching: &Matching, other: &Matching) ->
     parts
 }
 
-/// The part of each left node in the score of a matching; they add up to it. An edge score belongs half to either end.
+/// Each left node's part in the score of a matching; the parts add up to the score. An edge score belongs half to each end.
 ///
 /// ```
 /// use homolog::{explain::shares, matching::{Compatibility, Matching}};
@@ -181,7 +181,7 @@ fn decided_by(problem: &Compatibility, matching: &Matching, other: &Matching) ->
 /// ```
 ///
 /// # Errors
-/// A matching of other sizes than the problem.
+/// The sizes of the matching and the problem differ.
 pub fn shares(problem: &Compatibility, matching: &Matching) -> Result<Vec<f64>> {
     let (expected, found) = (problem.left_count(), matching.left_count());
     if expected != found {

@@ -1,11 +1,11 @@
 //! [`Graph`]: points, node attributes, edges, edge attributes, names; any part may be absent. [`Pair`]: two of them, shared.
 //!
-//! People come with point sets, with attributed graphs that have no positions, and with both. The constructors check everything
+//! Users have point sets, attributed graphs without positions, or both. The constructors check everything
 //! once (finite numbers, indices in range, sizes that agree), so features and losses can rely on it.
 //!
-//! Edges are kept as [`EdgeList`] keeps them: directed and sorted. An undirected edge stands there in both directions, so all
+//! Edges are stored as in [`EdgeList`]: directed and sorted. An undirected edge is stored in both directions, so all
 //! sums over edges run over ordered pairs, as the authors' do. **Context points** are seen by descriptors such as the shape context
-//! but are not nodes: nothing is matched to them. A graph is shared by `Arc`: in however many pairs it is, it exists once.
+//! but are not nodes: nothing is matched to them. A graph is shared by `Arc`: however many pairs it occurs in, it exists once.
 
 mod attributes;
 
@@ -26,7 +26,7 @@ pub enum Direction {
     Undirected,
 }
 
-/// Nodes with what is known of them.
+/// Nodes with what is known about them.
 ///
 /// ```
 /// use homolog::geometry::{Delaunay, EdgeRule};
@@ -49,7 +49,7 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// Nodes of which nothing is known yet.
+    /// Nodes about which nothing is known yet.
     #[must_use]
     pub fn new(node_count: usize) -> Self {
         Self {
@@ -67,7 +67,7 @@ impl Graph {
     /// One node per point: a row of two or three coordinates.
     ///
     /// # Errors
-    /// Another number of coordinates, or one that is not finite.
+    /// A different number of coordinates, or one that is not finite.
     pub fn from_points(points: Array2<f64>) -> Result<Self> {
         if points.ncols() != 2 && points.ncols() != 3 {
             return Err(Error::Size { what: "coordinates of a point (2 or 3)", expected: 2, found: points.ncols() });
@@ -77,7 +77,7 @@ impl Graph {
         Ok(Self { points: Some(points), ..Self::new(node_count) })
     }
 
-    /// Further points that descriptors see but that are not nodes.
+    /// Adds further points that descriptors see but that are not nodes.
     ///
     /// # Errors
     /// The graph has no points or points of another dimension; a coordinate that is not finite.
@@ -97,16 +97,16 @@ impl Graph {
     /// Attributes of the nodes: one row per node.
     ///
     /// # Errors
-    /// Another number of rows.
+    /// The number of rows is not the number of nodes.
     pub fn with_node_attributes(self, attributes: Attributes) -> Result<Self> {
         self.expect_count("rows of node attributes", attributes.values().nrows())?;
         Ok(Self { node_attributes: Some(attributes), ..self })
     }
 
-    /// Further attributes of the nodes beside those there are.
+    /// Adds further node attributes to the existing ones.
     ///
     /// # Errors
-    /// Another number of rows, or a name that is there already.
+    /// The number of rows is not the number of nodes, or a name exists already.
     pub fn with_more_node_attributes(self, more: &Attributes) -> Result<Self> {
         self.expect_count("rows of node attributes", more.values().nrows())?;
         let Some(own) = &self.node_attributes else { return self.with_node_attributes(more.clone()) };
@@ -118,11 +118,11 @@ impl Graph {
         self.with_node_attributes(Attributes::new(names, values)?)
     }
 
-    /// Names of the nodes, each a different one. An empty name is a node that nobody named: there may be any number of them, and they
-    /// are the same as nothing.
+    /// Names of the nodes, all different. An empty name means that nobody named the node: any number of nodes may have one, and such nodes
+    /// are not considered equal.
     ///
     /// # Errors
-    /// A name too many or too few, or one that occurs twice.
+    /// Too many or too few names, or one that occurs twice.
     pub fn with_names(self, names: Vec<String>) -> Result<Self> {
         self.expect_count("names of nodes", names.len())?;
         if let Some(name) = attributes::repeated(names.iter().filter(|name| !name.is_empty())) {
@@ -131,7 +131,7 @@ impl Graph {
         Ok(Self { names: Some(names), ..self })
     }
 
-    /// The width and height of the image that the points were found in, in the unit of the points.
+    /// The width and height of the image in which the points were found, in the unit of the points.
     ///
     /// # Errors
     /// One of them is not positive and finite.
@@ -144,7 +144,7 @@ impl Graph {
         Ok(Self { image_size: Some([width, height]), ..self })
     }
 
-    /// Given edges, in place of those there were. Repetitions count once.
+    /// Replaces the edges by these. Repetitions count once.
     ///
     /// # Errors
     /// An end that is not a node; an edge from a node to itself.
@@ -158,10 +158,10 @@ impl Graph {
         Ok(Self { edges, edge_attributes: None, ..self })
     }
 
-    /// Given edges with attributes, one row per given edge, in place of those there were.
+    /// Replaces the edges by these, with attributes, one row per given edge.
     ///
     /// # Errors
-    /// As [`Self::with_edges`]; another number of rows; an edge given twice (for undirected edges: either way) with different
+    /// As [`Self::with_edges`]; a different number of rows; an edge given twice (for undirected edges: either way) with different
     /// attributes.
     pub fn with_attributed_edges(
         self,
@@ -193,7 +193,7 @@ impl Graph {
         Ok(Self { edge_attributes: Some(attributes.reorder(&rows)), ..graph })
     }
 
-    /// Edges drawn between the points by a rule, in place of those there were.
+    /// Replaces the edges by edges drawn between the points by a rule.
     ///
     /// # Errors
     /// The graph has no points, or not in the plane where the rule needs that; a setting of the rule out of range.
@@ -214,7 +214,7 @@ impl Graph {
         self.subgraph(order)
     }
 
-    /// Some of the nodes, in this order, and the edges among them; context points stay.
+    /// Some of the nodes, in this order, and the edges among them; context points are kept.
     ///
     /// # Errors
     /// A node that does not exist or occurs twice.
@@ -267,7 +267,7 @@ impl Graph {
         self.node_attributes.as_ref()
     }
 
-    /// The directed edges; an undirected one stands there both ways.
+    /// The directed edges; an undirected one is stored both ways.
     #[must_use]
     pub fn edges(&self) -> &Arc<EdgeList> {
         &self.edges
@@ -287,7 +287,7 @@ impl Graph {
         ((0..edges.len()).filter(once).collect(), directed)
     }
 
-    /// The node of this name, or the node of this number if it has no name.
+    /// The node with this name, or the unnamed node with this number.
     #[must_use]
     pub fn find_node(&self, name: &str) -> Option<usize> {
         let names = self.names().unwrap_or_default();
@@ -302,20 +302,20 @@ impl Graph {
         self.edge_attributes.as_ref()
     }
 
-    /// One name per node; empty where nobody named it.
+    /// One name per node; empty if nobody named it.
     #[must_use]
     pub fn names(&self) -> Option<&[String]> {
         self.names.as_deref()
     }
 
-    /// What to call a node: its name, or its number (from 0) where it has none.
+    /// What to call a node: its name, or its number (from 0) if it has none.
     #[must_use]
     pub fn name_or_number(&self, node: usize) -> String {
         let name = self.names().and_then(|names| names.get(node)).filter(|name| !name.is_empty());
         name.map_or_else(|| node.to_string(), Clone::clone)
     }
 
-    /// Width and height of the image that the points were found in.
+    /// Width and height of the image in which the points were found.
     #[must_use]
     pub fn image_size(&self) -> Option<[f64; 2]> {
         self.image_size
@@ -332,7 +332,7 @@ impl Graph {
         Ok(Self { points, context, ..self.clone() })
     }
 
-    /// The points, or the error that says who needed them.
+    /// The points, or the error that says what needed them.
     pub(crate) fn need_points(&self, needed_by: &'static str) -> Result<ArrayView2<'_, f64>> {
         self.points().ok_or(Error::Missing { what: "points", needed_by })
     }
@@ -356,16 +356,16 @@ impl Graph {
 /// Two graphs to be matched: nodes of the left go to nodes of the right.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pair {
-    /// G, whose nodes are to find a partner.
+    /// G, whose nodes get partners.
     pub left: Arc<Graph>,
-    /// G', in which they find it.
+    /// G', whose nodes are the partners.
     pub right: Arc<Graph>,
     /// Pairs of nodes that every matching has, and pairs that none has.
     pub given: Restrictions,
 }
 
 impl Pair {
-    /// Two graphs of which nothing is known before they are matched.
+    /// Two graphs without seeds or forbidden pairs.
     #[must_use]
     pub fn new(left: Arc<Graph>, right: Arc<Graph>) -> Self {
         Self { left, right, given: Restrictions::default() }

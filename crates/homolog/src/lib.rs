@@ -7,7 +7,7 @@
 //!
 //!   Σ_ik c_ik y_ik + Σ_(ij)(kl) d_(ij)(kl) y_ik y_jl                                          (equation 1)
 //!
-//! without edge scores in microseconds, with edge scores along with a bound on how good any answer can be. Homolog implements
+//! in microseconds without edge scores, and with a bound on how good any answer can be with them. Homolog implements
 //! *Learning Graph Matching* (Caetano, McAuley, Cheng, Le, Smola, PAMI 2009).
 //!
 //! ```

@@ -15,7 +15,7 @@ impl Model {
     /// A model that names points by an atlas, with these weights for the kinds of evidence.
     ///
     /// # Errors
-    /// An atlas that is not one; weights too many or too few.
+    /// An invalid atlas; too many or too few weights.
     pub fn of_atlas(atlas: Atlas, weights: &[f64]) -> Result<Self> {
         atlas.check()?;
         let mut model = Self::new(atlas.features(), Method::Exact(Exact::default()), weights, None)?;
@@ -23,8 +23,8 @@ impl Model {
         Ok(model)
     }
 
-    /// Learns an atlas from labelled specimens, how much each kind of evidence counts, and its confidences, both by leaving out each
-    /// specimen in turn. An interrupt leaves out what is not done by then. With it comes how the weights were learned.
+    /// Learns an atlas from labelled specimens, and, by leaving out each specimen in turn, how much each kind of evidence counts and how
+    /// certain names are. If interrupted, what is not done by then is missing. Also returns how the weights were learned.
     ///
     /// # Errors
     /// As [`Atlas::learn`].
@@ -41,7 +41,7 @@ impl Model {
         self.atlas.as_ref()
     }
 
-    /// Names the points of a specimen. A model without proofs (a matcher that is not `exact`) searches only.
+    /// Names the points of a specimen. A model without proofs (with a matcher other than `exact`) only searches.
     ///
     /// # Errors
     /// A model without an atlas; as [`Atlas::name`].
@@ -51,7 +51,7 @@ impl Model {
     }
 
     /// Names the points of a specimen and says why: left are the landmarks of the atlas, right the points, in the pose that was found.
-    /// The alternatives are those that the margins of [`Naming::calls`] are of: not proven to be the best.
+    /// The alternatives are those behind the margins of [`Naming::calls`]; they are not proven to be the best.
     ///
     /// # Errors
     /// As [`Self::name`].
@@ -69,7 +69,7 @@ impl Model {
         self.explain_solution((&instance, &problem), solution, without, control)
     }
 
-    /// How the model looks at pictures: these numbers have to be among the attributes of its graphs.
+    /// How the model describes pictures: these numbers have to be among the attributes of its graphs.
     #[must_use]
     pub fn image_descriptors(&self) -> Vec<ImageDescriptor> {
         self.atlas.as_ref().map_or_else(|| self.features.image_descriptors(), |atlas| atlas.images.clone())
@@ -79,11 +79,11 @@ impl Model {
         self.atlas.as_ref().ok_or(Error::Missing { what: "atlas", needed_by: "naming" })
     }
 
-    /// Names both specimens and joins the points of the same name: the match, whose score is that of both namings together, and the
-    /// part of each left point in it, those of its two names. It proves nothing about the match.
+    /// Names both specimens and joins the points with the same name: the match, whose score is that of both namings together, and each
+    /// left point's part in it, from its two names. It proves nothing about the match.
     ///
     /// # Errors
-    /// As [`Self::name`]; seeds or forbidden pairs, which naming knows nothing of.
+    /// As [`Self::name`]; seeds or forbidden pairs, which naming cannot respect.
     pub fn join_by_name(&self, pair: &Pair, work: &mut Workspace) -> Result<(Solution, Vec<f64>)> {
         if !pair.given.is_empty() {
             return Err(Error::Unsupported { solver: "naming by an atlas", what: "seeds or forbidden pairs" });
@@ -105,7 +105,7 @@ impl Model {
         Ok((solution, shares))
     }
 
-    /// Whether the atlas is one, and the features are its own.
+    /// Whether the atlas is valid, and the features are its own.
     pub(crate) fn check_atlas(&self) -> Result<()> {
         let Some(atlas) = &self.atlas else { return Ok(()) };
         atlas.check()?;

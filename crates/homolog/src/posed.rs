@@ -1,4 +1,4 @@
-//! A model and turned data: the best turn of a pair is found once, and everything else is about the turned pair.
+//! A model and turned data: the best turn of a pair is found once, and everything else works on the turned pair.
 
 use crate::Result;
 use crate::features::{FAR_TURN, Pose, Turns, turn_of};
@@ -7,7 +7,7 @@ use crate::matching::{Solution, Workspace};
 use crate::model::Model;
 
 impl Model {
-    /// The pair as the model matches it: its left graph turned as the model's [`Pose`] allows and as matches it best.
+    /// The pair as the model matches it: its left graph turned to match best, as far as the model's [`Pose`] allows.
     ///
     /// # Errors
     /// A graph without the parts that the features or the pose need.
@@ -15,8 +15,8 @@ impl Model {
         self.posed_as(self.features.pose, pair).map(|(pair, _)| pair)
     }
 
-    /// By how many degrees the left graph has to be turned to match better than as given, where the model takes graphs as given and that is
-    /// more than [`FAR_TURN`]; `None` where nothing speaks for a turn.
+    /// By how many degrees the left graph has to be turned to match better than as given, if the model takes graphs as given and that is
+    /// more than [`FAR_TURN`]; `None` if nothing suggests a turn.
     ///
     /// # Errors
     /// As [`Self::posed`].

@@ -1,4 +1,4 @@
-//! COCO keypoint annotations (JSON). Every annotation with keypoints is a graph, called by its id; keypoints that are labelled
+//! COCO keypoint annotations (JSON). Every annotation with keypoints is a graph, named by its id; keypoints that are labelled
 //! (visibility 1 or 2) are its nodes, with the names and the skeleton of its category; the picture is that of its image.
 //!
 //! ```text
@@ -7,7 +7,7 @@
 //!  "categories": [{"id": 1, "name": "person", "keypoints": ["nose", "left eye"], "skeleton": [[1, 2]]}]}
 //! ```
 //!
-//! What else the file has (boxes, segments, licences) is not read.
+//! Everything else in the file (boxes, segments, licences) is ignored.
 
 use super::dataset::{MAX_FILE_SIZE, NamedGraph};
 use crate::graph::{Direction, Graph};
@@ -53,7 +53,7 @@ struct Category {
     skeleton: Vec<[usize; 2]>,
 }
 
-/// Whether a JSON text has the parts of such a file.
+/// Whether a JSON text looks like such a file.
 #[must_use]
 pub fn is_one(text: &str) -> bool {
     #[derive(Deserialize)]
@@ -115,7 +115,7 @@ fn graph(annotation: &Annotation, category: &Category, image: Option<&Image>) ->
     let array = Array2::from_shape_fn((seen.len(), 2), |(row, axis)| points[3 * seen[row] + axis]);
     let graph = Graph::from_points(array).map_err(told)?;
     let graph = graph.with_names(seen.iter().map(|&at| names[at].clone()).collect()).map_err(told)?;
-    // The skeleton counts from 1, over all keypoints; an edge is there where both its ends are.
+    // The skeleton counts from 1, over all keypoints; an edge exists if both its ends do.
     let node = |keypoint: usize| keypoint.checked_sub(1).and_then(|at| seen.binary_search(&at).ok());
     if let Some(ends) = category.skeleton.iter().find(|ends| ends.iter().any(|&end| end == 0 || end > names.len())) {
         return Err(format!("the skeleton has the edge {ends:?}, but there are {} keypoints, from 1", names.len()));

@@ -1,8 +1,8 @@
 //! Cost matrices: one row per left node, one column per right node, to be minimised; or scores, to be maximised.
 //!
 //! As text: numbers separated by commas, semicolons, tabs or blanks. The first row may be a header with the names of the right nodes,
-//! and then the first column may have those of the left nodes. A pair is forbidden where its field is empty or has the
-//! infinity that no matching would want: `inf` among costs, `-inf` among scores. NaN and the other infinity are refused with their place.
+//! and then the first column may have those of the left nodes. A pair is forbidden if its field is empty or has the
+//! infinity that no matching would choose: `inf` among costs, `-inf` among scores. NaN and the other infinity are refused, saying where.
 
 use super::table;
 use super::{malformed, shorten};
@@ -30,7 +30,7 @@ pub fn read_csv(text: &str, sense: Sense) -> Result<Array2<f64>> {
     read_named(text, sense).map(|named| named.values)
 }
 
-/// A matrix with the names of its rows and columns, where the text has them.
+/// A matrix with the names of its rows and columns, if the text has them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NamedMatrix {
     /// Costs or scores.
@@ -41,11 +41,11 @@ pub struct NamedMatrix {
     pub right: Option<Vec<String>>,
 }
 
-/// Reads a matrix with its names. The first row is a header where none of its fields is a number (its first field may be empty); then
-/// the first column has names where the header's first field is empty or the first field of the second row is not a number.
+/// Reads a matrix with its names. The first row is a header if none of its fields is a number (its first field may be empty); then
+/// the first column has names if the header's first field is empty or the first field of the second row is not a number.
 ///
 /// # Errors
-/// As [`read_csv`]; a name that is there twice.
+/// As [`read_csv`]; a name that occurs twice.
 ///
 /// ```
 /// use homolog::data::cost_matrix::{Sense, read_named};
@@ -71,17 +71,17 @@ pub fn read_named(text: &str, sense: Sense) -> Result<NamedMatrix> {
     matrix.finish()
 }
 
-/// As `numpy.savetxt` writes it unless told otherwise.
+/// As `numpy.savetxt` writes it by default.
 fn separated_by_blanks(text: &str) -> bool {
     let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     !first.contains([',', ';', '\t']) && first.split_whitespace().count() > 1
 }
 
-/// A matrix that is being read.
+/// A matrix being read.
 #[derive(Default)]
 struct Growing {
     values: Vec<f64>,
-    /// Rows so far, the header not counted.
+    /// Rows so far, not counting the header.
     rows: usize,
     /// Fields of the first row.
     fields: usize,
@@ -140,7 +140,7 @@ impl Growing {
         let columns = self.fields - usize::from(self.left.is_some());
         let rows = if columns == 0 { 0 } else { self.rows };
         let values = Array2::from_shape_fn((rows, columns), |(row, column)| self.values[row * columns + column]);
-        // The corner over the names of the rows, if there is one, is not the name of a column.
+        // The corner above the names of the rows, if there is one, is not the name of a column.
         let right = self.header.map(|mut header| header.split_off(header.len().saturating_sub(columns)));
         for names in [&self.left, &right].into_iter().flatten() {
             let mut seen = std::collections::BTreeSet::new();
@@ -166,10 +166,10 @@ fn cell(field: &str, sense: Sense) -> std::result::Result<f64, &'static str> {
     }
 }
 
-/// The problem of a matrix: every left node is to be matched as far as that is possible.
+/// The problem of a matrix: every left node must be matched as far as that is possible.
 ///
 /// # Errors
-/// NaN, or the infinity that would be taken at any price, with its place; more cells than a problem may have.
+/// NaN, or the infinity that would be taken at any price, with its position; more cells than a problem may have.
 pub fn problem(matrix: Array2<f64>, sense: Sense) -> Result<Compatibility> {
     if matrix.len() > MAX_CELLS {
         return Err(Error::TooLarge { what: "cells of a cost matrix", limit: MAX_CELLS, found: matrix.len() });
@@ -188,7 +188,7 @@ pub fn problem(matrix: Array2<f64>, sense: Sense) -> Result<Compatibility> {
 /// Writes a matrix; forbidden pairs have empty fields.
 ///
 /// # Errors
-/// NaN, or the infinity that would be taken at any price, with its place.
+/// NaN, or the infinity that would be taken at any price, with its position.
 pub fn write_csv(matrix: &Array2<f64>, sense: Sense) -> Result<String> {
     problem(matrix.clone(), sense)?;
     let field = |&value: &f64| if value.is_infinite() { String::new() } else { format!("{value:?}") };

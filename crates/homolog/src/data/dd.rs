@@ -11,7 +11,7 @@
 //! [`Compatibility`]: scores are negated costs, the price of staying unmatched is 0, edges are listed one by one.
 //!
 //! Empty lines, comments (`c`, `#`) and the lines that only describe a picture of the graphs (`i0`, `i1`, `n0`, `n1`) are skipped. A
-//! pair on an `e` line that can never hold, because both assignments use the same left or the same right node, is dropped. Several
+//! pair on an `e` line that can never occur, because both assignments use the same left or the same right node, is dropped. Several
 //! `e` lines for one pair add up.
 
 use super::{check_cells, count, malformed, number};
@@ -22,12 +22,12 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 const FORMAT: &str = ".dd";
-/// An assignment of which nothing is known yet.
+/// An assignment that has not been given yet.
 const NO_CELL: u32 = u32::MAX;
 /// The bytes of "a 0 0 0 0" and of "e 0 1 0": a text that promises more lines than it has room for is refused at once.
 const SHORTEST_ASSIGNMENT: usize = 9;
 const SHORTEST_EDGE: usize = 7;
-/// A table of all pairs is made of few lines, but not a large one of hardly any: a hundred lines of text do not take a gigabyte.
+/// A table of all pairs may come from few lines, but a large one not from hardly any: a hundred lines of text must not take a gigabyte.
 const FEW_CELLS: usize = 1 << 20;
 const CELLS_PER_BYTE: usize = 1 << 10;
 
@@ -70,7 +70,7 @@ struct Reader {
     node: Array2<f64>,
     assignment_count: usize,
     edge_count: usize,
-    /// The cell of each assignment: left node times right nodes plus right node; [`NO_CELL`] where none was given yet.
+    /// The cell of each assignment: left node times number of right nodes plus right node; [`NO_CELL`] if none was given yet.
     cells: Vec<u32>,
     assignments_seen: usize,
     edges_seen: usize,
@@ -205,7 +205,7 @@ fn edge_term(n: usize, m: usize, edges: &[([usize; 2], [usize; 2], f64)]) -> Res
 /// Writes a problem; reading it back gives the same scores, bit for bit.
 ///
 /// # Errors
-/// What the format cannot say: many-to-one problems, and nodes that must be matched or have a price other than 0 for staying
+/// What the format cannot express: many-to-one problems, and nodes that must be matched or have a price other than 0 for staying
 /// unmatched; and what [`Compatibility::check`] refuses.
 pub fn write(problem: &Compatibility) -> Result<String> {
     problem.check()?;

@@ -1,4 +1,4 @@
-//! DeepLabCut's tables: three or four rows of header, then a frame a row.
+//! DeepLabCut's tables: three or four header rows, then one frame per row.
 //!
 //! ```text
 //! scorer,anna,anna,anna,anna,anna,anna
@@ -8,7 +8,7 @@
 //! ```
 //!
 //! With several animals there is a row `individuals` before the body parts, and every animal of a frame is a graph `frame/animal`. A
-//! labelled frame (`labeled-data,video,img001.png,...`) is called by its path. Where there is a likelihood it becomes the node attribute
+//! labelled frame (`labeled-data,video,img001.png,...`) is named by its path. If there is a likelihood, it becomes the node attribute
 //! `likelihood`. A body part without coordinates was not seen: it is not a node.
 
 use super::dataset::NamedGraph;
@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 const FORMAT: &str = "DeepLabCut table";
 
-/// Whether a text begins as one of these tables does.
+/// Whether a text begins like one of these tables.
 #[must_use]
 pub fn is_one(text: &str) -> bool {
     let text = text.trim_start_matches('\u{feff}').trim_start();

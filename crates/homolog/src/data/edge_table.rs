@@ -1,4 +1,4 @@
-//! Edge lists: an edge a row, `source,target`, with further columns as edge attributes; and tables of nodes beside them.
+//! Edge lists: one edge per row, `source,target`, with further columns as edge attributes; optionally with a table of nodes.
 //!
 //! ```text
 //! source,target,weight        node,x,y,degree of care
@@ -29,11 +29,11 @@ const TARGET: [&str; 3] = ["target", "to", "node2"];
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct EdgeTable {
-    /// An edge leads from source to target only.
+    /// Edges lead from source to target only.
     pub directed: bool,
 }
 
-/// Where the columns stand: source, target, and the attributes with their names.
+/// The positions of the columns: source, target, and the attributes with their names.
 struct Columns {
     ends: [usize; 2],
     attributes: Vec<(usize, String)>,
@@ -142,13 +142,13 @@ fn ends(
     Ok(ends)
 }
 
-/// Lines of comments are emptied, so lines keep their numbers.
+/// Comment lines are emptied, so the others keep their numbers.
 fn without_comments(text: &str) -> String {
     let line = |line: &str| if line.trim_start().starts_with(['#', '%']) { String::new() } else { line.to_string() };
     text.lines().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// Rows separated by commas, semicolons or tabs, else by blanks.
+/// Rows separated by commas, semicolons or tabs, or else by blanks.
 fn rows_of(text: &str) -> Result<Vec<Result<Row>>> {
     let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     if first.contains([',', ';', '\t']) {

@@ -1,8 +1,8 @@
-//! GraphML: graphs as networkx, igraph, Gephi and yEd write them, and back.
+//! GraphML: graphs as networkx, igraph, Gephi and yEd write them, both reading and writing.
 //!
-//! Nodes are called by their ids. Numbers and truth values of nodes and edges become attributes under the key's `attr.name`; node
-//! attributes `x` and `y` (and `z`), where every node has them, are the points. Text attributes, nested graphs, hyperedges and ports have
-//! no place in a graph here: text is skipped, the others are refused. Every node (edge) has every attribute, or the key a default.
+//! Nodes are named by their ids. Numbers and truth values of nodes and edges become attributes under the key's `attr.name`; node
+//! attributes `x` and `y` (and `z`), if every node has them, are the points. Text attributes, nested graphs, hyperedges and ports have
+//! no place in a graph here: text is skipped, the others are refused. Every node (edge) must have every attribute, or the key a default.
 
 use super::dataset::{MAX_EDGES, MAX_FILE_SIZE, MAX_NODES, NamedGraph};
 use super::{malformed, number, shorten};
@@ -25,7 +25,7 @@ struct Key<'a> {
     of: &'a str,
 }
 
-/// Reads every graph of a text. A graph without an id of its own gets `id`, with a number where there are several.
+/// Reads every graph in a text. A graph without its own id gets `id`, with a number if there are several.
 ///
 /// # Errors
 /// [`Error::Malformed`] with the line and the reason.
@@ -54,7 +54,7 @@ pub fn read(text: &str, id: &str) -> Result<Vec<NamedGraph>> {
     let mut taken = BTreeSet::new();
     let mut named = Vec::new();
     for (index, &element) in graphs.iter().enumerate() {
-        // What networkx and igraph write there says nothing.
+        // What networkx and igraph write there means nothing.
         let own = element.attribute("id").filter(|own| !own.is_empty() && *own != "G");
         let numbered = || if graphs.len() == 1 { id.to_string() } else { format!("{id} {}", index + 1) };
         let name = own.filter(|_| graphs.len() > 1).map_or_else(numbered, str::to_string);
@@ -78,7 +78,7 @@ fn elements<'a, 'i>(parent: Node<'a, 'i>, name: &'static str) -> impl Iterator<I
     parent.children().filter(move |child| child.is_element() && child.tag_name().name() == name)
 }
 
-/// A key of numbers; `None` where it has text.
+/// A numeric key; `None` if it has text.
 fn key<'a>(element: Node<'a, '_>) -> Result<Option<Key<'a>>> {
     let kind = element.attribute("attr.type").unwrap_or("string");
     if !["boolean", "int", "integer", "long", "float", "double"].contains(&kind) {
@@ -169,7 +169,7 @@ fn graph(element: Node<'_, '_>, keys: &[Key<'_>]) -> Result<Graph> {
         one_way.push(edge.attribute("directed").map_or(directed, |word| word == "true"));
         values(edge, &edge_keys, &mut edge_rows)?;
     }
-    // Where some edges lead one way and others both, each is written as it leads.
+    // If some edges lead one way and others both ways, each is written as it leads.
     let direction = if one_way.iter().all(|&one| !one) { Direction::Undirected } else { Direction::Directed };
     let width = edge_keys.len();
     if direction == Direction::Directed {
@@ -215,10 +215,10 @@ fn shaped(values: &[f64], rows: usize, columns: usize) -> Array2<f64> {
     Array2::from_shape_fn((rows, columns), |(row, column)| values[row * columns + column])
 }
 
-/// Writes graphs. Each undirected edge stands once; points are the node attributes x, y and z.
+/// Writes graphs. Each undirected edge is written once; points are the node attributes x, y and z.
 ///
 /// # Errors
-/// A node attribute called x, y or z beside points; context points, which GraphML has no place for.
+/// A node attribute called x, y or z in a graph with points; context points, which GraphML has no place for.
 pub fn write(graphs: &[NamedGraph]) -> Result<String> {
     let mut text = String::from(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\">\n",

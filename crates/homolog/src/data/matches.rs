@@ -7,7 +7,7 @@
 //! frame 1,frame 9,,left ear,train
 //! ```
 //!
-//! Nodes stand there by name, or by number (from 0) where they have none. Pairs whose matching is not known have no rows.
+//! Nodes are given by name, or by number (from 0) if they have none. Pairs whose matching is not known have no rows.
 
 use super::dataset::{DataSet, LabelledPair};
 use super::table;

@@ -1,12 +1,12 @@
-//! numpy's `.npy` files, as far as they hold a matrix of numbers: floats of 2, 4 or 8 bytes, whole numbers of 1 to 8, or
+//! numpy's `.npy` files, if they hold a matrix of numbers: floats of 2, 4 or 8 bytes, whole numbers of 1 to 8, or
 //! truth values; of either byte order, in C or Fortran order.
 //!
 //! ```text
 //! \x93NUMPY  major minor  length of header  {'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }  the numbers
 //! ```
 //!
-//! Everything becomes f64. Whole numbers beyond 2^53, which f64 does not hold, are refused; NaN and infinities are read, and it is for
-//! the reader's caller to say what they mean. Objects (pickles), which would be code, are not read.
+//! Everything becomes f64. Whole numbers beyond 2^53, which f64 cannot hold, are refused; NaN and infinities are read, and the
+//! caller has to say what they mean. Objects (pickles), which would be code, are not read.
 
 use super::shorten;
 use crate::{Error, Result};
@@ -21,7 +21,7 @@ const EXACT: u64 = 1 << 53;
 /// Reads a matrix.
 ///
 /// # Errors
-/// What is not a matrix of numbers in numpy's format: [`Error::Unreadable`] with the reason.
+/// Anything that is not a matrix of numbers in numpy's format: [`Error::Unreadable`] with the reason.
 pub fn read(bytes: &[u8]) -> Result<Array2<f64>> {
     parse(bytes).map_err(|reason| Error::Unreadable { format: ".npy", reason })
 }
@@ -92,7 +92,7 @@ impl Kind {
         match word.as_bytes()[0] {
             b'<' => Ok(Self { width, sort, big_endian: false }),
             b'>' => Ok(Self { width, sort, big_endian: true }),
-            // One byte has no order.
+            // A single byte has no order.
             b'|' if width == 1 => Ok(Self { width, sort, big_endian: false }),
             _ => Err(format!("the byte order of '{}' is not known", shorten(word))),
         }
@@ -105,7 +105,7 @@ impl Kind {
             bytes[place] = chunk[if self.big_endian { self.width - 1 - index } else { index }];
         }
         let unsigned = u64::from_le_bytes(bytes);
-        // The sign in the highest bit of so many bytes, moved to that of eight and back.
+        // The sign is in the highest bit of the given bytes, moved to that of eight and back.
         let unused = 64 - 8 * self.width;
         let signed = (unsigned << unused).cast_signed() >> unused;
         let [a, b, c, d, ..] = bytes;
@@ -205,13 +205,13 @@ fn sizes(inner: &str) -> Parsed<(usize, usize)> {
 pub fn write(matrix: ArrayView2<'_, f64>) -> Vec<u8> {
     let (rows, columns) = matrix.dim();
     let mut header = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({rows}, {columns}), }}");
-    // The numbers start at a multiple of 64; before them a line feed.
+    // The numbers start at a multiple of 64, preceded by a line feed.
     let unpadded = MAGIC.len() + 4 + header.len() + 1;
     header.extend(std::iter::repeat_n(' ', unpadded.next_multiple_of(64) - unpadded));
     header.push('\n');
     let mut bytes = MAGIC.to_vec();
     bytes.extend([1, 0]);
-    // A header with two numbers of at most 20 digits has less than 128 bytes.
+    // A header with two numbers of at most 20 digits has fewer than 128 bytes.
     bytes.extend(u16::try_from(header.len()).unwrap_or(u16::MAX).to_le_bytes());
     bytes.extend(header.as_bytes());
     bytes.extend(matrix.iter().flat_map(|value| value.to_le_bytes()));

@@ -1,8 +1,8 @@
-//! Costs of the pairs that are allowed, for sparse problems: a table with a row for each pair, or a Matrix Market file.
+//! Costs of the allowed pairs, for sparse problems: a table with a row for each pair, or a Matrix Market file.
 //!
-//! The table has the columns `left`, `right` and `cost` (or `score`), by these names in its first row; nodes are counted from 0, and there are as
-//! many as the largest number says. Matrix Market: `%%MatrixMarket matrix coordinate real general` (or `integer`, or `symmetric`), lines of
-//! comments with `%`, then rows, columns and entries, then for each entry its row and column, counted from 1, and its cost.
+//! The table has the columns `left`, `right` and `cost` (or `score`), by these names in its first row; nodes are counted from 0, and the
+//! largest number says how many there are. Matrix Market: `%%MatrixMarket matrix coordinate real general` (or `integer`, or `symmetric`),
+//! comment lines with `%`, then rows, columns and entries, then for each entry its row and column, counted from 1, and its cost.
 
 use super::table;
 use super::{count, malformed, shorten};
@@ -67,13 +67,13 @@ pub fn read_csv(text: &str, sense: Sense) -> Result<Sparse> {
     Sparse::from_pairs(size.0, size.1, pairs, sense)
 }
 
-/// A slip of the finger in a number should not take the machine down.
+/// A typing mistake in a number should not take the machine down.
 const MOST_NODES: usize = 1 << 26;
 
 /// Reads a Matrix Market file.
 ///
 /// # Errors
-/// As [`read_csv`]; a kind of matrix that is no list of costs.
+/// As [`read_csv`]; a kind of matrix that is not a list of costs.
 pub fn read_market(text: &str, sense: Sense) -> Result<Sparse> {
     let mut lines = text.lines().enumerate().map(|(at, line)| (at + 1, line.trim()));
     let head = lines.next().map(|(_, line)| line.to_lowercase()).unwrap_or_default();

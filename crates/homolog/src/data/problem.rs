@@ -15,9 +15,10 @@
 //! }
 //! ```
 //!
-//! Only `format` and `node` have to be there. A `null` in `node` forbids the pair, in `unmatched` it says that the left node must be matched if it
-//! can be. An entry of `edges` is [i, j, k, l, score]: what left edge (i, j) on right edge (k, l) adds; entries for the same edges add up. In
-//! `edge_factors` each entry is an edge and its factors, and d(e, f) = Σ_t a_t(e) b_t(f). With `"sense": "minimize"` all of these are costs.
+//! Only `format` and `node` are required. A `null` in `node` forbids the pair; in `unmatched` it says that the left node must be matched
+//! if it can be. An entry of `edges` is [i, j, k, l, score]: what left edge (i, j) on right edge (k, l) adds; entries for the same edges
+//! add up. In `edge_factors` each entry is an edge and its factors, and d(e, f) = Σ_t a_t(e) b_t(f). With `"sense": "minimize"` all of these
+//! are costs.
 
 use crate::matching::{Compatibility, Constraint, EdgeList, EdgeTerm, MAX_CELLS, Restrictions, Sense};
 use crate::{Error, Result};
@@ -27,9 +28,9 @@ use std::sync::Arc;
 
 const FORMAT: &str = "problem file";
 const KIND: &str = "homolog-problem";
-/// The version that is written, and the newest that is read.
+/// The version written, and the newest that is read.
 const VERSION: u32 = 1;
-/// A longer text is refused unread, in bytes.
+/// A longer text, in bytes, is refused unread.
 const MAX_FILE_SIZE: usize = 256 << 20;
 
 /// A problem as it stands in a file.
@@ -45,13 +46,13 @@ pub struct ProblemFile {
 }
 
 impl ProblemFile {
-    /// A problem to be written.
+    /// A problem to write.
     #[must_use]
     pub fn new(problem: Compatibility, restrictions: Restrictions, sense: Sense) -> Self {
         Self { problem, restrictions, sense }
     }
 
-    /// The problem with its restrictions made part of it, as solvers take it.
+    /// The problem with its restrictions applied, as solvers take it.
     ///
     /// # Errors
     /// Restrictions that cannot hold.
@@ -69,7 +70,7 @@ struct Head {
     version: u32,
 }
 
-/// A whole number, four of them and a score: (i, j, k, l, score).
+/// Four whole numbers and a score: (i, j, k, l, score).
 type Entry = (usize, usize, usize, usize, f64);
 
 #[derive(Serialize, Deserialize)]
@@ -79,7 +80,7 @@ struct Text {
     #[serde(default = "maximize")]
     sense: Sense,
     node: Vec<Vec<Option<f64>>>,
-    /// The number of right nodes, where there is no row to tell.
+    /// The number of right nodes, if there is no row to tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     right_count: Option<usize>,
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,8 +1,8 @@
 //! QAPLIB `.dat` files: the quadratic assignment problem of Koopmans and Beckmann.
 //!
-//! The text is n and two n by n matrices a and b, in free format. To be minimised over permutations p: Σ_ij a_ij b_(p(i) p(j)). As a
+//! The text is n and two n by n matrices a and b, in free format. Σ_ij a_ij b_(p(i) p(j)) is minimised over permutations p. As a
 //! [`Compatibility`] scores are negated costs: node_ik = -a_ii b_kk, and the edge term has the single factor -a_ij times b_kl. Lines
-//! make no difference; they are counted for messages.
+//! make no difference; they are counted for error messages.
 
 use super::{count, malformed, number};
 use crate::matching::{Compatibility, EdgeList, EdgeTerm, MAX_CELLS};
@@ -33,7 +33,7 @@ pub fn read(text: &str) -> Result<Compatibility> {
     let Some(cells) = n.checked_mul(n).filter(|&cells| cells <= MAX_CELLS) else {
         return malformed(FORMAT, line, format!("{n} nodes are too many: at most {MAX_CELLS} pairs"));
     };
-    // Not more room than the text can fill, whatever n it claims.
+    // No more room than the text can fill, whatever n it claims.
     let mut values = Vec::with_capacity(2 * cells.min(text.len()));
     for (line, word) in words.by_ref().take(2 * cells) {
         values.push(number(FORMAT, line, word)?);

@@ -1,9 +1,9 @@
-//! [`Manifest`]: a data set cut up into files, so that training can be spread over many machines.
+//! [`Manifest`]: a data set split into files, so that training can be distributed over many machines.
 //!
 //! `manifest.json` lists the files, how many pairs each has, the sha256 of its bytes, and which of them contribute to which of the at most 32
-//! planes of a round of training. Every file is a data set by itself, as JSON Lines: the pairs, in their order, and the graphs they are
-//! about. With a number of files that divides 32, or that 32 divides, no file contributes to a plane that is mostly elsewhere; with up to
-//! 32 of them what is added up is exactly what training on the whole data set adds up.
+//! planes of a round of training. Every file is a data set by itself, as JSON Lines: the pairs, in order, and the graphs they
+//! refer to. If the number of files divides 32, or 32 divides it, no file contributes to a plane that is mostly elsewhere; with up to
+//! 32 of them the sums are exactly those of training on the whole data set.
 
 use super::dataset::{DataSet, LabelledPair, NamedGraph};
 use crate::data::Split;
@@ -29,7 +29,7 @@ pub const MAX_SHARDS: usize = 10_000;
 #[serde(deny_unknown_fields)]
 pub struct Manifest {
     format: Format,
-    /// What all graphs have: by this a named set of features is made.
+    /// What all graphs have in common: a named set of features is built from this.
     pub graphs: Common,
     /// The files: those to learn from, to choose by, to measure on.
     pub shards: Vec<Shard>,
@@ -43,11 +43,11 @@ struct Format {
 }
 
 impl Manifest {
-    /// Cuts the labelled pairs of a data set into so many files to learn from; those to choose by and to measure on are cut as finely. Pairs
-    /// whose matches are not known are left out. `write` is given the name and the text of each file, one after the other.
+    /// Splits the labelled pairs of a data set into this many files to learn from; those to choose by and to measure on are split as finely.
+    /// Pairs whose matches are not known are left out. `write` is given the name and the text of each file, one after the other.
     ///
     /// # Errors
-    /// No pairs to learn from, fewer than files; what `write` says.
+    /// No pairs to learn from, or fewer than files; an error of `write`.
     pub fn cut(data: &DataSet, count: usize, write: &mut dyn FnMut(&str, &str) -> Result<()>) -> Result<Self> {
         let of = |wanted: &[Option<Split>]| -> Vec<usize> {
             let labelled = data.pairs().iter().enumerate().filter(|(_, pair)| pair.truth.is_some());
@@ -86,10 +86,10 @@ impl Manifest {
         Ok(Self { format: Format { kind: KIND.to_string(), version: VERSION }, graphs, shards })
     }
 
-    /// Reads a manifest and checks that nothing is missing in it.
+    /// Reads a manifest and checks that nothing is missing from it.
     ///
     /// # Errors
-    /// A text that is no manifest; a hole, with the name of the file after it.
+    /// A text that is not a manifest; a gap, with the name of the file after it.
     pub fn from_json(text: &str) -> Result<Self> {
         let refused = |reason: String| Error::Shard { file: MANIFEST.to_string(), reason };
         let manifest: Self = serde_json::from_str(text).map_err(|error| refused(error.to_string()))?;
@@ -109,7 +109,7 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// As text, a file on each line.
+    /// As text, with a file on each line.
     ///
     /// # Errors
     /// None in practice.
@@ -133,7 +133,7 @@ impl Manifest {
 /// The pairs of a shard, from the bytes of its file.
 ///
 /// # Errors
-/// Naming the file: other bytes than those that were written, pairs without matches.
+/// Each names the file: bytes other than those that were written, pairs without matches.
 pub fn read_shard(shard: &Shard, bytes: &[u8]) -> Result<LabelledPairs> {
     let refused = |reason: String| Error::Shard { file: shard.file.clone(), reason };
     let found = sha256(bytes);
@@ -159,7 +159,7 @@ pub fn read_shard(shard: &Shard, bytes: &[u8]) -> Result<LabelledPairs> {
     Ok(labelled)
 }
 
-/// Some pairs of a data set with the graphs they are about.
+/// Some pairs of a data set with the graphs they refer to.
 fn subset(data: &DataSet, pairs: &[usize]) -> Result<DataSet> {
     let mut new: BTreeMap<usize, usize> = BTreeMap::new();
     for &position in pairs {
@@ -175,7 +175,7 @@ fn subset(data: &DataSet, pairs: &[usize]) -> Result<DataSet> {
     DataSet::new(graphs, pairs.iter().map(moved).collect())
 }
 
-/// Numbers that grow as runs: first and how many.
+/// Increasing numbers as runs: first and how many.
 fn runs(numbers: &[usize]) -> Vec<[usize; 2]> {
     let mut runs: Vec<[usize; 2]> = Vec::new();
     for &number in numbers {

@@ -10,7 +10,7 @@ pub enum Split {
     Train,
     /// To choose λ by.
     Validation,
-    /// To report.
+    /// To report results on.
     Test,
 }
 

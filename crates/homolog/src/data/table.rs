@@ -1,5 +1,5 @@
-//! Tables of comma-separated values, row by row with their lines. Semicolons and tabs separate as well: what the first line has most
-//! of. Blanks around a field, empty lines and a byte order mark do not count.
+//! Tables of comma-separated values, row by row with their lines. Semicolons and tabs also separate: whichever the first line has most
+//! of. Blanks around a field, empty lines and a byte order mark are ignored.
 
 use super::{malformed, shorten};
 use crate::{Error, Result};
@@ -14,7 +14,7 @@ pub(super) struct Row {
     pub(super) fields: StringRecord,
 }
 
-/// All rows of a text, the header being one of them; all have the same number of fields.
+/// All rows of a text, including the header; all have the same number of fields.
 pub(super) fn rows<'a>(format: &'static str, text: &'a str) -> Result<impl Iterator<Item = Result<Row>> + 'a> {
     if text.len() > MAX_TABLE_SIZE {
         return malformed(format, 1, format!("{} bytes are more than {MAX_TABLE_SIZE}", text.len()));
@@ -36,11 +36,11 @@ pub(super) fn rows<'a>(format: &'static str, text: &'a str) -> Result<impl Itera
 fn delimiter(text: &str) -> u8 {
     let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     let count = |delimiter: u8| first.bytes().filter(|&byte| byte == delimiter).count();
-    // The first of equals, so a table of one column is one of commas.
+    // The first among equals, so a table with one column is comma-separated.
     [b';', b'\t'].into_iter().fold(b',', |best, other| if count(other) > count(best) { other } else { best })
 }
 
-/// The line of a row, from 1. The reader's position is that of the empty lines before the row, if there are any.
+/// The line of a row, from 1. The reader reports the position of the empty lines before the row, if there are any.
 fn line_of(text: &str, position: Option<&csv::Position>) -> usize {
     let Some(position) = position else { return 1 };
     let [line, start] = [position.line(), position.byte()].map(|number| usize::try_from(number).unwrap_or(usize::MAX));
@@ -60,7 +60,7 @@ fn refused(format: &'static str, text: &str, error: &csv::Error) -> Error {
     Error::Malformed { format, line, reason }
 }
 
-/// Whether a field says that there is no value: empty, NA, NaN, N/A, null, in capitals or not.
+/// Whether a field says that there is no value: empty, NA, NaN, N/A, null, in upper or lower case.
 pub(super) fn is_missing(field: &str) -> bool {
     ["", "na", "nan", "n/a", "null"].iter().any(|word| field.eq_ignore_ascii_case(word))
 }
@@ -80,7 +80,7 @@ where
     String::from_utf8(bytes).map_err(|error| failed(1, error.to_string()))
 }
 
-/// Refuses a word that would not come back from a table as it is.
+/// Refuses a word that a table would not give back unchanged.
 pub(super) fn writable(format: &'static str, what: &str, word: &str) -> Result<String> {
     if word.is_empty() || word.trim() != word {
         return malformed(format, 1, format!("{what} {:?} cannot be a field of a table", shorten(word)));

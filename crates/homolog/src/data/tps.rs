@@ -14,10 +14,10 @@
 //! SCALE=0.0125
 //! ```
 //!
-//! Landmark k of every specimen is the same one, and is called "k", from "1". `LM3` has three coordinates. A landmark that was not seen
+//! Landmark k is the same one in every specimen, and is called "k", from "1". `LM3` has three coordinates. A landmark that was not seen
 //! is `NA NA` and not a node. Points of curves and outlines are context: features see them, nothing is matched to them. Coordinates are
-//! multiplied by `SCALE`, if there is one. Specimens are called by `ID` if these differ, else by `IMAGE` if these do, else 1, 2, 3, ...
-//! What other lines `KEY=value` say (comments, variables) is skipped.
+//! multiplied by `SCALE`, if there is one. Specimens are named by `ID` if these differ, else by `IMAGE` if these do, else 1, 2, 3, ...
+//! Other lines `KEY=value` (comments, variables) are skipped.
 
 use super::dataset::NamedGraph;
 use super::table::is_missing;
@@ -31,7 +31,7 @@ use std::sync::Arc;
 
 const FORMAT: &str = "TPS";
 
-/// A specimen that is being read.
+/// A specimen being read.
 #[derive(Default)]
 struct Specimen {
     line: usize,
@@ -43,7 +43,7 @@ struct Specimen {
     scale: Option<f64>,
 }
 
-/// Lines of coordinates that a line `KEY=count` has promised.
+/// Lines of coordinates that a line `KEY=count` has announced.
 struct Promise {
     left: usize,
     landmarks: bool,
@@ -162,11 +162,11 @@ impl Specimen {
     }
 }
 
-/// Writes specimens. Their landmarks are those of all graphs in the order of their first appearance; one that a graph does not have is
-/// `NA NA`. The names of landmarks have no place in a TPS file: their order stands for them.
+/// Writes specimens. Their landmarks are those of all graphs in order of first appearance; one that a graph does not have is
+/// `NA NA`. Landmark names have no place in a TPS file: their order stands for them.
 ///
 /// # Errors
-/// A graph without points, points of two and of three coordinates in one file, an id with a line end, a landmark without a name.
+/// A graph without points, points with two and with three coordinates in one file, an id with a line break, a landmark without a name.
 pub fn write(graphs: &[NamedGraph]) -> Result<String> {
     let mut names: Vec<&str> = Vec::new();
     let mut known = BTreeSet::new();

@@ -1,4 +1,5 @@
-//! Experiments of the paper, as functions of data: which pairs there are and which of them are for training, validation and test.
+//! The paper's experiments as functions of data: which pairs there are and which of them are for training, validation and test. And how
+//! well an atlas names points.
 
 mod naming;
 mod outcome;

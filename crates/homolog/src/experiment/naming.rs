@@ -1,4 +1,4 @@
-//! How well an atlas names: labelled specimens spoiled on purpose (turned, points taken away, foreign points added), named without
+//! How well an atlas names: labelled specimens are spoiled on purpose (turned, points removed, foreign points added), named without
 //! their labels, and compared with them.
 
 use crate::atlas::{Atlas, Landmark, Naming, Pose, Presence};
@@ -16,23 +16,23 @@ use serde::{Deserialize, Serialize};
 pub struct Spoiling {
     /// Turned at random.
     pub turned: bool,
-    /// The share of its named points that is taken away; as many foreign points are added, anywhere in its bounding box.
+    /// The share of its named points that is removed; as many foreign points are added, anywhere in its bounding box.
     pub missing: f64,
 }
 
-/// What is known of a point.
+/// What is known about a point.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Truth {
     /// Its name.
     Name(String),
     /// It is a foreign point.
     Nobody,
-    /// It is in the data without a name: who it is is not known.
+    /// It has no name in the data: which point it is, is not known.
     Unknown,
 }
 
 impl Truth {
-    /// What a name in the data says: an empty one is a point that nobody named.
+    /// What a name in the data says: an empty one means that nobody named the point.
     #[must_use]
     pub fn of(name: &str) -> Self {
         if name.is_empty() { Self::Unknown } else { Self::Name(name.to_string()) }
@@ -70,7 +70,7 @@ impl Spoiling {
             column.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &x| (low.min(x), high.max(x)))
         };
         let box_of: Vec<(f64, f64)> = points.columns().into_iter().map(range).collect();
-        // The place of a point that is taken away goes to a foreign one.
+        // A foreign point takes the place of each removed one.
         for row in named {
             truth[row] = Truth::Nobody;
             for (column, &(low, high)) in box_of.iter().enumerate() {
@@ -89,7 +89,7 @@ impl Spoiling {
     }
 }
 
-/// Turns in all planes of two axes, one after the other; in space not quite uniform, which does not matter here.
+/// Turns in all planes of two axes, one after the other; not quite uniform in space, which does not matter here.
 fn random_rotation(dimension: usize, random: &mut ChaCha8Rng) -> Array2<f64> {
     let mut rotation = Array2::eye(dimension);
     for p in 0..dimension {
@@ -108,9 +108,9 @@ fn random_rotation(dimension: usize, random: &mut ChaCha8Rng) -> Array2<f64> {
 pub struct Tally {
     /// Points that have a name.
     pub named: usize,
-    /// Those that got it.
+    /// Those that received it.
     pub correct: usize,
-    /// Names given to points of which the truth is known.
+    /// Names given to points whose truth is known.
     pub given: usize,
 }
 
@@ -135,13 +135,13 @@ impl Tally {
         Self { named: self.named + other.named, correct: self.correct + other.correct, given: self.given + other.given }
     }
 
-    /// Correct names among all points that have one: recall. 1 where there are none.
+    /// Correct names among all points that have one: recall. 1 if there are none.
     #[must_use]
     pub fn found(&self) -> f64 {
         share(self.correct, self.named)
     }
 
-    /// Correct names among those given. 1 where none was given.
+    /// Correct names among those given. 1 if none was given.
     #[must_use]
     pub fn precision(&self) -> f64 {
         share(self.correct, self.given)
@@ -182,9 +182,9 @@ pub fn split(specimens: usize, count: usize, most: usize, seed: u64) -> (Vec<usi
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum NamingMethod {
-    /// Linear assignment to the mean positions after normalising size and place; everything gets a name.
+    /// Linear assignment to the mean positions after normalising size and position; everything gets a name.
     Linear,
-    /// Rigid alignment to the mean shape: naming by distance and fitting the pose in turns.
+    /// Rigid alignment to the mean shape: alternately naming by distance and fitting the pose.
     Rigid,
     /// The atlas.
     Atlas,
@@ -204,7 +204,7 @@ impl NamingMethod {
         }
     }
 
-    /// What the method takes of an atlas: the simple ones know mean positions only, all equally sure.
+    /// What the method uses of an atlas: the simple ones know only mean positions, all equally certain.
     #[must_use]
     pub fn reduced(self, atlas: &Atlas) -> Atlas {
         let mut reduced = atlas.clone();

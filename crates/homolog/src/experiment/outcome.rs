@@ -10,9 +10,9 @@ use crate::{Control, Result};
 pub struct Outcome {
     /// As before learning.
     pub unlearned: [Evaluation; 3],
-    /// With the weights taken.
+    /// With the chosen weights.
     pub learned: [Evaluation; 3],
-    /// All candidates, and the one that was taken.
+    /// All candidates, and the one that was chosen.
     pub trained: Trained,
 }
 

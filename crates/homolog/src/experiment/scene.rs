@@ -1,11 +1,11 @@
-//! The paper's second and third experiments: a few known points of a template are to be found among all corners of another picture.
+//! The paper's second and third experiments: finding a few known points of a template among all corners of another picture.
 //!
 //! A [`Scene`] is a picture with its landmarks labelled and its corners found. As a template its nodes are the landmarks, and the
-//! corners are context: seen by shape contexts, matched by nothing. As a target its nodes are the candidates: the landmarks and all
-//! corners, or the corners alone ([`Candidates`]). Either way shape contexts are taken among all the points of the own picture.
+//! corners are context: seen by shape contexts, but not matched. As a target its nodes are the candidates: the landmarks and all
+//! corners, or the corners alone ([`Candidates`]). Either way shape contexts use all the points of their own picture.
 //! The size of the picture is kept with the graph: its width is the unit of the endpoint loss.
 //!
-//! Pictures come decoded; which file holds which is the caller's business.
+//! Pictures come decoded; which file holds which is up to the caller.
 
 use crate::features::{
     Comparison, Descriptor, FeatureMap, ImageDescriptor, NodeAttributes, NodeFeature, ShapeContext, describe_points,
@@ -21,9 +21,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "name", rename_all = "kebab-case")]
 pub enum Candidates {
-    /// The labelled points join the corners, and are the truth.
+    /// The labelled points are added to the corners, and are the truth.
     WithLabels,
-    /// Corners only: the nearest one stands for a labelled point; a point that has none within the radius is not labelled.
+    /// Corners only: the nearest one stands for a labelled point; a point with none within the radius is not labelled.
     CornersOnly {
         /// In pixels.
         radius: f64,
@@ -40,7 +40,7 @@ pub struct SceneSettings {
     pub at_most: usize,
     /// What a target offers.
     pub candidates: Candidates,
-    /// The shape context; `None`: image descriptors alone.
+    /// The shape context; `None` means image descriptors alone.
     pub shape_context: Option<ShapeContext>,
     /// Further descriptors, from the picture.
     pub image: Vec<ImageDescriptor>,
@@ -60,7 +60,7 @@ impl Default for SceneSettings {
 }
 
 impl SceneSettings {
-    /// The features that scenes made with these settings are compared by.
+    /// The features by which scenes made with these settings are compared.
     #[must_use]
     pub fn features(&self) -> FeatureMap {
         let shape = self.shape_context.clone().map(Descriptor::ShapeContext);

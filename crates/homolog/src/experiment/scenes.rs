@@ -1,8 +1,8 @@
-//! [`Scenes`]: many scenes with the same landmarks, described once for all the pairs they are in, and which pairs there are: a fixed
-//! template against all others (the paper's bikes), or all pairs at a baseline (its video sequence).
+//! [`Scenes`]: many scenes with the same landmarks, described once for all the pairs they occur in, and which pairs there are: a fixed
+//! template with all others (the paper's bikes), or all pairs at a baseline (its video sequence).
 //!
 //! A landmark that has no partner in the target is left out of that pair's template. It has to go somewhere in a matching but has no
-//! place in the true one, so its score would stand on one side only of what learning compares.
+//! place in the true one, so its score would appear on only one side of what learning compares.
 
 use super::scene::Scene;
 use crate::data::Split;
@@ -101,13 +101,13 @@ impl Scenes {
         Ok(Example::new(instance, &pair, truth, loss, seed)?.with_specimens(template, target))
     }
 
-    /// Which scenes a fixed template is to be found in: every third for training, validation and test, whatever the template, but never
+    /// Which scenes a fixed template is matched to: every third for training, validation and test, whatever the template, but never
     /// the template itself.
     pub fn targets_of(&self, template: usize, split: Split) -> impl Iterator<Item = usize> {
         (0..self.count()).filter(move |&scene| scene != template && Split::of_frame(scene) == split)
     }
 
-    /// A fixed template against all other scenes.
+    /// A fixed template with all other scenes.
     ///
     /// # Errors
     /// As [`Self::example`].

@@ -1,5 +1,5 @@
 //! The paper's sequence experiment on any sequence of frames with the same landmarks: for a baseline B all pairs of frames (i, i + B),
-//! of which every third is for training, validation and test.
+//! one third each for training, validation and test.
 
 use crate::data::Split;
 use crate::features::{Described, FeatureMap};
@@ -10,7 +10,7 @@ use crate::matching::Matching;
 use crate::{Error, Result};
 use std::sync::Arc;
 
-/// Frames in which node k is the same landmark throughout, described once for all the pairs they are in.
+/// Frames in which node k is the same landmark throughout, described once for all the pairs they occur in.
 #[derive(Debug, Clone)]
 pub struct Sequence {
     map: FeatureMap,

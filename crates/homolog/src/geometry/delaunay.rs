@@ -6,7 +6,7 @@
 //! * **collinear points**: the chain along the line;
 //! * **four or more points on one circle**: the triangulation is not unique; the points are sorted by coordinates before they are
 //!   inserted, so the choice depends on the points alone;
-//! * **points that coincide**: all of them get the edges of their place, and are joined to each other.
+//! * **points that coincide**: all of them get the edges of their position, and are joined to each other.
 
 use super::{check_finite, to_unit_range};
 use crate::{Error, Result};
@@ -50,7 +50,7 @@ struct Place {
 /// The distinct positions, sorted by x and then y, scaled to the range in which spade works.
 fn places(points: ArrayView2<'_, f64>) -> Vec<Place> {
     let (unit, _) = to_unit_range(points);
-    // Below this spade gives up; next to a coordinate of 1 it is nothing.
+    // Below this spade gives up; compared with a coordinate of 1 it is nothing.
     let flush = |x: f64| if x.abs() < spade::MIN_ALLOWED_VALUE { 0.0 } else { x };
     let mut sorted: Vec<(f64, f64, usize)> =
         (0..unit.nrows()).map(|i| (flush(unit[[i, 0]]), flush(unit[[i, 1]]), i)).collect();

@@ -13,10 +13,10 @@ pub struct GreyImage<'a> {
 }
 
 impl<'a> GreyImage<'a> {
-    /// A picture of this size over pixels that are kept row by row.
+    /// A picture of this size over pixels stored row by row.
     ///
     /// # Errors
-    /// Pixels too many or too few for the size.
+    /// Too many or too few pixels for the size.
     pub fn new(width: usize, height: usize, pixels: &'a [u8]) -> Result<Self> {
         // A size that overflows has no slice that fits it.
         if width.checked_mul(height) != Some(pixels.len()) {
@@ -49,7 +49,7 @@ impl<'a> GreyImage<'a> {
         &self.pixels[y * self.width..][..self.width]
     }
 
-    /// The grey level at any place, linear between pixels; beyond the border that of the nearest pixel. The image has pixels.
+    /// The grey level at any position, linear between pixels; beyond the border that of the nearest pixel. The image must have pixels.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to the image")]
     pub(crate) fn level_at(&self, x: f64, y: f64) -> f64 {
         let (x, y) = (x.clamp(0.0, (self.width - 1) as f64), y.clamp(0.0, (self.height - 1) as f64));

@@ -1,9 +1,9 @@
-//! What can be computed from points alone: edges between them, their scale, the similarity that carries some onto others; and the
-//! corners of an image. Knows no graph.
+//! What can be computed from points alone: edges between them, their scale, the similarity that maps some onto others; and the
+//! corners of an image. Knows nothing about graphs.
 //!
 //! [`EdgeRule`] lists every way to draw edges, by name, for settings and model files. All of them give undirected edges {i, j},
-//! i < j, each once and sorted; what depends on distances is settled by the points, so renumbering the points renumbers the
-//! edges (but for ties in [`Nearest`], which go to the smallest index).
+//! i < j, each once and sorted; the points alone decide, so renumbering the points renumbers the
+//! edges (except for ties in [`Nearest`], which go to the smallest index).
 
 mod delaunay;
 mod grey_image;
@@ -40,9 +40,9 @@ use serde::{Deserialize, Serialize};
 pub enum EdgeRule {
     /// The Delaunay triangulation, as in the paper; points in the plane only.
     Delaunay(Delaunay),
-    /// Each point to its nearest.
+    /// Each point to its nearest neighbours.
     Nearest(Nearest),
-    /// All pairs at most so far apart.
+    /// All pairs up to a given distance apart.
     Within(Within),
     /// All pairs.
     Complete(Complete),
@@ -53,7 +53,7 @@ pub enum EdgeRule {
 #[serde(default, deny_unknown_fields)]
 pub struct Delaunay {}
 
-/// Each point to its nearest; the edge counts for both.
+/// Each point to its nearest neighbours; the edge counts for both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Nearest {
@@ -68,11 +68,11 @@ impl Default for Nearest {
     }
 }
 
-/// All pairs at most so far apart.
+/// All pairs up to a given distance apart.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Within {
-    /// The largest distance, in the unit of the points. There is no default, since no value suits all data.
+    /// The largest distance, in the unit of the points. There is no default: no value suits all data.
     pub radius: f64,
 }
 
@@ -111,7 +111,7 @@ impl EdgeRule {
     }
 }
 
-/// Refuses NaN and infinities, with their place.
+/// Refuses NaN and infinities, saying where they are.
 pub(crate) fn check_finite(what: &'static str, table: ArrayView2<'_, f64>) -> Result<()> {
     match table.indexed_iter().find(|(_, value)| !value.is_finite()) {
         Some(((row, column), &value)) => Err(Error::BadCell { what, row, column, value }),

@@ -1,10 +1,10 @@
-//! The similarity x -> s R x + t that best carries one list of points onto another (Procrustes): least squares over scale s, rotation
+//! The similarity x -> s R x + t that best maps one list of points onto another (Procrustes): least squares over scale s, rotation
 //! R and shift t, in the plane or in space.
 //!
 //!   minimise Σ_i w_i |s R a_i + t - b_i|²
 //!
-//! With the weighted means ā and b̄ taken off and M = Σ_i w_i b_i a_i', the best R maximises tr(R'M): with M = U S V', R = U V', or,
-//! where a mirror image is not allowed and det(U V') < 0, the last column of U turned round (Kabsch, Umeyama). Then
+//! With the weighted means ā and b̄ subtracted and M = Σ_i w_i b_i a_i', the best R maximises tr(R'M): with M = U S V', R = U V', or,
+//! if a mirror image is not allowed and det(U V') < 0, with the last column of U negated (Kabsch, Umeyama). Then
 //! s = tr(R'M) / Σ_i w_i |a_i|² and t = b̄ - s R ā. O(n). Points without a correspondence are simply not in the lists.
 
 use super::{check_finite, to_unit_range};
@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 pub struct Similarity {
     /// An orthogonal matrix, row by row; its determinant is -1 for a mirror image.
     pub rotation: Array2<f64>,
-    /// How much larger the image is. 0 where all points that were fitted to are one.
+    /// How much larger the image is. 0 if all target points coincide.
     pub scale: f64,
     /// Where the origin goes.
     pub shift: Array1<f64>,
@@ -31,11 +31,11 @@ impl Similarity {
         Self { rotation: Array2::eye(dimension), scale: 1.0, shift: Array1::zeros(dimension) }
     }
 
-    /// The best one from `from` to `to`, row by row; with `mirror` it may be a mirror image. Rows count by their `weights`, all the same
-    /// where there are none.
+    /// The best one from `from` to `to`, row by row; with `mirror` it may be a mirror image. Rows count by their `weights`, or equally
+    /// if there are none.
     ///
-    /// Where the points leave something open (none or one, all in one place, all on a line) it is settled towards not turning;
-    /// from points that are all one the scale is 1.
+    /// Where the points leave something open (none or one, all in one place, all on a line), the choice is not to turn;
+    /// if all points of `from` coincide, the scale is 1.
     ///
     /// ```
     /// use homolog::geometry::Similarity;
@@ -60,7 +60,7 @@ impl Similarity {
         Self::fit_with(from, to, weights, &best)
     }
 
-    /// The same for orientations that are known: only scale and shift are fitted.
+    /// The same for known orientations: only scale and shift are fitted.
     ///
     /// # Errors
     /// As [`Self::fit`].
@@ -91,7 +91,7 @@ impl Similarity {
         }
         let rotation = rotate(&products);
         let trace = (&rotation * &products).sum();
-        // Without a turn the trace can be negative: no scale above 0 fits then.
+        // Without a turn the trace can be negative: no positive scale fits then.
         let ratio = if square > 0.0 { trace.max(0.0) / square } else { 1.0 };
         let scale = if square > 0.0 { ratio * 2_f64.powi(b_exponent - a_exponent) } else { 1.0 };
         let (a_mean, b_mean) = (a_mean * 2_f64.powi(a_exponent), b_mean * 2_f64.powi(b_exponent));
@@ -99,7 +99,7 @@ impl Similarity {
         Ok(Self { rotation, scale, shift })
     }
 
-    /// Moves points, one a row.
+    /// Moves points, one per row.
     ///
     /// # Panics
     /// Points of another dimension.
@@ -108,7 +108,7 @@ impl Similarity {
         points.dot(&self.rotation.t()) * self.scale + &self.shift
     }
 
-    /// Whether it turns left into right.
+    /// Whether it includes a reflection.
     #[must_use]
     pub fn is_mirrored(&self) -> bool {
         determinant(&self.rotation) < 0.0
@@ -139,7 +139,7 @@ fn check(from: ArrayView2<'_, f64>, to: ArrayView2<'_, f64>, weights: &[f64]) ->
     }
 }
 
-/// The weighted mean row; the origin where nothing has weight.
+/// The weighted mean row; the origin if nothing has weight.
 fn weighted_mean(points: &Array2<f64>, weights: &[f64]) -> Array1<f64> {
     let total: f64 = weights.iter().sum();
     let mut mean = Array1::zeros(points.ncols());
@@ -155,14 +155,14 @@ fn weighted_mean(points: &Array2<f64>, weights: &[f64]) -> Array1<f64> {
 fn nearest_rotation(m: &Array2<f64>, mirror: bool) -> Array2<f64> {
     let (mut u, v) = singular_vectors(m);
     if !mirror && determinant(&u) * determinant(&v) < 0.0 {
-        // The last singular value is the smallest: turning it round costs least.
+        // The last singular value is the smallest: reversing it costs least.
         u.column_mut(m.nrows() - 1).mapv_inplace(|x| -x);
     }
     u.dot(&v.t())
 }
 
-/// U and V of M = U S V', largest singular value first, by one-sided Jacobi: columns of M V are turned in pairs until all are
-/// orthogonal. Where singular values are 0, U is filled up so that U V' turns as little as it can.
+/// U and V of M = U S V', largest singular value first, by one-sided Jacobi: columns of M V are rotated in pairs until all are
+/// orthogonal. Where singular values are 0, U is completed so that U V' turns as little as possible.
 fn singular_vectors(m: &Array2<f64>) -> (Array2<f64>, Array2<f64>) {
     let d = m.nrows();
     let (mut turned, mut v) = (m.clone(), Array2::eye(d));
@@ -206,7 +206,7 @@ fn singular_vectors(m: &Array2<f64>) -> (Array2<f64>, Array2<f64>) {
 
 /// A three by three matrix needs five or six sweeps.
 const MOST_SWEEPS: usize = 60;
-/// Singular values below this part of the largest say nothing about a direction: they are rounding.
+/// Singular values below this fraction of the largest say nothing about a direction: they are rounding.
 const RANK_TOLERANCE: f64 = 1e-14;
 
 fn turn_columns(matrix: &mut Array2<f64>, p: usize, q: usize, cosine: f64, sine: f64) {
@@ -217,10 +217,10 @@ fn turn_columns(matrix: &mut Array2<f64>, p: usize, q: usize, cosine: f64, sine:
     }
 }
 
-/// A unit vector orthogonal to the first `count` columns of U: the column of V itself as far as that goes, else the axis with most left.
+/// A unit vector orthogonal to the first `count` columns of U: the column of V itself if possible, else the axis with most left.
 fn completion(u: &Array2<f64>, count: usize, v: &Array2<f64>) -> Array1<f64> {
     let rest = |mut vector: Array1<f64>| {
-        // Twice, so what rounding leaves of the columns goes too.
+        // Twice, to remove what rounding leaves of the columns.
         for column in (0..count).chain(0..count) {
             let along = u.column(column).dot(&vector);
             vector.scaled_add(-along, &u.column(column));
@@ -231,7 +231,7 @@ fn completion(u: &Array2<f64>, count: usize, v: &Array2<f64>) -> Array1<f64> {
     let axes = (0..d).map(|axis| Array1::from_shape_fn(d, |at| f64::from(u8::from(at == axis))));
     let mut best = rest(v.column(count).to_owned());
     for candidate in axes.map(rest) {
-        // The own column is preferred unless little of it is left.
+        // The column of V is preferred unless little of it is left.
         if best.dot(&best) < 0.01 && candidate.dot(&candidate) > best.dot(&best) {
             best = candidate;
         }
@@ -240,7 +240,7 @@ fn completion(u: &Array2<f64>, count: usize, v: &Array2<f64>) -> Array1<f64> {
     best / length
 }
 
-/// Of a matrix of one, two or three rows.
+/// For a matrix of one, two or three rows.
 fn determinant(m: &Array2<f64>) -> f64 {
     let minor = |p: usize, q: usize| m[[1, p]] * m[[2, q]] - m[[1, q]] * m[[2, p]];
     match m.nrows() {

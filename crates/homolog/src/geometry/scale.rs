@@ -2,8 +2,8 @@
 
 use ndarray::{Array2, ArrayView2};
 
-/// Multiplies by a power of two so that the largest absolute coordinate is in [1, 2), and gives that exponent e: the points are
-/// the result times 2^e. The product is exact (but for coordinates 10^300 times smaller than the largest), so distances,
+/// Multiplies by a power of two so that the largest absolute coordinate is in [1, 2), and returns that exponent e: the points are
+/// the result times 2^e. The product is exact (except for coordinates 10^300 times smaller than the largest), so distances,
 /// predicates and ratios come out the same, and no square over- or underflows. All zeros stay as they are, with e = 0.
 #[must_use]
 pub fn to_unit_range(points: ArrayView2<'_, f64>) -> (Array2<f64>, i32) {
@@ -12,7 +12,7 @@ pub fn to_unit_range(points: ArrayView2<'_, f64>) -> (Array2<f64>, i32) {
         return (points.to_owned(), 0);
     }
     let exponent = binary_exponent(largest);
-    // 2^1074 is no double, so the factor is applied in two halves.
+    // 2^1074 is not a double, so the factor is applied in two halves.
     let first = -(exponent / 2);
     let (first, second) = (2_f64.powi(first), 2_f64.powi(-exponent - first));
     (points.mapv(|x| x * first * second), exponent)
@@ -26,7 +26,7 @@ fn binary_exponent(x: f64) -> i32 {
 
 /// The mean of all n² distances between rows, the n zeros included (the authors' measure of a scene's size). Zero for no points.
 ///
-/// It takes points near the unit range (see [`to_unit_range`]); very large coordinates overflow.
+/// Expects points near the unit range (see [`to_unit_range`]); very large coordinates overflow.
 #[must_use]
 pub fn mean_distance(points: ArrayView2<'_, f64>) -> f64 {
     let n = points.nrows();
@@ -34,7 +34,7 @@ pub fn mean_distance(points: ArrayView2<'_, f64>) -> f64 {
     let mut total = 0.0;
     let mut squares = vec![0.0; n];
     for i in 0..n {
-        // Axis by axis over all earlier points at once, so the processor can take several in a step.
+        // Axis by axis over all earlier points at once, so the processor can handle several per step.
         squares[..i].fill(0.0);
         for axis in &axes {
             squares[..i].iter_mut().zip(axis).for_each(|(square, x)| *square += (x - axis[i]) * (x - axis[i]));

@@ -1,17 +1,17 @@
 //! SUSAN corners (Smith and Brady, IJCV 1997) of a grey image, with which the paper finds its landmarks.
 //!
-//! Around every pixel p (the nucleus) lies a circular mask of 37 pixels q. Those of a brightness like its own are its USAN:
+//! Around every pixel p (the nucleus) lies a circular mask of 37 pixels q. Those with a brightness like its own are its USAN:
 //!
 //!   c(p, q) = 100 exp(-((I(p) - I(q)) / t)⁶),   n(p) = Σ_q c(p, q),   response = g - n(p) where n(p) < g, else 0
 //!
 //! with the brightness threshold t and the geometric threshold g, about half of 3700: along a straight edge half of the mask or more is
-//! like the nucleus, at a corner less. Checks keep out noise, thin lines and soft edges: the centre of gravity of the USAN is more
-//! than sqrt(1/2) pixels from the nucleus, all pixels on the way there belong to it, and (not in Smith and Brady) of the pixels unlike
-//! the nucleus those brighter are at least twice those darker, or the reverse. Corners are the largest responses in their
+//! like the nucleus, at a corner less. Checks exclude noise, thin lines and soft edges: the centre of gravity of the USAN is more
+//! than sqrt(1/2) pixels from the nucleus, all pixels on the way there belong to it, and (not in Smith and Brady) among the pixels unlike
+//! the nucleus there are at least twice as many brighter as darker ones, or the reverse. Corners are the largest responses in their
 //! neighbourhood, moved to where the edges around them meet (`refine`). Turning the image by 90° turns the corners.
 //!
-//! O(pixels) for each threshold; nearly all pixels are dropped by counting bytes (`usan`). What it does not do: no scales; the crossing
-//! of a chessboard that falls exactly between pixels has n = 1900, more than half, and is no corner.
+//! O(pixels) for each threshold; nearly all pixels are discarded by counting bytes (`usan`). It does not handle scales; and the crossing
+//! of a chessboard that falls exactly between pixels has n = 1900, more than half, and is not a corner.
 
 mod maxima;
 mod refine;
@@ -23,7 +23,7 @@ use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 use usan::{Similarity, SmallUsan};
 
-/// [`Susan::at_most`] goes no lower: under it the noise of a camera makes corners everywhere.
+/// [`Susan::at_most`] goes no lower: below this, camera noise makes corners everywhere.
 pub const LEAST_BRIGHTNESS: u8 = 4;
 /// A whole mask of pixels like the nucleus: 37 times 100.
 const FULL: f64 = 3700.0;
@@ -36,14 +36,14 @@ pub struct Susan {
     pub brightness: u8,
     /// g, as a share of the whole mask: the USAN of a corner is smaller.
     pub geometric: f64,
-    /// No other corner that responds less within this many columns and rows.
+    /// No other corner with a smaller response within this many columns and rows.
     pub suppression_radius: usize,
     /// Move each corner to where the edges around it meet; otherwise it is a pixel just inside.
     pub refine: bool,
 }
 
 impl Default for Susan {
-    /// Smith and Brady's t = 20 and suppression in a square of 7 by 7. They take half of the mask; a little less keeps out straight
+    /// Smith and Brady's t = 20 and suppression in a square of 7 by 7. They use half of the mask; a little less excludes straight
     /// edges whose border pixels are a mixture, where n can be as low as 1846.
     fn default() -> Self {
         Self { brightness: 20, geometric: 0.49, suppression_radius: 3, refine: true }
@@ -92,7 +92,7 @@ impl Susan {
         Ok(self.corners(image, self.brightness, &small))
     }
 
-    /// The corners at the smallest brightness threshold that a search finds to give at most so many, instead of that of the settings.
+    /// The corners at the smallest brightness threshold found by a search to give at most this many, instead of that of the settings.
     /// The search halves the range from [`LEAST_BRIGHTNESS`] to 255, where nothing is a corner (see `usan::is_corner`).
     ///
     /// # Errors
@@ -100,7 +100,7 @@ impl Susan {
     pub fn at_most(&self, count: usize, image: GreyImage<'_>) -> Result<Corners> {
         self.check()?;
         // A USAN only grows with t: what is small at a larger threshold is small at a smaller one. So the whole image is searched once
-        // or a few times, going down, until there are too many; from there on only among the small ones.
+        // or a few times, going down, until there are too many; from then on only among the small ones.
         let mut enough = Corners { points: Array2::zeros((0, 2)), responses: Vec::new(), brightness: u8::MAX };
         let mut low = self.brightness.clamp(LEAST_BRIGHTNESS, u8::MAX - 1);
         let mut small = loop {

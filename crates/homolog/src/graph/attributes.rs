@@ -1,5 +1,5 @@
-//! [`Attributes`]: named numbers, one row per node or per edge. Features ask for them by name, so a model meets the right
-//! column of a graph it has never seen, or says which one is not there.
+//! [`Attributes`]: named numbers, one row per node or per edge. Features ask for them by name, so a model finds the right
+//! column in a graph it has never seen, or says which one is missing.
 
 use crate::geometry::check_finite;
 use crate::{Error, Result};
@@ -16,7 +16,7 @@ impl Attributes {
     /// A table with a name for each column.
     ///
     /// # Errors
-    /// A name too many or too few, a name that occurs twice, a value that is not finite.
+    /// Too many or too few names, a name that occurs twice, a value that is not finite.
     pub fn new(names: Vec<String>, values: Array2<f64>) -> Result<Self> {
         if names.len() != values.ncols() {
             return Err(Error::Size { what: "names of attributes", expected: values.ncols(), found: names.len() });
@@ -48,7 +48,7 @@ impl Attributes {
         self.values.view()
     }
 
-    /// The columns with these names, in this order; `None` and the first name that is not there otherwise.
+    /// The columns with these names, in this order; otherwise the first name that is missing.
     pub(crate) fn select(&self, names: &[String]) -> std::result::Result<Array2<f64>, String> {
         let find = |name: &String| self.names.iter().position(|own| own == name).ok_or_else(|| name.clone());
         let columns = names.iter().map(find).collect::<std::result::Result<Vec<_>, _>>()?;
@@ -61,7 +61,7 @@ impl Attributes {
     }
 }
 
-/// The first name that has occurred before.
+/// The first name that occurred before.
 pub(super) fn repeated<'a>(names: impl IntoIterator<Item = &'a String>) -> Option<String> {
     let mut sorted: Vec<&String> = names.into_iter().collect();
     sorted.sort_unstable();

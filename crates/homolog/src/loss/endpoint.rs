@@ -1,8 +1,8 @@
 //! Endpoint error: the mean, over the labelled left nodes, of the distance in the right graph between the chosen and the true point,
-//! in units of sigma. The paper's loss for a few known points among many candidates, where near is better than far (its print has
-//! 1 - mean; the text beside it says that small is close).
+//! in units of sigma. The paper's loss for a few known points among many candidates, where near is better than far (the paper prints
+//! 1 - mean; the text next to it says that small is close).
 //!
-//! A labelled node that is left unmatched costs a setting. With N labelled nodes and t(i) the true partner:
+//! A labelled node left unmatched has a cost that is a setting. With N labelled nodes and t(i) the true partner:
 //!
 //!   constant = Σ_i unmatched / N,   cells_ik = (|p_k - p_t(i)| / sigma - unmatched) / N in labelled rows, 0 elsewhere
 
@@ -18,9 +18,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Endpoint {
-    /// The unit of distance; `None`: the width of the right graph's image, as in the paper.
+    /// The unit of distance; `None` means the width of the right graph's image, as in the paper.
     pub sigma: Option<f64>,
-    /// What a labelled node that is left unmatched costs, in units of sigma.
+    /// What a labelled node left unmatched costs, in units of sigma.
     pub unmatched: f64,
 }
 

@@ -1,9 +1,9 @@
 //! The fraction of labelled left nodes that are not matched to their true partner (equation 8 of the paper, where every node has a
-//! label: 1 - Σ y_ik truth_ik / |truth|²). A labelled node that is left unmatched is wrong. With N labelled nodes:
+//! label: 1 - Σ y_ik truth_ik / |truth|²). A labelled node left unmatched is wrong. With N labelled nodes:
 //!
 //!   constant = 1,   cells = -1/N at the true pairs, 0 elsewhere
 //!
-//! The print adds the true cells to the problem instead of subtracting them; with that sign its own lemma fails.
+//! The paper as printed adds the true cells to the problem instead of subtracting them; with that sign its own lemma fails.
 
 use super::{Loss, LossTerms, check_sizes};
 use crate::Result;
@@ -12,7 +12,7 @@ use crate::matching::Matching;
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 
-/// The fraction of labelled left nodes that are wrong; 0 where nothing is labelled.
+/// The fraction of labelled left nodes that are wrong; 0 if nothing is labelled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Hamming {

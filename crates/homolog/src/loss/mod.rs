@@ -5,10 +5,10 @@
 //!   loss(y) = constant + Σ_(i matched to k in y) cells_ik
 //!
 //! so the search for the most violated constraint, max_y loss(y) + score(y), is the same problem with the cells added to the
-//! node scores. The constant is the loss of the empty matching: each cell is what choosing it changes.
+//! node scores. The constant is the loss of the empty matching: each cell is how much choosing it changes the loss.
 //!
-//! A left node that has no partner in the truth has **no label**: nothing is known of it and it contributes nothing, whatever it is
-//! matched to ([`Hamming`] has a setting for truths in which "no partner" is knowledge).
+//! A left node that has no partner in the truth has **no label**: nothing is known about it and it contributes nothing, whatever it is
+//! matched to ([`Hamming`] has a setting for truths in which "no partner" is information).
 
 mod endpoint;
 mod hamming;
@@ -27,7 +27,7 @@ pub trait Loss: Send + Sync {
     /// The loss of every matching of this pair, given the true one.
     ///
     /// # Errors
-    /// The truth has other sizes than the pair; something the loss needs of the graphs is missing; a setting out of range.
+    /// The sizes of the truth and the pair differ; something the loss needs from the graphs is missing; a setting is out of range.
     fn terms(&self, pair: &Pair, truth: &Matching) -> Result<LossTerms>;
 }
 
@@ -44,7 +44,7 @@ impl LossTerms {
     /// The loss of a matching.
     ///
     /// # Errors
-    /// The matching has other sizes.
+    /// The sizes differ.
     pub fn loss(&self, matching: &Matching) -> Result<f64> {
         check_sizes(self.cells.dim(), matching)?;
         Ok(self.constant + matching.pairs().map(|pair| self.cells[pair]).sum::<f64>())
@@ -63,7 +63,7 @@ pub enum LossKind {
 }
 
 impl Default for LossKind {
-    /// The paper's first.
+    /// The paper's first loss.
     fn default() -> Self {
         Self::Hamming(Hamming::default())
     }
@@ -95,7 +95,7 @@ impl LossKind {
     }
 }
 
-/// Refuses a matching between other numbers of nodes.
+/// Refuses a matching between different numbers of nodes.
 fn check_sizes((left, right): (usize, usize), matching: &Matching) -> Result<()> {
     let sizes = [
         ("left nodes of the matching", left, matching.left_count()),

@@ -313,8 +313,8 @@ impl SimplexQp {
     }
 
     /// Brings a cut that exceeds its level by `violation` into use and moves x to the best for the cuts in use, and `weights` with it.
-    /// Before, x was the best for the others; so they are level with each other, and the residual is λ · violation at the entering cut and zero
-    /// elsewhere, all the way: the weights move only along the last direction of the factor.
+    /// Before, x was the best for the others; so they are level with each other, and the residual is λ · violation at the entering cut and
+    /// zero elsewhere, all the way: the weights move only along the last direction of the factor.
     fn enter(&mut self, cuts: &[Cut], entering: usize, mut violation: f64, lambda: f64, weights: &mut [f64]) {
         if let Err(dependent) = self.join(cuts, entering) {
             self.exchange(cuts, entering, &dependent);

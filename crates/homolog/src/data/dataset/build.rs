@@ -10,7 +10,7 @@ use ndarray::{Array2, ArrayView2};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A record and where it stands in the text: "graphs[3]", "line 7".
+/// A record and its place in the text: "graphs[3]", "line 7".
 pub(super) type Placed<T> = (String, T);
 
 /// What is wrong with a field (named first) of a record.
@@ -101,7 +101,7 @@ fn graph(record: GraphRecord) -> std::result::Result<NamedGraph, Fault> {
         graph = graph.with_node_attributes(table("attributes", columns, count)?).map_err(fault("attributes"))?;
     }
     if let Some(context) = record.context {
-        // No points in the context are none of any dimension.
+        // No context points: they fit any dimension.
         let dimension = graph.points().map_or(0, |points| points.ncols());
         let context = if context.len() == 0 { Array2::zeros((0, dimension)) } else { array(context) };
         graph = graph.with_context(context).map_err(fault("context"))?;
@@ -145,7 +145,7 @@ fn node_count(record: &GraphRecord) -> std::result::Result<usize, Fault> {
 }
 
 fn array(points: Points) -> Array2<f64> {
-    // A list without points does not say in how many dimensions they would be: in the plane.
+    // A list without points does not say how many dimensions they would have: the plane is assumed.
     let (count, dimension) = (points.len(), if points.dimension == 0 { 2 } else { points.dimension });
     Array2::from_shape_fn((count, dimension), |(row, column)| points.coordinates[row * dimension + column])
 }
@@ -174,7 +174,7 @@ fn edges(graph: &Graph, edges: Vec<[NodeRef; 2]>) -> std::result::Result<Vec<[us
     Ok(ends)
 }
 
-/// A graph and where its names stand.
+/// A graph and the positions of its names.
 struct Side<'a> {
     graph: &'a Graph,
     names: &'a BTreeMap<&'a str, usize>,
@@ -196,7 +196,7 @@ impl Side<'_> {
         }
     }
 
-    /// A node as it is written: by name where there is one.
+    /// A node as it is written: by name if it has one.
     fn write(&self, index: usize) -> NodeRef {
         let name = self.graph.names().map(|names| &names[index]).filter(|name| !name.is_empty());
         name.map_or(NodeRef::Index(index), |name| NodeRef::Name(name.clone()))
@@ -228,7 +228,7 @@ fn node_pairs(
     pairs.iter().enumerate().map(find).collect()
 }
 
-/// The matching as listed, or by names but for the nodes whose partner is not known.
+/// The matching as listed, or by names except for the nodes whose partner is not known.
 fn truth(
     matches: Option<Matches>,
     unknown: &[usize],
@@ -243,7 +243,7 @@ fn truth(
         Some(Matches::Listed(list)) => list,
     };
     let mut map = vec![None; left.graph.node_count()];
-    // By which entry a node is taken.
+    // Which entry uses a node.
     let mut left_by = vec![None; map.len()];
     let mut right_by = vec![None; right_count];
     for (index, (from, to)) in list.iter().enumerate() {
@@ -284,7 +284,7 @@ pub(super) fn graph_record(named: &NamedGraph) -> GraphRecord {
         image: named.image.clone(),
         image_size: graph.image_size().map(|size| size.map(Number)),
     };
-    // The number of nodes is written only where nothing else says it.
+    // The number of nodes is written only if nothing else implies it.
     if node_count(&record).is_err() {
         record.nodes = Some(graph.node_count());
     }
@@ -307,7 +307,7 @@ fn columns(table: &Attributes, rows: Option<&[usize]>) -> Columns {
     Columns(table.names().iter().enumerate().map(column).collect())
 }
 
-/// The pairs as they are written: without matches where the names give them.
+/// The pairs as they are written: without matches if the names give them.
 pub(super) fn pair_records(data: &DataSet) -> impl Iterator<Item = PairRecord> + '_ {
     let names: Vec<BTreeMap<&str, usize>> = data.graphs.iter().map(|named| positions(&named.graph)).collect();
     data.pairs.iter().map(move |pair| {

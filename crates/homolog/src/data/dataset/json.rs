@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 const KIND: &str = "homolog-data";
 
-/// Just enough of a text to tell what it is before the rest is understood.
+/// Just enough of a text to tell what it is before the rest is parsed.
 #[derive(Deserialize)]
 struct Head {
     format: Option<Object<Format>>,
@@ -26,7 +26,7 @@ struct File {
     pairs: Option<Capped<Object<PairRecord>, MAX_PAIRS>>,
 }
 
-/// What a line is about, by a field that only one kind of line has.
+/// What a line contains, recognised by a field that only one kind of line has.
 #[derive(Deserialize)]
 struct LineKind {
     format: Option<IgnoredAny>,
@@ -50,7 +50,7 @@ impl DataSet {
         let text = checked(text)?;
         let Object(head) = match parse::<Object<Head>>(text, 1) {
             Ok(head) => head,
-            // The head skips over the rest; the whole reader says more exactly where it stumbles.
+            // The head skips over the rest; the full reader says more precisely where it fails.
             Err(error) => return Err(parse::<Object<File>>(text, 1).err().unwrap_or(error)),
         };
         let Some(Object(format)) = head.format else {
@@ -102,7 +102,7 @@ impl DataSet {
         build(graphs, pairs)
     }
 
-    /// The data set as JSON, a graph or a pair on each line. It reads back equal.
+    /// The data set as JSON, with a graph or a pair on each line. It reads back equal.
     ///
     /// # Errors
     /// None in practice: every data set can be written.
@@ -168,7 +168,7 @@ fn refused(place: &str, reason: String) -> Error {
     Error::DataSet { place: place.to_string(), reason }
 }
 
-/// Parses a text that starts at a line of the file. What is refused is named by line, column and path.
+/// Parses a text that starts at a given line of the file. Errors name the line, column and path.
 fn parse<'de, T: Deserialize<'de>>(text: &'de str, first_line: usize) -> Result<T> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let place = |error: &serde_json::Error, path: &str| {
@@ -179,7 +179,7 @@ fn parse<'de, T: Deserialize<'de>>(text: &'de str, first_line: usize) -> Result<
         let line = text.lines().nth(error.line().max(1) - 1).unwrap_or_default();
         let word = line.get(error.column().max(1) - 1..).unwrap_or_default();
         if word.starts_with("NaN") || word.starts_with("Infinity") {
-            // Python's json writes them all the same.
+            // Python's json writes them anyway.
             return "NaN and Infinity are no numbers of JSON, nor of a graph".to_string();
         }
         let reason = error.to_string();

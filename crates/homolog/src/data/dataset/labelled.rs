@@ -1,11 +1,11 @@
-//! From a data set to what is learned from.
+//! From a data set to data to learn from.
 
 use super::{DataSet, LabelledPair};
 use crate::Result;
 use crate::learn::LabelledPairs;
 
 impl DataSet {
-    /// The pairs whose matches are known and that are wanted, with their positions in the data set.
+    /// The wanted pairs whose matches are known, with their positions in the data set.
     ///
     /// # Errors
     /// None in practice: a data set is checked when it is made.

@@ -1,10 +1,10 @@
-//! [`DataSet`]: graphs with names, and pairs of them with their true matchings where these are known. This is what people label,
+//! [`DataSet`]: graphs with names, and pairs of them with their true matchings if these are known. This is what people label,
 //! train on and evaluate on.
 //!
-//! A data set is read from and written to JSON (one object) or JSON Lines (one graph or pair a line); `docs/formats.md` has both
+//! A data set is read from and written to JSON (one object) or JSON Lines (one graph or pair per line); `docs/formats.md` describes both
 //! formats. What is read is checked once, here: ids that occur twice, pairs of graphs that do not exist, matches out of range,
-//! lists of unequal lengths. Everything refused is named with its place. The size of a text bounds the memory it takes, but for
-//! numbers of nodes without points and for the matchings of the pairs; those have limits of their own.
+//! lists of unequal lengths. Every error names its place. The size of a text bounds the memory it takes, except for
+//! numbers of nodes without points and for the matchings of the pairs; those have separate limits.
 
 mod build;
 mod json;
@@ -28,7 +28,7 @@ pub const FORMAT_VERSION: u32 = 1;
 pub const MAX_FILE_SIZE: usize = 256 << 20;
 /// The most graphs in a data set.
 pub const MAX_GRAPHS: usize = 100_000;
-/// The most nodes of a graph, or points that are only seen: a problem of that many by that many nodes fits no memory.
+/// The most nodes of a graph, or context points: a problem with that many nodes on each side does not fit in memory.
 pub const MAX_NODES: usize = 100_000;
 /// The most nodes of all graphs together.
 pub const MAX_TOTAL_NODES: usize = 1 << 24;
@@ -70,9 +70,9 @@ pub struct DataSet {
 pub struct NamedGraph {
     /// Its name, by which pairs refer to it.
     pub id: String,
-    /// The graph, shared by all pairs it is in.
+    /// The graph, shared by all pairs it occurs in.
     pub graph: Arc<Graph>,
-    /// Path of the picture it was found in, relative to the file of the data set.
+    /// Path of its picture, relative to the file of the data set.
     pub image: Option<String>,
 }
 
@@ -83,19 +83,19 @@ pub struct LabelledPair {
     pub left: usize,
     /// Position of the right graph.
     pub right: usize,
-    /// The true matching; `None` where it is not known.
+    /// The true matching; `None` if it is not known.
     pub truth: Option<Matching>,
-    /// Left nodes whose partner nobody has noted, in increasing order: the truth leaves them unmatched, but that does not mean that
-    /// they have no partner. Empty where the truth says everything.
+    /// Left nodes whose partner nobody has recorded, in increasing order: the truth leaves them unmatched, but that does not mean that
+    /// they have no partner. Empty if the truth is complete.
     pub unknown: Vec<usize>,
     /// What is given before the pair is matched.
     pub given: Restrictions,
-    /// What the pair is for; `None` where that is left open.
+    /// What the pair is for; `None` if that is left open.
     pub split: Option<Split>,
 }
 
 impl LabelledPair {
-    /// Two graphs, by position, and what matches; nothing else is known of them.
+    /// Two graphs, by position, and their matching; nothing else is known about them.
     #[must_use]
     pub fn new(left: usize, right: usize, truth: Option<Matching>) -> Self {
         Self { left, right, truth, unknown: Vec::new(), given: Restrictions::default(), split: None }
@@ -127,7 +127,7 @@ impl DataSet {
     /// Puts a data set together.
     ///
     /// # Errors
-    /// An id that is empty or occurs twice; a pair of graphs that do not exist; a truth of other sizes than its graphs; more of
+    /// An id that is empty or occurs twice; a pair of graphs that do not exist; a truth whose sizes are not those of its graphs; more of
     /// anything than a file may have.
     pub fn new(graphs: Vec<NamedGraph>, pairs: Vec<LabelledPair>) -> Result<Self> {
         let data = Self { graphs, pairs };
@@ -222,7 +222,7 @@ impl DataSet {
     }
 }
 
-/// The matching of nodes that have the same name in both graphs; `None` where no name occurs in both.
+/// The matching of nodes that have the same name in both graphs; `None` if no name occurs in both.
 ///
 /// ```
 /// use homolog::data::dataset::match_by_name;
@@ -237,13 +237,13 @@ pub fn match_by_name(left: &Graph, right: &Graph) -> Option<Matching> {
     by_name(left, &positions(right), right.node_count(), Constraint::OneToOne, &[])
 }
 
-/// Where each name of a graph stands; empty for a graph without names. Nodes that nobody named are not there.
+/// The position of each name in a graph; empty for a graph without names. Unnamed nodes are not included.
 fn positions(graph: &Graph) -> BTreeMap<&str, usize> {
     let names = graph.names().unwrap_or_default().iter().enumerate();
     names.filter(|(_, name)| !name.is_empty()).map(|(node, name)| (name.as_str(), node)).collect()
 }
 
-/// Nodes of the same name, but for the left nodes whose partner is not known (in increasing order).
+/// Nodes with the same name, except for the left nodes whose partner is not known (in increasing order).
 fn by_name(
     left: &Graph,
     right: &BTreeMap<&str, usize>,

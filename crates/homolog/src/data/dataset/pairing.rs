@@ -1,4 +1,4 @@
-//! [`Pairing`] and [`SplitBy`]: which pairs of graphs a data set gets that has none yet, and what they are for. The names of the nodes say
+//! [`Pairing`] and [`SplitBy`]: which pairs of graphs a data set without pairs gets, and what they are for. The names of the nodes say
 //! what matches.
 
 use super::{DataSet, LabelledPair, MAX_PAIRS, NamedGraph, at_most, by_name, positions};
@@ -16,15 +16,15 @@ pub enum Pairing {
     None,
     /// Each graph with every later one.
     All,
-    /// Each graph with the one so many places later: a baseline of the paper's sequence experiment.
+    /// Each graph with the one this many places later: a baseline of the paper's sequence experiment.
     Baseline(usize),
     /// One graph, by its position, with each of the others.
     Template(usize),
-    /// So many of all pairs, drawn with this seed, in the order of their graphs.
+    /// This many of all pairs, drawn with this seed, in the order of their graphs.
     Random {
         /// How many.
         count: usize,
-        /// The same seed draws the same pairs, everywhere.
+        /// The same seed draws the same pairs everywhere.
         seed: u64,
     },
 }
@@ -32,18 +32,18 @@ pub enum Pairing {
 /// What pairs are for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SplitBy {
-    /// That is left open.
+    /// Left open.
     #[default]
     None,
     /// Training, validation and test in turn, by the left graph, as in the paper's sequence experiment.
     LeftGraph,
-    /// Every graph (but a template) is for training, validation or test, in turn, and only pairs within one of the three are made: no
+    /// Every graph (except a template) is for training, validation or test, in turn, and only pairs within one of the three are made: no
     /// specimen is on two sides.
     Specimens,
 }
 
 impl DataSet {
-    /// Graphs, with pairs of them; nodes of the same name match.
+    /// Graphs, with pairs of them; nodes with the same name match.
     ///
     /// # Errors
     /// As [`Self::new`]; a template that does not exist.
@@ -74,7 +74,7 @@ impl DataSet {
 }
 
 impl Pairing {
-    /// The pairs of so many graphs.
+    /// The pairs of this many graphs.
     fn pairs(self, count: usize, split: SplitBy) -> Result<Vec<(usize, usize)>> {
         let all = count.saturating_mul(count.saturating_sub(1)) / 2;
         let allowed = |&(left, right): &(usize, usize)| {
@@ -99,7 +99,7 @@ impl Pairing {
             }
             Self::Random { count: wanted, seed } => {
                 at_most("pairs of a data set", wanted, MAX_PAIRS)?;
-                // So many can still be listed and shuffled.
+                // This many can still be listed and shuffled.
                 at_most("pairs to draw from", all, 100 * MAX_PAIRS)?;
                 let mut pairs: Vec<(usize, usize)> = (0..count).flat_map(later).filter(allowed).collect();
                 let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(seed);
@@ -111,7 +111,7 @@ impl Pairing {
         }
     }
 
-    /// What a pair is for; by specimens `None` where its graphs are for different things.
+    /// What a pair is for; when splitting by specimens, `None` if its graphs are for different things.
     fn split_of(self, split: SplitBy, left: usize, right: usize) -> Option<Split> {
         let (one, other) = (Split::of_frame(left), Split::of_frame(right));
         match (split, self) {

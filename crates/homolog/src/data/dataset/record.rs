@@ -1,4 +1,4 @@
-//! A data set's text as serde reads and writes it: a graph, a pair, a reference to a node. Nothing here is known to fit together yet.
+//! A data set's text as serde reads and writes it: a graph, a pair, a reference to a node. Nothing here has been checked to fit together.
 
 use super::shape::{Capped, Columns, Number, Points};
 use super::{MAX_EDGES, MAX_NODES};
@@ -63,7 +63,7 @@ pub(super) struct PairRecord {
     pub(super) split: Option<Split>,
 }
 
-/// The matches of a pair, where they are written.
+/// The matches of a pair, if they are written.
 #[derive(Debug)]
 pub(super) enum Matches {
     /// Not known, although the graphs may share names.

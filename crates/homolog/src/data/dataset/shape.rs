@@ -1,4 +1,4 @@
-//! Pieces of a data set's text. Objects are objects (serde would take a list for one), numbers are finite, lists have limits. What is
+//! Pieces of a data set's text. Objects must be objects (serde would accept a list), numbers finite, and lists within limits. What is
 //! refused here gets its line and column from serde_json.
 
 use super::MAX_NODES;
@@ -16,7 +16,7 @@ pub(super) struct Number(pub(super) f64);
 /// Points of two or three coordinates, one after the other.
 #[derive(Debug, Default)]
 pub(super) struct Points {
-    /// 0 where there are no points.
+    /// 0 if there are no points.
     pub(super) dimension: usize,
     pub(super) coordinates: Vec<f64>,
 }
@@ -25,7 +25,7 @@ pub(super) struct Points {
 #[derive(Debug)]
 pub(super) struct Columns(pub(super) Vec<(String, Vec<f64>)>);
 
-/// A list of at most so many.
+/// A list of at most `LIMIT` items.
 #[derive(Debug)]
 pub(super) struct Capped<T, const LIMIT: usize>(pub(super) Vec<T>);
 

@@ -6,9 +6,9 @@ use super::{ATTRIBUTE, FORMAT, LandmarkTable};
 use crate::Result;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Columns that may name the graph, in capitals or not.
+/// Columns that may name the graph, in upper or lower case.
 pub const GRAPH_COLUMNS: [&str; 5] = ["frame", "image", "specimen", "id", "object"];
-/// Columns that may name the node, likewise. Beside a column `frame` or `image`, `id` or `object` names the node too: a table of tracks.
+/// Columns that may name the node, likewise. With a column `frame` or `image`, `id` or `object` also names the node: a table of tracks.
 pub const LANDMARK_COLUMNS: [&str; 7] = ["landmark", "marker", "keypoint", "bodypart", "point", "node", "name"];
 
 pub(super) struct Columns {
@@ -20,17 +20,17 @@ pub(super) enum Layout {
     Wide(Wide),
 }
 
-/// A node a row.
+/// One node per row.
 #[derive(Default)]
 pub(super) struct Long {
     pub(super) graph: Option<usize>,
     pub(super) landmark: Option<usize>,
-    /// x, y and perhaps z; none in a table of attributes alone.
+    /// x, y and perhaps z; none in a table with only attributes.
     pub(super) coordinates: Vec<usize>,
     pub(super) attributes: Vec<(usize, String)>,
 }
 
-/// A graph a row.
+/// One graph per row.
 pub(super) struct Wide {
     pub(super) graph: Option<usize>,
     /// Each landmark with its two or three columns.
@@ -46,14 +46,14 @@ impl Layout {
     }
 }
 
-/// A header that is being understood.
+/// A header being interpreted.
 struct Header<'a> {
     line: usize,
     names: Vec<&'a str>,
-    /// Where each name stands, as it is and in small letters (the first that has it).
+    /// The position of each name, as written and in lower case (the first that has it).
     exact: BTreeMap<&'a str, usize>,
     small: BTreeMap<String, usize>,
-    /// Columns that mean something already.
+    /// Columns that already have a meaning.
     taken: BTreeSet<usize>,
 }
 
@@ -152,7 +152,7 @@ impl<'a> Header<'a> {
         format!("the columns are {}", shorten(&self.names.join(", ")))
     }
 
-    /// A column that the settings name, as it is written.
+    /// A column that the settings name, exactly as written.
     fn take_named(&mut self, name: &str) -> Result<usize> {
         let Some(&at) = self.exact.get(name) else {
             return self.refuse(format!("there is no column {name:?}: {}", self.list()));
@@ -163,7 +163,7 @@ impl<'a> Header<'a> {
         Ok(at)
     }
 
-    /// A column by its usual name, in capitals or not, if it is there and means nothing else.
+    /// A column by its usual name, in upper or lower case, if it exists and has no other meaning.
     fn take_usual(&mut self, name: &str) -> Option<usize> {
         let at = *self.small.get(name)?;
         self.taken.insert(at).then_some(at)
@@ -196,7 +196,7 @@ impl<'a> Header<'a> {
         ))
     }
 
-    /// Landmarks with two or three columns of their own: nose_x and nose_y, X1 and Y1.
+    /// Landmarks with their own two or three columns: nose_x and nose_y, X1 and Y1.
     fn wide_landmarks(&self) -> Vec<(String, Vec<usize>)> {
         let mut order: Vec<String> = Vec::new();
         let mut columns: BTreeMap<String, [Option<usize>; 3]> = BTreeMap::new();

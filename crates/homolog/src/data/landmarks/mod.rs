@@ -1,16 +1,16 @@
-//! Landmark tables, with a header: one landmark a row, or one specimen a row.
+//! Landmark tables, with a header: one landmark per row, or one specimen per row.
 //!
 //! ```text
 //! frame,landmark,x,y          specimen,nose_x,nose_y,chin_x,chin_y
 //! 1,nose,208.7,341.1          anna,208.7,341.1,154.1,257.5
 //! ```
 //!
-//! The columns may stand in any order. One of [`GRAPH_COLUMNS`] says which graph a row belongs to; without it the whole table is one
+//! The columns may be in any order. One of [`GRAPH_COLUMNS`] says which graph a row belongs to; without it the whole table is one
 //! graph. One of [`LANDMARK_COLUMNS`] names the node; without it the nodes have no names, and where it
-//! is empty nobody named that node. `z` makes the points spatial. A column
-//! `attribute:NAME`, or one that the settings name, is a node attribute; a table may have attributes alone. Other columns are refused,
-//! unless the settings ignore them: a slip in a header should not lose data. A landmark whose coordinates are all missing (empty, NA,
-//! NaN) was not seen: it is not a node of that graph.
+//! is empty the node is unnamed. `z` makes the points spatial. A column
+//! `attribute:NAME`, or one that the settings name, is a node attribute; a table may have only attributes. Other columns are refused
+//! unless the settings ignore them: a typing mistake in a header should not lose data. A landmark whose coordinates are all missing
+//! (empty, NA, NaN) was not seen: it is not a node of that graph.
 //!
 //! Graphs and nodes keep the order of their first appearance. A table has no edges, context points or pictures; those are not written.
 
@@ -28,10 +28,10 @@ use columns::{Columns, Layout};
 use serde::{Deserialize, Serialize};
 
 const FORMAT: &str = "landmark table";
-/// Before the name of an attribute that would be read as something else.
+/// Precedes the name of an attribute that would be read as something else.
 const ATTRIBUTE: &str = "attribute:";
 
-/// What the columns of a table mean. The default takes the usual names, in capitals or not.
+/// What the columns of a table mean. The default recognises the usual names, in upper or lower case.
 ///
 /// ```
 /// use homolog::data::landmarks::LandmarkTable;
@@ -45,17 +45,17 @@ const ATTRIBUTE: &str = "attribute:";
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LandmarkTable {
-    /// The column that names the graph; `None`: one of [`GRAPH_COLUMNS`], if there is one.
+    /// The column that names the graph; `None` means one of [`GRAPH_COLUMNS`], if there is one.
     pub graph: Option<String>,
-    /// The column that names the node; `None`: one of [`LANDMARK_COLUMNS`], if there is one.
+    /// The column that names the node; `None` means one of [`LANDMARK_COLUMNS`], if there is one.
     pub landmark: Option<String>,
     /// Columns that become node attributes.
     pub attributes: Vec<String>,
-    /// Columns that are left out.
+    /// Columns to ignore.
     pub ignored: Vec<String>,
 }
 
-/// What the columns of a table were taken for.
+/// How the columns of a table were interpreted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Understood {
     /// The column that names the graph.
@@ -70,7 +70,7 @@ impl LandmarkTable {
     /// Reads the graphs of a table. A table that does not say which graph its rows belong to is one graph with this id.
     ///
     /// # Errors
-    /// [`Error::Malformed`](crate::Error::Malformed) with the line and the reason: a column missing, unknown or there twice; a
+    /// [`Error::Malformed`](crate::Error::Malformed) with the line and the reason: a column missing, unknown or repeated; a
     /// coordinate that is not a finite number; a landmark that is in a graph twice.
     pub fn read(&self, text: &str, id: &str) -> Result<Vec<NamedGraph>> {
         let mut rows = table::rows(FORMAT, text)?;
@@ -81,7 +81,7 @@ impl LandmarkTable {
         }
     }
 
-    /// What the columns of a table are taken for: worth saying where it is a guess.
+    /// How the columns of a table are interpreted: worth telling the user when it is a guess.
     ///
     /// # Errors
     /// A header that is refused.

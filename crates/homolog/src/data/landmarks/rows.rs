@@ -11,7 +11,7 @@ use ndarray::Array2;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// A graph that is being read.
+/// A graph being read.
 struct Growing {
     id: String,
     first_line: usize,
@@ -100,7 +100,7 @@ impl Growing {
     }
 }
 
-/// The coordinates of a landmark; `None` where it was not seen.
+/// The coordinates of a landmark; `None` if it was not seen.
 fn point<'a>(line: usize, fields: impl Iterator<Item = &'a str> + Clone) -> Result<Option<Vec<f64>>> {
     let count = fields.clone().count();
     match fields.clone().filter(|field| is_missing(field)).count() {

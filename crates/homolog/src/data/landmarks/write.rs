@@ -1,4 +1,4 @@
-//! A landmark table of graphs.
+//! Writes graphs as a landmark table.
 
 use super::super::dataset::NamedGraph;
 use super::super::table;
@@ -6,11 +6,11 @@ use super::{ATTRIBUTE, FORMAT, GRAPH_COLUMNS, LANDMARK_COLUMNS};
 use crate::graph::Graph;
 use crate::{Error, Result};
 
-/// Writes the points, names and node attributes of graphs as one table. Where only some graphs have names, the nodes of the others are
+/// Writes the points, names and node attributes of graphs as one table. If only some graphs have names, the nodes of the others are
 /// called by their numbers. An attribute whose name would be read as something else (z) is written as `attribute:z`.
 ///
 /// # Errors
-/// A graph with other dimensions or attributes than the first, or with neither points nor attributes; a name that a table cannot hold.
+/// A graph whose dimension or attributes differ from the first, or with neither points nor attributes; a name that a table cannot hold.
 pub fn write(graphs: &[NamedGraph]) -> Result<String> {
     let Some(first) = graphs.first() else { return table::write(FORMAT, [header(2, true, &[])]) };
     let dimension = |graph: &Graph| graph.points().map_or(0, |points| points.ncols());
@@ -35,7 +35,7 @@ pub fn write(graphs: &[NamedGraph]) -> Result<String> {
             let mut row = vec![id.clone()];
             if named {
                 let name = graph.names().map_or_else(|| node.to_string(), |names| names[node].clone());
-                // An empty name comes back as one: a node that nobody named.
+                // An empty name reads back as one: an unnamed node.
                 row.push(if name.is_empty() { name } else { table::writable(FORMAT, "the landmark", &name)? });
             }
             let points = graph.points().map(|points| points.row(node).to_vec());

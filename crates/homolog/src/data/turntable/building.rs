@@ -1,8 +1,8 @@
 //! The toy building of the turntable sequence: flat faces for the pictures and thirty landmarks on them.
 //!
 //! A gabled house with a door, windows, a dormer and a chimney, and a tower behind its right gable. x runs along the front to the
-//! right, y up, z out of the front towards the viewer; a unit is about a metre of a small house. Faces are convex and may cut
-//! through each other: the depth buffer sorts that out. Window panes float a little in front of their wall so that they win there.
+//! right, y up, z out of the front towards the viewer; a unit is about a metre of a small house. Faces are convex and may
+//! intersect each other: the depth buffer sorts that out. Window panes float a little in front of their wall so that they are visible.
 
 /// A point of the building.
 pub(super) type Point = [f64; 3];
@@ -11,11 +11,11 @@ pub(super) type Point = [f64; 3];
 pub(super) struct Face {
     /// Corners in order.
     pub(super) corners: Vec<Point>,
-    /// How much of the light it throws back, 0 to 1.
+    /// How much light it reflects, 0 to 1.
     pub(super) albedo: f64,
 }
 
-/// The thirty landmarks with their names, in the order of the rows of every frame. All are on faces seen in every frame.
+/// The thirty landmarks with their names, in the order of the rows of every frame. All are on faces visible in every frame.
 pub(super) const LANDMARKS: [(&str, Point); 30] = [
     ("front wall, bottom left", [-3.0, 0.0, 1.5]),
     ("front wall, bottom right", [1.5, 0.0, 1.5]),
@@ -56,7 +56,7 @@ const GLASS: f64 = 0.18;
 const WOOD: f64 = 0.3;
 const TABLE: f64 = 0.16;
 
-/// How far panes and doors float before their wall.
+/// How far panes and doors float in front of their wall.
 pub(super) const PANE_OFFSET: f64 = 0.03;
 
 /// All faces, in any order.

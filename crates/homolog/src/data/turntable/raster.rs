@@ -1,7 +1,7 @@
-//! Draws flat faces as a grey picture: a depth buffer over three by three samples a pixel, averaged.
+//! Draws flat faces as a grey picture: a depth buffer over three by three samples per pixel, averaged.
 //!
 //! A face is drawn as a fan of triangles. Inside a triangle 1/depth is linear in screen coordinates, so the nearest face is right at
-//! every sample also where faces cut through each other. Cost: samples inside each triangle's bounding box.
+//! every sample, even where faces intersect. Cost: samples inside each triangle's bounding box.
 
 use super::Picture;
 
@@ -32,7 +32,7 @@ impl Canvas {
         Self { width, height, nearness: vec![0.0; wide * high], grey }
     }
 
-    /// Draws a convex polygon of one grey, 0 to 1, where nothing nearer is.
+    /// Draws a convex polygon of one grey, 0 to 1, where nothing is nearer.
     pub(super) fn polygon(&mut self, corners: &[Corner], grey: f64) {
         for k in 2..corners.len() {
             self.triangle([corners[0], corners[k - 1], corners[k]], grey);

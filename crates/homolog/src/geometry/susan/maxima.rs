@@ -1,5 +1,5 @@
-//! Local maxima of a sparse map of responses. Equal ones in one neighbourhood, such as the four sides of a crossing, give one corner in
-//! their middle, so the result does not depend on the order in which pixels are visited.
+//! Local maxima of a sparse map of responses. Equal ones in one neighbourhood, such as the four sides of a crossing, give one corner at
+//! their centre, so the result does not depend on the order in which pixels are visited.
 
 use crate::geometry::GreyImage;
 use ndarray::Array2;
@@ -18,7 +18,7 @@ pub(super) fn find(image: GreyImage<'_>, responses: Vec<(usize, u16)>, radius: u
     (points, corners.into_iter().map(|corner| corner.2).collect())
 }
 
-/// The mean place of the largest responses around a pixel, with the response, if its own is one of them.
+/// The mean position of the largest responses around a pixel, with the response, if the pixel's own is one of them.
 fn top_of(map: &[u16], image: GreyImage<'_>, at: usize, radius: usize) -> Option<(f64, f64, u16)> {
     let (x, y, own) = (at % image.width(), at / image.width(), map[at]);
     let (mut right, mut down, mut count) = (0, 0, 0);

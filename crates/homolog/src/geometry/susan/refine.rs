@@ -1,5 +1,5 @@
-//! From the pixel inside a corner to the corner itself (Förstner and Gülch 1987): the point q whose distance from the tangents of all
-//! edges around it is least,
+//! From the pixel inside a corner to the corner itself (Förstner and Gülch 1987): the point q with the smallest distance from the tangents
+//! of all edges around it,
 //!
 //!   q = argmin Σ_p (g(p) · (p - q))²,   that is   (Σ g g') q = Σ g g' p
 //!
@@ -7,16 +7,16 @@
 
 use crate::geometry::GreyImage;
 
-/// The mask around a place, as a square of its radius: 37 pixels around a whole pixel.
+/// The mask around a position, as the square of its radius: 37 pixels around a whole pixel.
 const RADIUS_SQUARE: f64 = 11.5;
 /// A corner further away than this is another one.
 const LARGEST_SHIFT: f64 = 3.5;
 /// The mean square distance from the tangents that a corner may have, in pixels: an edge is about a pixel wide. Texture has more.
 const LARGEST_SPREAD: f64 = 0.9;
-/// det / trace² is 1/4 where edges of two perpendicular directions are equally strong, and 0 where there is one direction only.
+/// det / trace² is 1/4 if edges in two perpendicular directions are equally strong, and 0 if there is only one direction.
 const LEAST_ROUNDNESS: f64 = 0.02;
 
-/// The corner near a place, or the place itself where the gradients around it do not meet in one.
+/// The corner near a position, or the position itself if the gradients around it do not meet in one.
 pub(super) fn refine(image: GreyImage<'_>, (x, y): (f64, f64)) -> (f64, f64) {
     // Σ g g' and Σ g g' (p - place).
     let (mut xx, mut xy, mut yy, mut right, mut down, mut square) = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0);

@@ -1,10 +1,10 @@
-//! The USAN of a pixel: how much of the mask around it is as bright as itself, and whether it is that of a corner.
+//! The USAN of a pixel: how much of the mask around it is as bright as the pixel itself, and whether it is that of a corner.
 
 use crate::geometry::GreyImage;
 
 /// Columns to either side of the nucleus in each of the seven rows of the mask: 37 pixels.
 const HALF_WIDTHS: [usize; 7] = [1, 2, 3, 3, 3, 2, 1];
-/// Rows and columns between the nucleus and the border of the mask; nearer to the border of the image nothing is found.
+/// Rows and columns between the nucleus and the border of the mask; closer to the border of the image nothing is found.
 const REACH: usize = 3;
 /// The likeness of the three pixels on the way to the centre of gravity, out of 300: Smith and Brady's value.
 const CONTIGUOUS: u32 = 290;
@@ -50,7 +50,7 @@ pub(super) fn small(image: GreyImage<'_>, similarity: &Similarity, limit: u16) -
     if width <= 2 * REACH || height <= 2 * REACH {
         return found;
     }
-    // Where this many pixels count in full the limit is reached: no need to look closer.
+    // If this many pixels count in full the limit is reached: no need to look closer.
     let enough = u8::try_from(limit.div_ceil(100)).unwrap_or(u8::MAX);
     let mut counts = vec![0_u8; width - 2 * REACH];
     for y in REACH..height - REACH {
@@ -74,8 +74,8 @@ pub(super) fn again(
     sizes.filter_map(|(at, size)| size.map(|size| SmallUsan { at, size })).collect()
 }
 
-/// For each nucleus of a row, how many pixels of its mask differ from it by at most `full`. Bytes only and no branch, so the
-/// processor takes sixteen at a time.
+/// For each nucleus of a row, how many pixels of its mask differ from it by at most `full`. Only bytes and no branches, so the
+/// processor handles sixteen at a time.
 fn count_full(image: GreyImage<'_>, y: usize, full: u8, counts: &mut [u8]) {
     let nuclei = &image.row(y)[REACH..];
     counts.fill(0);
@@ -132,7 +132,7 @@ pub(super) fn is_corner(image: GreyImage<'_>, similarity: &Similarity, at: usize
     on_the_way.sum::<u32>() > CONTIGUOUS
 }
 
-/// The pixel that is `step` columns or rows, whichever is more, along a direction that is not zero. Halves are rounded away from
+/// The pixel that is `step` columns or rows, whichever is more, along a nonzero direction. Halves are rounded away from
 /// zero, which treats all four directions alike.
 fn step_towards(right: isize, down: isize, step: isize) -> (isize, isize) {
     let longer = right.abs().max(down.abs());
