@@ -1,4 +1,4 @@
-//! Arrays of numpy as the library takes them, and back.
+//! numpy arrays as the library takes them, and back.
 
 use ndarray::{Array2, ArrayView2};
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray2, PyUntypedArrayMethods};
@@ -15,22 +15,22 @@ pub(crate) fn positions(py: Python<'_>, list: impl Iterator<Item = usize>) -> Bo
     PyArray1::from_slice(py, &list.map(signed).collect::<Vec<i64>>())
 }
 
-/// An index of something that is in memory.
+/// An index of something in memory.
 pub(crate) fn signed(index: usize) -> i64 {
     i64::try_from(index).unwrap_or(i64::MAX)
 }
 
-/// A table as the library keeps it. The Python side hands over float64, aligned and in row order.
+/// A table as the library stores it. The Python side passes float64, aligned and in row order.
 pub(crate) fn table(array: &PyReadonlyArray2<'_, f64>) -> Array2<f64> {
     array.as_array().as_standard_layout().into_owned()
 }
 
-/// Whether an array can be read where it stands: in row order, and where the processor expects numbers to begin.
+/// Whether an array can be read in place: in row order, and aligned.
 pub(crate) fn is_plain(array: &Bound<'_, numpy::PyArray2<f64>>) -> bool {
     array.is_c_contiguous() && (array.data() as usize).is_multiple_of(align_of::<f64>())
 }
 
-/// Pairs of positions, one a row; the second column at most. Negative numbers are none of any list.
+/// Pairs of positions, one per row, from the first two columns. Negative numbers are in no list.
 pub(crate) fn index_pairs(array: ArrayView2<'_, i64>) -> Vec<[usize; 2]> {
     let index = |value: i64| usize::try_from(value).unwrap_or(usize::MAX);
     array.rows().into_iter().map(|row| [index(row[0]), index(row[1])]).collect()

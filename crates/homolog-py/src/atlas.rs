@@ -1,4 +1,4 @@
-//! Learning an atlas and naming by it.
+//! Learning an atlas and naming with it.
 
 use crate::errors::plain;
 use crate::graph::Graph;
@@ -15,7 +15,7 @@ use serde_json::json;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Learns an atlas from labelled specimens. Settings are JSON, as the library has them.
+/// Learns an atlas from labelled specimens. Settings are JSON, as in the library.
 #[pyfunction]
 #[pyo3(signature = (specimens, settings, jobs, callback))]
 pub(crate) fn train_atlas(
@@ -35,7 +35,7 @@ pub(crate) fn train_atlas(
     Ok(Model { inner: Arc::new(learned) })
 }
 
-/// Names the points of specimens, each answer as JSON; `time_limit` is for all of them together.
+/// Names the points of specimens, each answer as JSON; `time_limit` applies to all of them together.
 #[pyfunction]
 #[pyo3(signature = (model, specimens, time_limit, jobs))]
 pub(crate) fn name_points(

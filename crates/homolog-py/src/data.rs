@@ -28,7 +28,7 @@ type KnownPair<'py> = (usize, usize, Option<Bound<'py, PyArray1<i64>>>, Option<&
 
 #[pymethods]
 impl DataSet {
-    /// Puts graphs and pairs together. A pair without a truth takes that of equal names.
+    /// Combines graphs and pairs. In a pair without a truth, equal names match.
     #[new]
     #[pyo3(signature = (graphs, pairs))]
     fn new(py: Python<'_>, graphs: Vec<(String, Py<Graph>)>, pairs: Vec<GivenPair>) -> PyResult<Self> {
@@ -47,7 +47,7 @@ impl DataSet {
         Ok(Self { inner: Inner::from_json(text).map_err(|error| raise(py, &error))? })
     }
 
-    /// The text of a file of graphs, told by what its name ends in and how it begins, as the program tells it.
+    /// The text of a file of graphs, recognised by its file ending and its beginning, as the program does.
     #[staticmethod]
     fn from_text(py: Python<'_>, ending: &str, text: &str, id: &str) -> PyResult<Self> {
         let graphs = |graphs: homolog::Result<Vec<NamedGraph>>| graphs.and_then(|graphs| Inner::new(graphs, vec![]));
@@ -129,7 +129,7 @@ impl DataSet {
         self.inner.pairs().iter().map(pair).collect()
     }
 
-    /// The same graphs with pairs made of them: `None` all, else those so many places apart; nodes of the same name match.
+    /// The same graphs with pairs made of them: all if `None`, otherwise those this many places apart; nodes with the same name match.
     #[pyo3(signature = (baseline, split))]
     fn paired(&self, py: Python<'_>, baseline: Option<usize>, split: bool) -> PyResult<Self> {
         let pairing = baseline.map_or(Pairing::All, Pairing::Baseline);
@@ -139,7 +139,7 @@ impl DataSet {
     }
 }
 
-/// Of a left node of which nothing is known.
+/// For a left node about which nothing is known.
 const NOT_KNOWN: i64 = -2;
 
 fn labelled(py: Python<'_>, graphs: &[NamedGraph], (left, right, truth, split): GivenPair) -> PyResult<LabelledPair> {

@@ -1,4 +1,4 @@
-//! Errors of the library as Python exceptions: the library's own sentence, with row, column and index where there are any.
+//! Errors of the library as Python exceptions: the library's own message, with row, column and index if there are any.
 
 use homolog::Error;
 use pyo3::exceptions::PyValueError;
@@ -16,12 +16,12 @@ pub(crate) fn raise(py: Python<'_>, error: &Error) -> PyErr {
     raise_as(py, error, &error.to_string())
 }
 
-/// The same place with another sentence.
+/// The same place with another message.
 pub(crate) fn raise_as(py: Python<'_>, error: &Error, sentence: &str) -> PyErr {
     let (row, column, index) = place(error);
     let raised = MatchError::new_err(sentence.to_string());
     for (name, value) in [("row", row), ("column", column), ("index", index)] {
-        // An exception takes any attribute; were it not so, the sentence alone would do.
+        // An exception takes any attribute; if it did not, the message alone would do.
         let _ = raised.value(py).setattr(name, value);
     }
     raised
@@ -32,7 +32,7 @@ pub(crate) fn plain(py: Python<'_>, sentence: &str) -> PyErr {
     raise_as(py, &Error::NoExamples, sentence)
 }
 
-/// Row, column and index of what is wrong.
+/// Row, column and index of the fault.
 fn place(error: &Error) -> (Option<usize>, Option<usize>, Option<usize>) {
     match *error {
         Error::BadCell { row, column, .. } => (Some(row), Some(column), None),

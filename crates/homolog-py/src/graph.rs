@@ -65,7 +65,7 @@ impl Graph {
         Ok(Self { inner })
     }
 
-    /// A graph from the text of a data set that holds just this one.
+    /// A graph from the text of a data set that contains just this one.
     #[staticmethod]
     fn from_json(py: Python<'_>, text: &str) -> PyResult<Self> {
         let data = DataSet::from_json(text).map_err(|error| raise(py, &error))?;
@@ -107,7 +107,7 @@ impl Graph {
         self.inner.node_attributes().map(|table| named_array(py, table))
     }
 
-    /// The directed edges, one a row.
+    /// The directed edges, one per row.
     #[getter]
     fn edges<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray2<i64>> {
         let ends = self.inner.edges().ends();

@@ -1,5 +1,5 @@
-//! `linear_sum_assignment`, as scipy has it, and many of them at once. Small problems cost little more than the call: a plain float64
-//! array is read where it stands, and neither the GIL nor a thread is touched below some size.
+//! `linear_sum_assignment`, as in scipy, and many of them at once. Small problems cost little more than the call: a plain float64
+//! array is read in place, and below some size neither the GIL nor a thread is touched.
 
 use crate::arrays::{is_plain, signed};
 use crate::errors::{plain, raise, raise_as};
@@ -13,9 +13,9 @@ use pyo3::types::PyList;
 use rayon::prelude::*;
 use std::cell::RefCell;
 
-/// Below this many cells a solve is over before the GIL could be handed on.
+/// Below this many cells a solve is over before the GIL could be released.
 const FEW_CELLS: usize = 4_000;
-/// From this many cells on Ctrl-C is looked for.
+/// From this many cells on, Ctrl-C is checked for.
 const MANY_CELLS: usize = 1_000_000;
 
 type Indices<'py> = Bound<'py, PyArray1<i64>>;
@@ -36,7 +36,7 @@ thread_local! {
 /// cost_matrix : array_like, shape (n, m)
 ///     Costs; ``inf`` forbids a pair (``-inf`` with `maximize`).
 /// maximize : bool, default False
-///     The matrix has scores, and large ones are wanted.
+///     The matrix has scores, which are maximised.
 ///
 /// Returns
 /// -------
@@ -71,12 +71,12 @@ pub(crate) fn linear_sum_assignment<'py>(
     assign(py, &array, sense)
 }
 
-/// Anything that Python takes for true.
+/// Anything that Python considers true.
 fn truth(value: &Bound<'_, PyAny>) -> PyResult<bool> {
     value.is_truthy()
 }
 
-/// Whatever can be read as a matrix of numbers, as scipy reads it.
+/// Anything that can be read as a matrix of numbers, as scipy reads it.
 fn as_matrix<'py>(py: Python<'py>, given: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray2<f64>>> {
     let numpy = py.import("numpy")?;
     let array = numpy.call_method1("asarray", (given,))?;
@@ -136,7 +136,7 @@ fn pairs(columns: &[Option<usize>], count: usize) -> (Vec<i64>, Vec<i64>) {
     columns.iter().enumerate().filter_map(|(row, column)| Some((signed(row), signed((*column)?)))).unzip()
 }
 
-/// The sentence that scipy has for it.
+/// The message that scipy has for it.
 fn as_scipy(py: Python<'_>, error: &Error) -> PyErr {
     match error {
         Error::NoFullMatching { .. } => raise_as(py, error, &format!("cost matrix is infeasible: {error}")),
@@ -145,7 +145,7 @@ fn as_scipy(py: Python<'_>, error: &Error) -> PyErr {
     }
 }
 
-/// Rows and columns of every matrix of a list, or as two tables of a 3-D array; on all cores unless `jobs` says how many.
+/// Rows and columns of every matrix in a list, or as two tables for a 3-D array; on all cores unless `jobs` says how many.
 #[pyfunction]
 #[pyo3(signature = (costs, maximize, jobs))]
 pub(crate) fn linear_sum_assignment_batch<'py>(
@@ -212,7 +212,7 @@ fn solve_all(
 
 /// Says which of many problems an exception is about.
 fn in_problem(py: Python<'_>, number: usize, error: PyErr) -> PyErr {
-    // An exception takes any attribute; were it not so, the sentence alone would do.
+    // An exception takes any attribute; if it did not, the message alone would do.
     let _ = error.value(py).setattr("index", number);
     error
 }

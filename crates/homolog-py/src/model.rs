@@ -23,7 +23,7 @@ pub(crate) struct Model {
     pub(crate) inner: Arc<Inner>,
 }
 
-/// Two graphs, pairs of nodes that must be matched, and pairs that may not be.
+/// Two graphs, pairs of nodes that must be matched, and pairs that must not be.
 type GivenPair = (Py<Graph>, Py<Graph>, Option<Vec<[usize; 2]>>, Option<Vec<[usize; 2]>>);
 
 #[pymethods]
@@ -40,7 +40,7 @@ impl Model {
         self.inner.to_json().map_err(|error| raise(py, &error))
     }
 
-    /// Features, matcher, and how the weights came about.
+    /// Features, matcher, and how the weights were obtained.
     fn settings_json(&self, py: Python<'_>) -> PyResult<String> {
         let settings = json!({
             "features": self.inner.features,
@@ -61,7 +61,7 @@ impl Model {
         self.inner.weight_names().map(str::to_owned).collect()
     }
 
-    /// Matches every pair; `time_limit` is for all of them together.
+    /// Matches every pair; `time_limit` applies to all of them together.
     #[pyo3(signature = (pairs, time_limit, jobs))]
     fn solve(
         &self,
@@ -115,7 +115,7 @@ impl Model {
     }
 }
 
-/// What an explanation says, as JSON.
+/// An explanation as JSON.
 pub(crate) fn explanation_json(py: Python<'_>, explanation: &Explanation) -> PyResult<String> {
     let matches: Vec<_> = explanation
         .matches

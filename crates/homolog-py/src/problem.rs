@@ -26,7 +26,7 @@ pub(crate) struct Problem {
 
 #[pymethods]
 impl Problem {
-    /// Costs (or scores with `maximize`) of pairs, prices of staying unmatched, pairs that must or may not be.
+    /// Costs (or scores with `maximize`) of pairs, prices of staying unmatched, pairs that must or must not be matched.
     #[new]
     #[pyo3(signature = (costs, maximize, unmatched = None, seeds = None, forbidden = None))]
     fn new(
@@ -67,7 +67,7 @@ impl Problem {
             let (left_ends, right_ends) = (index_pairs(left_edges.as_array()), index_pairs(right_edges.as_array()));
             let left = Arc::new(EdgeList::new(n, left_ends.clone())?);
             let right = Arc::new(EdgeList::new(m, right_ends.clone())?);
-            // Lists are sorted; where each given edge stands in them.
+            // Lists are sorted; this is where each given edge is in them.
             let place = |edges: &EdgeList, ends: &[[usize; 2]]| -> Vec<usize> {
                 ends.iter().map(|&[from, to]| edges.find(from, to).unwrap_or(usize::MAX)).collect()
             };
@@ -114,7 +114,7 @@ impl Problem {
         Ok(Self { inner: Arc::new(build().map_err(|error| raise(py, &error))?), sense: self.sense })
     }
 
-    /// Solves by a method given as JSON, or by the one that is exact for the problem.
+    /// Solves with a method given as JSON, or with the one that is exact for the problem.
     #[pyo3(signature = (method, time_limit, jobs))]
     fn solve(
         &self,
@@ -147,7 +147,7 @@ pub(crate) struct Solution {
     pub(crate) sense: Sense,
 }
 
-/// Where a solution came from, for whoever asks for its margins.
+/// Where a solution came from, in case its margins are asked for.
 #[derive(Clone)]
 pub(crate) enum Source {
     Problem(Arc<Compatibility>, Method),
@@ -156,12 +156,12 @@ pub(crate) enum Source {
 
 #[pymethods]
 impl Solution {
-    /// Everything but the margins.
+    /// Everything except the margins.
     fn fields<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         solution(py, &self.solved, self.sense)
     }
 
-    /// For each matched pair how much worse the best matching without it is.
+    /// For each matched pair, how much worse the best matching without it is.
     #[pyo3(signature = (jobs))]
     fn margins<'py>(&self, py: Python<'py>, jobs: Option<usize>) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let (source, solved) = (self.source.clone(), self.solved.clone());
@@ -180,7 +180,7 @@ impl Solution {
     }
 }
 
-/// When so many seconds will be over; never, if that is beyond what a clock holds.
+/// When this many seconds will be over; never, if that is beyond what a clock can represent.
 pub(crate) fn deadline(seconds: Option<f64>) -> Option<Instant> {
     let limit = Duration::try_from_secs_f64(seconds?.max(0.0)).ok()?;
     Instant::now().checked_add(limit)
@@ -204,7 +204,7 @@ pub(crate) fn solution<'py>(py: Python<'py>, solved: &Solved, sense: Sense) -> P
     Ok(fields)
 }
 
-/// A name as settings files have it.
+/// A name as in settings files.
 pub(crate) fn word(value: &impl serde::Serialize) -> String {
     serde_json::to_value(value).ok().and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default()
 }

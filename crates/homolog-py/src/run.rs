@@ -1,7 +1,7 @@
-//! Long calls: the work runs on threads of its own while the calling thread, without the GIL, waits. Every 50 ms it lets Python look
+//! Long calls: the work runs on its own threads while the calling thread, without the GIL, waits. Every 50 ms it lets Python check
 //! for Ctrl-C and hears how far the work is; all Python code runs on the calling thread.
 //!
-//! After Ctrl-C the work is told to stop and has a moment to answer with its best so far; what does not answer is left to end by itself.
+//! After Ctrl-C the work is told to stop and has a moment to answer with its best so far; work that does not answer is left to end by itself.
 
 use crate::errors::raise;
 use homolog::{Control, Report};
@@ -15,12 +15,12 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Between two looks for Ctrl-C.
+/// Time between two checks for Ctrl-C.
 const TICK: Duration = Duration::from_millis(50);
-/// How long work that was told to stop is waited for.
+/// How long to wait for work that was told to stop.
 const GRACE: Duration = Duration::from_millis(120);
 
-/// What came of long work.
+/// The result of long work.
 pub(crate) struct Outcome<T> {
     pub(crate) value: T,
     /// Ctrl-C was pressed (or the callback raised something): the value is the best so far.
@@ -34,7 +34,7 @@ impl<T> Outcome<T> {
     }
 }
 
-/// How far work is, kept until the calling thread asks.
+/// How far the work is, kept until the calling thread asks.
 struct Said {
     stage: String,
     done: usize,
@@ -58,8 +58,8 @@ pub(crate) fn run<T: Send + 'static>(
     run_observed(py, jobs, None, false, work)?.whole()
 }
 
-/// Runs work, the callback hearing of its progress; a callback that answers true ends the work with its best so far, as does Ctrl-C. With
-/// `patient` that best is waited for however long it takes, until Ctrl-C is pressed again.
+/// Runs work, reporting its progress to the callback; a callback that returns true ends the work with its best so far, as does Ctrl-C.
+/// With `patient` it waits for that best however long it takes, until Ctrl-C is pressed again.
 pub(crate) fn run_observed<T: Send + 'static>(
     py: Python<'_>,
     jobs: Option<usize>,
@@ -72,7 +72,7 @@ pub(crate) fn run_observed<T: Send + 'static>(
     let (sender, receiver) = channel();
     pool(jobs)?.spawn(move || {
         let answer = catch_unwind(AssertUnwindSafe(|| work(&control)));
-        // Nobody waits any more where the caller was interrupted long ago.
+        // Nobody is waiting if the caller was interrupted long ago.
         let _ = sender.send(answer);
     });
     let receiver = Mutex::new(receiver);
@@ -108,7 +108,7 @@ pub(crate) fn run_observed<T: Send + 'static>(
     }
 }
 
-/// Runs work that borrows from the caller and listens to its control, on one other thread; `None` where Ctrl-C stopped it.
+/// Runs work that borrows from the caller and listens to its control, on one other thread; `None` if Ctrl-C stopped it.
 pub(crate) fn run_borrowed<T: Send>(
     py: Python<'_>,
     work: impl FnOnce(&Control) -> homolog::Result<T> + Send,
@@ -160,7 +160,7 @@ fn control(shared: &Arc<Shared>, observed: bool) -> Control {
     })
 }
 
-/// Tells the callback the latest there is to tell; whether it wants the work to stop.
+/// Tells the callback the latest progress; whether it wants the work to stop.
 fn tell(py: Python<'_>, shared: &Shared, callback: Option<&Bound<'_, PyAny>>) -> PyResult<bool> {
     let latest = shared.latest.lock().unwrap_or_else(PoisonError::into_inner).take();
     let (Some(said), Some(callback)) = (latest, callback) else { return Ok(false) };
@@ -177,7 +177,7 @@ fn bug() -> PyErr {
     PyRuntimeError::new_err("homolog panicked, which is a bug: please report it with what you called")
 }
 
-/// Threads that outlive a call. A forked process has none of its parent's threads, so it makes its own.
+/// Threads that outlive a call. A forked process has none of its parent's threads, so it creates its own.
 pub(crate) fn pool(jobs: Option<usize>) -> PyResult<Arc<ThreadPool>> {
     type Pools = Vec<(u32, usize, Arc<ThreadPool>)>;
     static POOLS: Mutex<Pools> = Mutex::new(Vec::new());

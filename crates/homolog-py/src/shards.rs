@@ -1,4 +1,4 @@
-//! Training from shards. The run is a thread that asks and waits; Python carries what it asks to wherever it is answered.
+//! Training from shards. The run is a thread that asks and waits; Python carries its questions to wherever they are answered.
 
 use crate::errors::{plain, raise};
 use crate::run;
@@ -38,7 +38,7 @@ pub(crate) struct ShardRun {
 
 #[pymethods]
 impl ShardRun {
-    /// Begins a run on the shards of a manifest.
+    /// Starts a run on the shards of a manifest.
     #[new]
     #[pyo3(signature = (manifest, settings, fixed))]
     fn new(py: Python<'_>, manifest: &str, settings: &str, fixed: Option<BTreeMap<String, f64>>) -> PyResult<Self> {
@@ -56,13 +56,13 @@ impl ShardRun {
         );
         std::thread::spawn(move || {
             let ended = work(&shards, &manifest, &control, &say, &replies);
-            // Nobody listens any more where the caller gave up.
+            // Nobody is listening if the caller gave up.
             let _ = say.send(Said::Ended(ended));
         });
         Ok(Self { said: Mutex::new(said), replies: Mutex::new(reply), stop, latest, trained: Mutex::new(None) })
     }
 
-    /// What is to be answered next: the name of a shard's file and the order to it, for each; `None` where the run has ended.
+    /// What to answer next: the name of a shard's file and the order for it, for each; `None` if the run has ended.
     fn ask(&self, py: Python<'_>) -> PyResult<Option<Vec<(String, String)>>> {
         let said = py.detach(|| self.said.lock().unwrap_or_else(PoisonError::into_inner).recv());
         match said {
@@ -83,7 +83,7 @@ impl ShardRun {
         sender.send(replies).map_err(|_| plain(py, "nothing was asked"))
     }
 
-    /// From here on the run ends with the best so far at what it asks next.
+    /// From here on the run ends with the best so far at its next question.
     fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
     }
@@ -101,7 +101,7 @@ impl ShardRun {
         Ok(Some(report))
     }
 
-    /// What came of a run that has ended.
+    /// The result of a run that has ended.
     fn result(&self, py: Python<'_>) -> PyResult<Trained> {
         let trained = self.trained.lock().unwrap_or_else(PoisonError::into_inner).take();
         trained.ok_or_else(|| plain(py, "the run has not ended"))
@@ -136,7 +136,7 @@ fn work(
     let mut carry = |orders: &[Order]| {
         let text = |order: &Order| Ok((order.shard.file.clone(), order.to_json()?));
         let orders = orders.iter().map(text).collect::<homolog::Result<Vec<_>>>()?;
-        // Where nobody listens any more there is nothing left to do.
+        // If nobody is listening there is nothing left to do.
         say.send(Said::Orders(orders)).map_err(|_| Error::Interrupted)?;
         let replies = replies.recv().map_err(|_| Error::Interrupted)?;
         if control.interrupted() { Err(Error::Interrupted) } else { replies }
@@ -147,8 +147,8 @@ fn work(
     Ok(Trained { model: model.to_json()?, report: report(&model, &trained).to_string() })
 }
 
-/// What an order comes to, from the files of a folder. Examples and what searches remember stay in this process for the next order, up to
-/// so many bytes.
+/// The reply to an order, from the files in a folder. Examples and what searches remember stay in this process for the next order, up
+/// to this many bytes.
 #[pyfunction]
 #[pyo3(signature = (folder, order, most_bytes, jobs))]
 pub(crate) fn answer_order(
@@ -164,7 +164,7 @@ pub(crate) fn answer_order(
     let mut workers = WORKERS.lock().unwrap_or_else(PoisonError::into_inner);
     let known = workers.iter().position(|(place, most, _)| *place == folder && *most == most_bytes);
     let at = known.unwrap_or_else(|| {
-        // One folder at a time: what is held of another would add to the limit.
+        // One folder at a time: what is held for another would add to the limit.
         *workers = vec![(folder.clone(), most_bytes, Arc::new(Mutex::new(Worker::new(most_bytes))))];
         0
     });
@@ -184,7 +184,7 @@ pub(crate) fn answer_order(
     })
 }
 
-/// Cuts a data set up: its labelled pairs into so many files to learn from, and a manifest. The answer is names and texts.
+/// Splits a data set: its labelled pairs into this many files to learn from, and a manifest. Returns names and texts.
 #[pyfunction]
 pub(crate) fn cut(py: Python<'_>, data: &crate::data::DataSet, count: usize) -> PyResult<Vec<(String, String)>> {
     let mut files = Vec::new();

@@ -1,4 +1,4 @@
-//! Training: settings and a data set in, a model and how it came about out.
+//! Training: settings and a data set in, a model and how it was obtained out.
 
 use crate::data::DataSet;
 use crate::errors::plain;
@@ -35,7 +35,7 @@ pub(crate) struct Settings {
     folds: usize,
 }
 
-/// A trained model, and how it came about.
+/// A trained model, and how it was obtained.
 #[pyclass(frozen, module = "homolog._core")]
 pub(crate) struct Trained {
     pub(crate) model: String,
@@ -49,13 +49,13 @@ impl Trained {
         &self.model
     }
 
-    /// What was tried and what was taken.
+    /// What was tried and what was chosen.
     fn report_json(&self) -> &str {
         &self.report
     }
 }
 
-/// Learns. Where Ctrl-C is pressed, raises, or with `keep` answers with the best so far.
+/// Learns. If Ctrl-C is pressed, raises, or with `keep` returns the best so far.
 #[pyfunction]
 #[pyo3(signature = (data, settings, importance, start, weights, fixed, jobs, callback, keep))]
 #[expect(clippy::too_many_arguments, reason = "called from one place, by the Python side")]
@@ -81,9 +81,9 @@ pub(crate) fn train(
     }
 }
 
-/// What is to be learned, and how.
+/// What to learn, and how.
 struct Task {
-    /// The features are to be chosen; these are what fits the data without looking further.
+    /// The features have to be chosen; these are the ones that fit the data without further search.
     auto: bool,
     features: FeatureMap,
     trainer: Trainer,
@@ -126,20 +126,20 @@ impl Task {
         Ok(Self { auto, features, trainer, training, validation, importance, start, weights, fixed })
     }
 
-    /// Whether the features are to be chosen: what is said about weights is about those of one set.
+    /// Whether the features have to be chosen: anything said about weights refers to those of one set.
     fn is_auto(&self) -> bool {
         let is_plain = self.importance.is_none() && self.start.is_none() && self.weights.is_none();
         self.auto && is_plain && self.fixed.is_empty()
     }
 
-    /// Tries the sets of features that fit the data and takes the simplest of the best.
+    /// Tries the sets of features that fit the data and chooses the simplest of the best.
     fn select(self, control: &homolog::Control) -> homolog::Result<Trained> {
         let start = Instant::now();
         let auto = AutoTrainer {
             trainer: self.trainer,
             unmatched: self.features.unmatched.then_some(true),
             pose: Some(self.features.pose),
-            // Atlases have a class of their own.
+            // Atlases have their own class.
             atlas: false,
             images: Vec::new(),
             time_limit: Some(AUTO_SECONDS),
@@ -185,7 +185,7 @@ impl Task {
     }
 }
 
-/// Seconds for the choice of features, as in the program.
+/// Seconds for choosing the features, as in the program.
 const AUTO_SECONDS: f64 = 60.0;
 const GIVEN: &str = "The weights are as given; nothing was learned.";
 
@@ -211,7 +211,7 @@ impl Settings {
     pub(crate) fn trainer(&self) -> Result<Trainer, String> {
         let mut loss: LossKind = named("loss", &self.loss)?;
         if let (true, LossKind::Hamming(hamming)) = (self.unmatched, &mut loss) {
-            // Then it is a mistake to match a node that has no partner.
+            // Then matching a node that has no partner is a mistake.
             hamming.unmatched_is_label = true;
         }
         let oracle = match self.oracle.as_str() {
@@ -233,7 +233,7 @@ impl Settings {
     }
 }
 
-/// The same features in poses other than as given, by name or with settings.
+/// The same features with poses other than as given, by name or with settings.
 fn posed(features: FeatureMap, pose: &Value) -> Result<FeatureMap, String> {
     if pose == "as-given" {
         return Ok(features);
@@ -244,7 +244,7 @@ fn posed(features: FeatureMap, pose: &Value) -> Result<FeatureMap, String> {
     serde_json::from_value(fields).map_err(refused)
 }
 
-/// Something that settings files call by its name, alone or with settings.
+/// Something that settings files refer to by name, alone or with settings.
 fn named<T: serde::de::DeserializeOwned>(what: &str, given: &Value) -> Result<T, String> {
     let value = if given.is_string() { json!({ "name": given }) } else { given.clone() };
     serde_json::from_value(value).map_err(|error| format!("{what}: {error}"))

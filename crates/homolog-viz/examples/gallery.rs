@@ -1,4 +1,4 @@
-//! Writes every figure into the directory given as argument, as SVG and PNG, and a report that holds them all. The match and scene
+//! Writes every figure into the directory given as an argument, as SVG and PNG, and a report that contains them all. The match and scene
 //! pictures show the built-in turntable sequence; the numbers in the charts are made up, and say so.
 //!
 //! `cargo run -p homolog-viz --example gallery -- out/gallery`
@@ -194,7 +194,7 @@ fn match_picture(with_pictures: bool) -> Result<String, Box<dyn Error>> {
     .to_svg())
 }
 
-/// The front of the building, known in one frame, sought among the landmarks of another by position.
+/// The front of the building, known in one frame and searched for among the landmarks of another by position.
 fn scene_picture() -> Result<String, Box<dyn Error>> {
     let sequence = Turntable::default();
     let labels = sequence.landmarks()?;

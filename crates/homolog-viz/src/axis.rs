@@ -1,9 +1,9 @@
-//! Axes: a range that holds every value it is given, with a little room, and ticks at round numbers.
+//! Axes: a range that contains every value it is given, with a little room, and ticks at round numbers.
 //!
 //! Values that are not finite (or not positive on a logarithmic axis) are left out. No values, one value, equal values and ranges up to
 //! the largest doubles all give a usable axis with `low < high`.
 
-/// Largest magnitude that is taken as it is; beyond, differences would overflow.
+/// The largest magnitude used as it is; beyond it, differences would overflow.
 const LARGEST: f64 = 1e300;
 /// Free room beyond the outermost values, as a share of the range.
 const ROOM: f64 = 0.04;
@@ -19,7 +19,7 @@ pub(crate) struct Axis {
 }
 
 impl Axis {
-    /// An even axis that holds all values; zero too, where `with_zero` says so.
+    /// An even axis that contains all values, and zero too if `with_zero` says so.
     pub(crate) fn linear(values: impl IntoIterator<Item = f64>, with_zero: bool) -> Self {
         let (mut low, mut high) = extent(values).unwrap_or((0.0, 1.0));
         if with_zero {
@@ -34,7 +34,7 @@ impl Axis {
         Self { low, high, log: false, ticks: even_ticks(low, high) }
     }
 
-    /// An even axis with the given ticks and half a step of room at both ends; for values between and beside them too.
+    /// An even axis with the given ticks and half a step of room at both ends; also for values between and outside them.
     pub(crate) fn with_ticks(ticks: &[(f64, String)], values: impl IntoIterator<Item = f64>) -> Self {
         let ticks: Vec<(f64, String)> =
             ticks.iter().filter(|(at, _)| at.is_finite() && at.abs() <= LARGEST).cloned().collect();
@@ -42,7 +42,7 @@ impl Axis {
         Self { ticks, ..axis }
     }
 
-    /// A logarithmic axis that holds all positive values.
+    /// A logarithmic axis that contains all positive values.
     pub(crate) fn logarithmic(values: impl IntoIterator<Item = f64>, label: fn(f64) -> String) -> Self {
         let positive = values.into_iter().filter(|&value| value >= 1e-300);
         let (low, high) = extent(positive).map_or((-1.0, 0.0), |(low, high)| (low.log10(), high.log10()));
@@ -51,7 +51,7 @@ impl Axis {
         Self { low, high, log: true, ticks: log_ticks(low, high, label) }
     }
 
-    /// Where a value lies: 0 at the low end, 1 at the high end; cut to that for values that the axis was not made for.
+    /// Where a value lies: 0 at the low end, 1 at the high end; clamped for values that the axis was not made for.
     pub(crate) fn share(&self, value: f64) -> f64 {
         let value = if self.log { value.max(1e-300).log10() } else { value };
         let share = (value - self.low) / (self.high - self.low);
@@ -83,7 +83,7 @@ fn even_ticks(low: f64, high: f64) -> Vec<(f64, String)> {
     ticks.map(|tick| tick + 0.0).map(|tick| (tick, even_label(tick, step))).collect()
 }
 
-/// Decades, thinned out to at most nine; on a short axis 2 and 5 times each as well.
+/// Decades, thinned out to at most nine; on a short axis also 2 and 5 times each.
 fn log_ticks(low: f64, high: f64, label: fn(f64) -> String) -> Vec<(f64, String)> {
     let decades = high.floor() - low.ceil() + 1.0;
     let stride = (decades / 9.0).ceil().max(1.0);

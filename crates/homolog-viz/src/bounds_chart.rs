@@ -1,15 +1,15 @@
-//! Two bounds closing in on each other, over iterations or over time: above the bounds, below their gap on a logarithmic axis.
+//! Two bounds approaching each other, over iterations or over time: the bounds at the top, their gap on a logarithmic axis below.
 //!
 //! For training: the objective reached (upper) and the bound of the cutting planes (lower). For a search that maximises: the bound
 //! (upper) and the best score (lower). Bounds hold until the next step, so they are drawn as stairs. Infinite bounds are left out; a gap
-//! of zero is marked at the foot.
+//! of zero is marked at the bottom.
 
 use crate::axis::{self, Axis};
 use crate::palette;
 use crate::panel::{self, MARGIN, Panel, WIDTH};
 use crate::svg::{Anchor, Canvas, SMALL};
 
-/// Bounds from a step on.
+/// Bounds from one step on.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bounds {
     /// Iteration or time.
@@ -50,7 +50,7 @@ impl Default for BoundsChart {
     }
 }
 
-/// From this ratio of largest to smallest on, positive bounds get a logarithmic axis.
+/// If the ratio of largest to smallest reaches this, positive bounds get a logarithmic axis.
 const WIDE: f64 = 100.0;
 
 impl BoundsChart {

@@ -6,7 +6,7 @@ use skrifa::{FontRef, MetadataProvider, instance::LocationRef, instance::Size};
 pub(crate) const REGULAR: &[u8] = include_bytes!("../assets/Roboto-Regular.ttf");
 /// The font of titles.
 pub(crate) const MEDIUM: &[u8] = include_bytes!("../assets/Roboto-Medium.ttf");
-/// What an SVG file asks for; a browser that has no Roboto takes a font of about the same widths.
+/// What an SVG file asks for; a browser without Roboto uses a font with similar widths.
 pub(crate) const FAMILY: &str = "Roboto, 'Helvetica Neue', Arial, sans-serif";
 
 /// Weight of a text.
@@ -19,14 +19,14 @@ pub(crate) enum Weight {
 /// Width of a text in pixels at a font size. Characters that the font lacks count as its widest letter.
 pub(crate) fn width(text: &str, size: f64, weight: Weight) -> f64 {
     let data = if weight == Weight::Medium { MEDIUM } else { REGULAR };
-    // At one pixel an em: the size can stay a double.
+    // At one pixel per em, so the size can stay a double.
     let Ok(font) = FontRef::new(data) else { return text.chars().count() as f64 * size };
     let (letters, metrics) = (font.charmap(), font.glyph_metrics(Size::new(1.0), LocationRef::default()));
     let advance = |letter: char| letters.map(letter).and_then(|glyph| metrics.advance_width(glyph));
     text.chars().map(|letter| advance(letter).map_or(1.0, f64::from)).sum::<f64>() * size
 }
 
-/// The text, shortened with an ellipsis where it is wider than `room`.
+/// The text, shortened with an ellipsis if it is wider than `room`.
 pub(crate) fn fit(text: &str, size: f64, weight: Weight, room: f64) -> String {
     if width(text, size, weight) <= room {
         return text.to_owned();

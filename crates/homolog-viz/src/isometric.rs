@@ -1,6 +1,6 @@
-//! Points in space on a page: seen from above at an angle, all axes alike. z is up, x to the lower right, y to the lower left.
+//! Points in space on a page: seen from above at an angle, with all axes equal. z is up, x to the lower right, y to the lower left.
 
-/// Where points in space are on the page (x to the right, y down), and how far away each is: 0 the nearest, 1 the farthest.
+/// Where points in space are on the page (x to the right, y down), and how far away each is: 0 is the nearest, 1 the farthest.
 ///
 /// ```
 /// let (page, depths) = homolog_viz::isometric(&[[0.0, 0.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]);

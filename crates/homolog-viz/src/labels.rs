@@ -1,17 +1,17 @@
-//! Where a label goes: beside its point, inside its frame, over nothing else that matters.
+//! Where a label goes: next to its point, inside its frame, not on top of anything that matters.
 
 /// A rectangle on the page: left, top, right, bottom.
 pub(crate) type Area = [f64; 4];
 
-/// Which places around a point are tried first.
+/// Which positions around a point are tried first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Side {
     Left,
     Right,
 }
 
-/// The first of eight places around a point, then of the same a little further off, that is free and inside; failing that, the one
-/// that overlaps least, with by how much.
+/// The first of eight positions around a point, then of the same a little further away, that is free and inside; failing that, the one
+/// that overlaps least, and by how much.
 pub(crate) fn place(
     (x, y): (f64, f64),
     (width, height): (f64, f64),
@@ -69,7 +69,7 @@ mod tests {
         assert!(cost == 0.0 && overlap(free, next) == 0.0);
         let (left, _) = place((200.0, 150.0), (80.0, 13.0), Side::Left, inside, &[], &gaps);
         assert!(left[2] < 200.0);
-        // Where everything is taken it says so.
+        // If everything is taken it says so.
         assert!(place(point, (80.0, 13.0), Side::Right, inside, &[inside], &gaps).1 > 0.0);
     }
 }

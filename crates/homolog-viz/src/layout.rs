@@ -1,22 +1,22 @@
-//! Places for nodes that have none: what is near in the network is near on the page.
+//! Positions for nodes that have none: what is near in the network is near on the page.
 //!
 //! Stress majorisation (Gansner, Koren, North 2004) with d_ij the number of edges between two nodes and weights d_ij⁻²:
 //!
 //!   minimise Σ_{i<j} d_ij⁻² (|x_i - x_j| - d_ij)²
 //!
-//! by moving every node in turn to where its terms are least, all others held. Cost: n² a round. No random numbers: the same network gives the
-//! same picture.
+//! by moving every node in turn to where its terms are smallest, with all others fixed. Cost: n² per round. No random numbers: the same
+//! network gives the same picture.
 
 use std::collections::VecDeque;
 use std::f64::consts::TAU;
 
 /// Rounds of a small network; large ones get fewer.
 const MOST_ROUNDS: usize = 300;
-/// Steps of work, about: a second.
+/// Approximate steps of work: one second.
 const WORK: usize = 100_000_000;
 
-/// A place for each node of a network. Nodes start on a circle, or where `start` says, for instance at the places of their partners in
-/// a network beside it; a start of another length is not used. Edges of nodes that do not exist are left out.
+/// A position for each node of a network. Nodes start on a circle, or where `start` says, for instance at the positions of their partners
+/// in a network next to it; a start of the wrong length is not used. Edges of nodes that do not exist are ignored.
 ///
 /// ```
 /// let square = homolog_viz::layout(4, &[(0, 1), (1, 2), (2, 3), (3, 0)], &[]);
@@ -33,7 +33,7 @@ pub fn layout(count: usize, edges: &[(usize, usize)], start: &[[f64; 2]]) -> Vec
     };
     let usable = start.len() == count && start.iter().flatten().all(|value| value.is_finite());
     let mut places: Vec<[f64; 2]> = if usable { start.to_vec() } else { (0..count).map(circle).collect() };
-    // Nodes at one place would stay there: each is moved a little, by its number.
+    // Nodes at the same position would stay together: each is moved a little, by its number.
     for (at, place) in places.iter_mut().enumerate() {
         let (sine, cosine) = (at as f64 * 2.4).sin_cos();
         *place = [place[0] + 0.01 * cosine, place[1] + 0.01 * sine];
@@ -47,7 +47,7 @@ pub fn layout(count: usize, edges: &[(usize, usize)], start: &[[f64; 2]]) -> Vec
     places
 }
 
-/// Where the terms of a node are least, as seen from where it is; `None` for a node that is alone.
+/// Where the terms of a node are smallest, as seen from where it is; `None` for an isolated node.
 fn best_place(i: usize, places: &[[f64; 2]], distances: &[f64]) -> Option<[f64; 2]> {
     let (mut sum, mut weights) = ([0.0; 2], 0.0);
     for (j, other) in places.iter().enumerate().filter(|&(j, _)| j != i) {
@@ -61,7 +61,7 @@ fn best_place(i: usize, places: &[[f64; 2]], distances: &[f64]) -> Option<[f64; 
     (weights > 0.0).then(|| sum.map(|value| value / weights))
 }
 
-/// Edges on the shortest way between every two nodes; a little more than the longest of them where there is no way.
+/// Edges on the shortest path between every two nodes; a little more than the longest of them if there is no path.
 fn distances(count: usize, edges: &[(usize, usize)]) -> Vec<Vec<f64>> {
     let mut neighbours = vec![Vec::new(); count];
     for &(i, j) in edges.iter().filter(|&&(i, j)| i < count && j < count && i != j) {

@@ -1,7 +1,7 @@
 //! Figures for Homolog: numbers in, SVG, PNG and HTML out.
 //!
-//! Every figure is a struct with public fields and `to_svg`; [`svg_to_png`] draws the SVG with an embedded font, so that no fonts of the
-//! system are needed, and [`Report`] puts figures, tables and text into one HTML file. The same input gives the same bytes.
+//! Every figure is a struct with public fields and `to_svg`; [`svg_to_png`] draws the SVG with an embedded font, so no system fonts
+//! are needed, and [`Report`] puts figures, tables and text into one HTML file. The same input gives the same bytes.
 //!
 //! | figure | shows |
 //! |---|---|
@@ -15,7 +15,7 @@
 //! | [`NamedPicture`] | points with names, and the spread of each |
 //!
 //! Values that are not finite are left out of a figure, an empty figure says so, and any text is shown as it is: no input gives a broken
-//! document or a panic. Axes hold every error bar in full.
+//! document or a panic. Axes contain every error bar in full.
 //!
 //! ```
 //! use homolog_viz::{Bounds, BoundsChart, svg_to_png};

@@ -1,7 +1,7 @@
 //! Lines with error bars: loss against baseline for each method, or against the number of labelled pairs.
 //!
-//! The axes hold every point with its whole error bar. Series are set apart sideways by a few pixels: bars at the same place
-//! can all be seen; the offset is drawing only and smaller than a marker each.
+//! The axes contain every point with its whole error bar. Series are offset sideways by a few pixels so that bars at the same x
+//! can all be seen; the offset affects only the drawing, and each is smaller than a marker.
 
 use crate::axis::Axis;
 use crate::palette;
@@ -15,7 +15,7 @@ pub struct Measurement {
     pub x: f64,
     /// The value; a point that is not finite is left out.
     pub y: f64,
-    /// How far the error bar reaches below and above, for instance the standard error twice; 0 or NaN for none.
+    /// How far the error bar extends below and above, for instance twice the standard error; 0 or NaN for none.
     pub error: [f64; 2],
 }
 
@@ -44,9 +44,9 @@ pub struct LossChart {
     pub title: String,
     /// Label of the horizontal axis.
     pub x_label: String,
-    /// Label of the vertical axis, which always holds zero.
+    /// Label of the vertical axis, which always includes zero.
     pub y_label: String,
-    /// Ticks of the horizontal axis with their labels; empty: round numbers.
+    /// Ticks of the horizontal axis with their labels; if empty, round numbers.
     pub x_ticks: Vec<(f64, String)>,
     /// The methods, in the order of colours and legend.
     pub series: Vec<Series>,

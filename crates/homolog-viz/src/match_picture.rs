@@ -1,4 +1,4 @@
-//! Two pictures side by side with their points and edges, and a match between them: right links blue, wrong ones red, on top.
+//! Two pictures side by side with their points and edges, and a match between them: right links in blue, wrong ones in red, on top.
 //!
 //! One row for each match, for instance before and after learning, over the same two views.
 
@@ -11,7 +11,7 @@ use crate::view::{self, Ink, Mark, Placed, View};
 const WIDTH: f64 = 900.0;
 const GAP: f64 = 36.0;
 const TALLEST: f64 = 330.0;
-/// Room for names beside the outermost points.
+/// Room for names next to the outermost points.
 const NAMES: f64 = 56.0;
 
 /// A match to draw.
@@ -32,14 +32,14 @@ pub struct MatchPicture {
     pub left: View,
     /// The right view.
     pub right: View,
-    /// The true right point of each left point, `None` where it is not known; empty where none is. What is not known is called neither right
+    /// The true right point of each left point, `None` if it is not known; empty if none is. What is not known is called neither right
     /// nor wrong.
     pub truth: Vec<Option<usize>>,
     /// The matches, one row each.
     pub rows: Vec<MatchRow>,
 }
 
-/// What became of a left point.
+/// The result for a left point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Verdict {
     Right,
@@ -98,7 +98,7 @@ impl MatchPicture {
         canvas.finish_at(bottom + key)
     }
 
-    /// What every mark means that is there.
+    /// What every mark that occurs means.
     fn key(&self, ink: &'static Ink, without: usize) -> Vec<(Mark, String)> {
         let mut key = Vec::new();
         let mut add = |is_there: bool, mark: Mark, name: &str| {

@@ -9,21 +9,21 @@ use std::f64::consts::TAU;
 
 const WIDTH: f64 = 900.0;
 const TALLEST: f64 = 640.0;
-/// Corners of the polygon that an ellipse is drawn as.
+/// Corners of the polygon that approximates an ellipse.
 const CORNERS: usize = 48;
-/// Ellipses are drawn at so many standard deviations: 86 % of a normal distribution in the plane.
+/// Ellipses are drawn at this many standard deviations: 86 % of a normal distribution in the plane.
 const DEVIATIONS: f64 = 2.0;
-/// Names less sure than this are drawn in the colour of what is wrong.
+/// Names less certain than this are drawn in the colour for wrong.
 const SURE: f64 = 0.9;
 
-/// A point's name and what is known of it.
+/// A point's name and what is known about it.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct NamedPoint {
-    /// Its name; empty for nobody.
+    /// Its name; empty if it has none.
     pub name: String,
-    /// The chance that the name is right, where that is known.
+    /// The probability that the name is right, if that is known.
     pub confidence: Option<f64>,
-    /// The covariance of its place (xx, xy, yy), drawn as an ellipse of two deviations.
+    /// The covariance of its position (xx, xy, yy), drawn as an ellipse of two deviations.
     pub spread: Option<[f64; 3]>,
 }
 
@@ -42,7 +42,7 @@ pub struct NamedPicture {
     pub title: String,
     /// The points, the edges between them, and the picture.
     pub view: View,
-    /// What is known of each point, in the order of the view; points without one are drawn as nobody.
+    /// What is known about each point, in the order of the view; points without an entry are drawn as unnamed.
     pub points: Vec<NamedPoint>,
 }
 
@@ -116,7 +116,7 @@ impl NamedPicture {
     fn outlines(&self) -> Vec<Vec<[f64; 2]>> {
         let outline = |(point, known): (&[f64; 2], &NamedPoint)| {
             let [xx, xy, yy] = known.spread.filter(|spread| spread.iter().all(|value| value.is_finite()))?;
-            // The root of the covariance by Cholesky; a negative rest is rounding.
+            // The square root of the covariance by Cholesky; a negative remainder is rounding.
             let a = xx.max(0.0).sqrt();
             let b = if a > 0.0 { xy / a } else { 0.0 };
             let c = (yy - b * b).max(0.0).sqrt();

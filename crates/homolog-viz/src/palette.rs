@@ -1,7 +1,7 @@
-//! Colours and marker shapes that stay apart for colour-blind readers and in grey print.
+//! Colours and marker shapes that can be told apart by colour-blind readers and in greyscale print.
 //!
 //! Series colours are those of Okabe and Ito without the yellow, which vanishes on white. Every series also has its own marker shape.
-//! Signed values run from blue over white to red.
+//! Signed values run from blue through white to red.
 
 use crate::svg::Canvas;
 
@@ -26,7 +26,7 @@ pub(crate) fn series(k: usize) -> &'static str {
 pub(crate) fn marker(canvas: &mut Canvas, k: usize, (x, y): (f64, f64)) {
     let style = format!(r##"class="marker" fill="{}" stroke="#fff" stroke-width="1""##, series(k));
     let polygon = |shape: &[(f64, f64)]| shape.iter().map(|(dx, dy)| (x + dx, y + dy)).collect::<Vec<_>>();
-    // The shapes are shifted by one on each round of the colours: colour and shape together do not repeat before 49.
+    // The shapes are shifted by one on each round of the colours: combinations of colour and shape do not repeat before 49.
     match (k + k / SERIES.len()) % 7 {
         0 => canvas.circle((x, y), 4.5, &style),
         1 => canvas.rect((x - 4.0, y - 4.0), (8.0, 8.0), &style),
@@ -38,9 +38,9 @@ pub(crate) fn marker(canvas: &mut Canvas, k: usize, (x, y): (f64, f64)) {
     }
 }
 
-/// A colour for a value from -1 (blue) over 0 (white) to 1 (red); outside, the ends.
+/// A colour for a value from -1 (blue) through 0 (white) to 1 (red); values outside get the end colours.
 pub(crate) fn diverging(value: f64) -> String {
-    // Anchors at 0, 1/4, 1/2, 3/4, 1 of either side; the same lightness left and right.
+    // Anchors at 0, 1/4, 1/2, 3/4, 1 on either side; the same lightness left and right.
     const BLUE: [[f64; 3]; 5] = [
         [247.0, 247.0, 247.0],
         [209.0, 229.0, 240.0],

@@ -57,7 +57,7 @@ impl Panel {
         for (tick, label) in &self.x.ticks {
             let x = self.at(*tick, 0.0).0;
             canvas.line((x, bottom), (x, bottom + 4.0), &format!(r#"stroke="{AXIS}""#));
-            // A label that would run into the one before is left out; its tick stays.
+            // A label that would run into the previous one is left out; its tick stays.
             let half = font::width(label, SMALL.size, Weight::Regular) / 2.0;
             if x - half >= free_from {
                 canvas.text((x, bottom + 19.0), Anchor::Middle, SMALL, label);
@@ -89,7 +89,7 @@ pub(crate) fn error_bar(canvas: &mut Canvas, from: (f64, f64), to: (f64, f64), c
     }
 }
 
-/// Writes the title; gives the height where the next thing may start.
+/// Writes the title; returns the height where the next thing may start.
 pub(crate) fn title(canvas: &mut Canvas, width: f64, text: &str) -> f64 {
     if text.is_empty() {
         return MARGIN;
@@ -102,12 +102,12 @@ pub(crate) fn title(canvas: &mut Canvas, width: f64, text: &str) -> f64 {
 /// A legend entry: name, number of the series (colour and marker), dashed line or not.
 pub(crate) type Entry<'a> = (&'a str, usize, bool);
 
-/// Writes a legend in rows across the page; gives the height where the next thing may start.
+/// Writes a legend in rows across the page; returns the height where the next thing may start.
 pub(crate) fn legend(canvas: &mut Canvas, width: f64, top: f64, entries: &[Entry<'_>]) -> f64 {
     let (mut x, mut y) = (MARGIN, top + 12.0);
     for &(name, k, dashed) in entries {
         let name = font::fit(name, LABEL.size, Weight::Regular, width - 2.0 * MARGIN - 40.0);
-        // A little more than its width: the reader's font may run wider than ours.
+        // A little more than its width: the reader's font may be wider than ours.
         let needed = 29.0 + font::width(&name, LABEL.size, Weight::Regular) * 1.06 + 18.0;
         if x > MARGIN && x + needed - 18.0 > width - MARGIN {
             (x, y) = (MARGIN, y + 21.0);

@@ -54,7 +54,7 @@ fn whole(value: f32) -> u32 {
     value as u32
 }
 
-/// A grey picture to draw under points, row by row from the top left, one byte a pixel, 0 black.
+/// A grey picture to draw under points, row by row from the top left, one byte per pixel, 0 is black.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct GreyPicture {
     /// Pixels in a row.
@@ -66,7 +66,7 @@ pub struct GreyPicture {
 }
 
 impl GreyPicture {
-    /// The picture as the text of a `data:` address; `None` where its sizes do not fit together.
+    /// The picture as the text of a `data:` address; `None` if its sizes do not fit together.
     pub(crate) fn data_uri(&self) -> Option<String> {
         let png = self.to_png().ok()?;
         Some(format!("data:image/png;base64,{}", base64::engine::general_purpose::STANDARD.encode(png)))

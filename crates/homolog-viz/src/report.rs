@@ -1,4 +1,4 @@
-//! A report as one HTML file: title, sections, text, tables, figures. Nothing is loaded from elsewhere, no script runs; it follows the
+//! A report as one HTML file: title, sections, text, tables, figures. Nothing is loaded from elsewhere and no script runs; it follows the
 //! reader's light or dark setting and prints well.
 
 use crate::svg::escape;
@@ -17,7 +17,7 @@ use std::fmt::Write;
 pub struct Report {
     /// Title of page and window.
     pub title: String,
-    /// What stands under the title; may be empty.
+    /// The text under the title; may be empty.
     pub introduction: String,
     /// The sections, in order.
     pub sections: Vec<Section>,
@@ -38,20 +38,20 @@ pub struct Section {
 pub enum Block {
     /// A paragraph.
     Text(String),
-    /// Text in fixed width, as it stands: commands, settings.
+    /// Fixed-width text, shown as it is: commands, settings.
     Code(String),
     /// A figure of this crate.
     Figure {
-        /// What a figure's `to_svg` gave; anything that is not an SVG document is shown as text.
+        /// What a figure's `to_svg` returned; anything that is not an SVG document is shown as text.
         svg: String,
         /// What is written under it; may be empty.
         caption: String,
     },
-    /// A table. Cells that read as numbers are set flush right.
+    /// A table. Cells that read as numbers are right-aligned.
     Table {
         /// Names of the columns.
         header: Vec<String>,
-        /// The rows; short ones are filled up.
+        /// The rows; short ones are padded.
         rows: Vec<Vec<String>>,
         /// What is written under it; may be empty.
         caption: String,
@@ -127,7 +127,7 @@ fn add(page: &mut String, line: std::fmt::Arguments<'_>) {
     let _ = writeln!(page, "{line}");
 }
 
-/// Whether the text is a figure as this crate writes them: one SVG document of shapes and text, nothing that runs or loads.
+/// Whether the text is a figure as this crate writes them: one SVG document of shapes and text, with nothing that runs or loads.
 fn is_figure(text: &str) -> bool {
     const SHAPES: [&str; 10] =
         ["svg", "title", "rect", "line", "circle", "polyline", "polygon", "path", "image", "text"];

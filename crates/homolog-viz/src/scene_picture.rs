@@ -1,4 +1,4 @@
-//! A template's points found in a scene: the template on the left; in the scene the true outline green and the found one red.
+//! A template's points found in a scene: the template on the left; in the scene the true outline in green and the found one in red.
 //!
 //! One row for each result, for instance before and after learning.
 
@@ -17,7 +17,7 @@ const TALLEST: f64 = 360.0;
 pub struct SceneRow {
     /// What is written above it, for instance "before learning" with its loss.
     pub caption: String,
-    /// Where each template point was found; `None` where it was not.
+    /// Where each template point was found; `None` if it was not.
     pub found: Vec<Option<[f64; 2]>>,
 }
 
@@ -26,11 +26,11 @@ pub struct SceneRow {
 pub struct ScenePicture {
     /// Heading; may be empty.
     pub title: String,
-    /// The template: its points, and as edges its outline.
+    /// The template: its points, and its outline as edges.
     pub template: View,
     /// The scene: its points are all the candidates. Its edges are not drawn.
     pub scene: View,
-    /// Where each template point truly is in the scene; `None` or missing where it is not known.
+    /// Where each template point really is in the scene; `None` or missing if it is not known.
     pub truth: Vec<Option<[f64; 2]>>,
     /// The results, one row each.
     pub rows: Vec<SceneRow>,

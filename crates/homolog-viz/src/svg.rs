@@ -1,7 +1,7 @@
 //! A small SVG writer: elements are appended as text in drawing order.
 //!
-//! Everything that could break a document is handled here once: text is escaped and stripped of characters that XML has no place for,
-//! numbers are written with at most two decimals and are never NaN or infinite. No element has an id: many figures can stand in
+//! Everything that could break a document is handled here once: text is escaped and stripped of characters that XML does not allow,
+//! numbers are written with at most two decimals and are never NaN or infinite. No element has an id, so many figures can be in
 //! one HTML page.
 
 use crate::font::{FAMILY, Weight};
@@ -81,7 +81,7 @@ impl Canvas {
         }
     }
 
-    /// Path data as it stands; build it with [`number`].
+    /// Path data as given; build it with [`number`].
     pub(crate) fn path(&mut self, data: &str, style: &str) {
         self.element(format_args!(r#"<path d="{data}" {style}/>"#));
     }
@@ -105,7 +105,7 @@ impl Canvas {
         self.text_with(at, Anchor::Middle, font, &turn, content);
     }
 
-    /// A text with a rim in the colour of the ground, readable over lines and pictures.
+    /// A text with an outline in the colour of the background, readable over lines and pictures.
     pub(crate) fn text_on_lines(&mut self, at: (f64, f64), anchor: Anchor, font: Font, ground: &str, content: &str) {
         let rim = format!(r#" stroke="{ground}" stroke-width="3.5" stroke-linejoin="round" paint-order="stroke""#);
         self.text_with(at, anchor, font, &rim, content);
@@ -130,7 +130,7 @@ impl Canvas {
         let _ = writeln!(self.body, "{element}");
     }
 
-    /// The finished document, so high.
+    /// The finished document, with this height.
     pub(crate) fn finish_at(self, height: f64) -> String {
         Self { height, ..self }.finish()
     }
@@ -147,7 +147,7 @@ impl Canvas {
     }
 }
 
-/// A coordinate: at most two decimals, no exponent; NaN becomes 0 and what is far off the page is cut, since figures only
+/// A coordinate: at most two decimals, no exponent; NaN becomes 0 and what is far off the page is clamped, since figures only
 /// pass finite values and a broken document is worse than a misplaced line.
 pub(crate) fn number(value: f64) -> String {
     let value = if value.is_nan() { 0.0 } else { value.clamp(-1e6, 1e6) };

@@ -1,6 +1,6 @@
 //! Running time against loss: a labelled point for each method, time on a logarithmic axis, error bars both ways.
 //!
-//! A time's error bar may reach zero or below, which a logarithmic axis does not have: such a bar is drawn down to a tenth of the
+//! A time's error bar may extend to zero or below, which a logarithmic axis does not have: such a bar is drawn down to a tenth of the
 //! time and has no cap there. All other bars are shown in full.
 
 use crate::axis::{self, Axis};
@@ -14,7 +14,7 @@ use crate::svg::{Anchor, Canvas, LABEL};
 /// A method's time and loss.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct TimedMethod {
-    /// Its name, written beside the point.
+    /// Its name, written next to the point.
     pub name: String,
     /// Time in seconds; a method without a positive time is left out.
     pub seconds: f64,
@@ -22,7 +22,7 @@ pub struct TimedMethod {
     pub seconds_error: f64,
     /// Loss.
     pub loss: f64,
-    /// How far the loss's error bar reaches below and above; 0 or NaN for none.
+    /// How far the loss's error bar extends below and above; 0 or NaN for none.
     pub loss_error: [f64; 2],
 }
 
@@ -33,7 +33,7 @@ pub struct TradeOffChart {
     pub title: String,
     /// Label of the time axis.
     pub x_label: String,
-    /// Label of the loss axis, which always holds zero.
+    /// Label of the loss axis, which always includes zero.
     pub y_label: String,
     /// The methods, in the order of colours.
     pub methods: Vec<TimedMethod>,
@@ -91,7 +91,7 @@ impl TradeOffChart {
     }
 }
 
-/// Draws point and bars; gives the areas they take.
+/// Draws point and bars; returns the areas they take.
 fn draw_point(canvas: &mut Canvas, frame: &Panel, k: usize, method: &TimedMethod) -> [Area; 3] {
     let color = palette::series(k);
     let (x, y) = frame.at(method.seconds, method.loss);

@@ -15,17 +15,17 @@ pub struct View {
     pub caption: String,
     /// The points, x to the right and y down; points that are not finite are left out.
     pub points: Vec<[f64; 2]>,
-    /// Edges between points, for instance their triangulation; those of points that do not exist are left out.
+    /// Edges between points, for instance their triangulation; those of points that do not exist are ignored.
     pub edges: Vec<(usize, usize)>,
     /// The picture they were found in, pixel (x, y) at point (x, y).
     pub picture: Option<GreyPicture>,
-    /// The names of the points, written beside them as far as there is room; may be empty.
+    /// The names of the points, written next to them as far as there is room; may be empty.
     pub names: Vec<String>,
-    /// How far away each point is, 0 near to 1 far, for points in space; may be empty. What is nearer is drawn larger.
+    /// How far away each point is, from 0 near to 1 far, for points in space; may be empty. Nearer points are drawn larger.
     pub depths: Vec<f64>,
 }
 
-/// Colours on a dark ground, which pictures have, or on a white one.
+/// Colours on a dark background, which pictures have, or on a white one.
 pub(crate) struct Ink {
     pub(crate) edge: &'static str,
     pub(crate) right: &'static str,
@@ -35,22 +35,22 @@ pub(crate) struct Ink {
 
 const ON_DARK: Ink = Ink { edge: "#ffffff", right: "#4cc3ff", wrong: "#ff5a52", neutral: "#ffd166" };
 const ON_WHITE: Ink = Ink { edge: "#7b8591", right: RIGHT, wrong: WRONG, neutral: "#57606a" };
-/// Ground under pictures.
+/// Background under pictures.
 const DARK: &str = "#0e0f11";
-/// Names beside points.
+/// Names next to points.
 const NAME: Font = Font { size: 11.0, weight: Weight::Regular, color: "#30363d" };
 const NAME_ON_DARK: Font = Font { color: "#f0f3f6", ..NAME };
 /// How far from their points names may be.
 const NAME_GAPS: [f64; 3] = [5.0, 9.0, 14.0];
-/// Most of the width that a name may have.
+/// The greatest width that a name may have.
 const NAME_ROOM: f64 = 130.0;
 
-/// The colours for views of which some may have pictures.
+/// The colours for views some of which may have pictures.
 pub(crate) fn ink(dark: bool) -> &'static Ink {
     if dark { &ON_DARK } else { &ON_WHITE }
 }
 
-/// The ground of a row of views.
+/// The background of a row of views.
 pub(crate) fn draw_ground(canvas: &mut Canvas, at: (f64, f64), size: (f64, f64), dark: bool) {
     let style = if dark {
         format!(r#"fill="{DARK}" rx="4""#)
@@ -60,7 +60,7 @@ pub(crate) fn draw_ground(canvas: &mut Canvas, at: (f64, f64), size: (f64, f64),
     canvas.rect(at, size, &style);
 }
 
-/// A view's place on the page: the corner of its frame, the frame's size, pixels a unit, and the point shown at the corner.
+/// A view's position on the page: the corner of its frame, the frame's size, pixels per unit, and the point shown at the corner.
 pub(crate) struct Placed<'a> {
     pub(crate) view: &'a View,
     pub(crate) corner: (f64, f64),
@@ -70,7 +70,7 @@ pub(crate) struct Placed<'a> {
 }
 
 impl<'a> Placed<'a> {
-    /// Puts a view into a box, in the middle of its width, as large as fits. `more` are further points it must show.
+    /// Puts a view into a box, centred horizontally, as large as fits. `more` are further points it must show.
     pub(crate) fn new(view: &'a View, more: &[[f64; 2]], (left, top): (f64, f64), (width, height): (f64, f64)) -> Self {
         let [x0, y0, x1, y1] = extent(view, more);
         let scale = (width / (x1 - x0)).min(height / (y1 - y0));
@@ -83,13 +83,13 @@ impl<'a> Placed<'a> {
         Placed { corner: (self.corner.0, self.corner.1 + by), ..*self }
     }
 
-    /// Where a point is on the page; `None` for one that is not finite.
+    /// Where a point is on the page; `None` if it is not finite.
     pub(crate) fn at(&self, point: [f64; 2]) -> Option<(f64, f64)> {
         let [x, y] = point.map(|value| if usable(value) { Some(value) } else { None });
         Some((self.corner.0 + (x? - self.origin.0) * self.scale, self.corner.1 + (y? - self.origin.1) * self.scale))
     }
 
-    /// Where the k-th point is; `None` where there is none.
+    /// Where the k-th point is; `None` if there is none.
     pub(crate) fn point(&self, k: usize) -> Option<(f64, f64)> {
         self.at(*self.view.points.get(k)?)
     }
@@ -100,7 +100,7 @@ impl<'a> Placed<'a> {
         depth.map_or(3.6, |depth| 5.2 - 3.0 * depth.clamp(0.0, 1.0))
     }
 
-    /// Names beside the points, where there is room inside `area`; the answer is how many found none.
+    /// Names next to the points, if there is room inside `area`; returns how many found none.
     pub(crate) fn draw_names(
         &self,
         canvas: &mut Canvas,
@@ -130,7 +130,7 @@ impl<'a> Placed<'a> {
         without
     }
 
-    /// The picture, dimmed to let bright lines stand out.
+    /// The picture, dimmed so that bright lines stand out.
     pub(crate) fn draw_picture(&self, canvas: &mut Canvas) {
         if let Some(address) = self.view.picture.as_ref().and_then(GreyPicture::data_uri) {
             let picture = self.view.picture.as_ref().map_or((0, 0), |picture| (picture.width, picture.height));
@@ -152,7 +152,7 @@ impl<'a> Placed<'a> {
     }
 }
 
-/// The three axes of space as [`isometric`] shows them, with their origin at a place on the page.
+/// The three axes of space as [`isometric`] shows them, with their origin at a given position on the page.
 pub(crate) fn draw_axes(canvas: &mut Canvas, from: (f64, f64), dark: bool) {
     let (page, _) = isometric(&[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]);
     let (font, ground) = if dark { (NAME_ON_DARK, DARK) } else { (NAME, "#fff") };
@@ -164,7 +164,7 @@ pub(crate) fn draw_axes(canvas: &mut Canvas, from: (f64, f64), dark: bool) {
     }
 }
 
-/// Edges between points, where both are there.
+/// Edges between points, if both exist.
 pub(crate) fn draw_edges(canvas: &mut Canvas, edges: &[(usize, usize)], points: &[Option<(f64, f64)>], style: &str) {
     for &(i, j) in edges {
         if let (Some(&Some(from)), Some(&Some(to))) = (points.get(i), points.get(j)) {
@@ -173,7 +173,7 @@ pub(crate) fn draw_edges(canvas: &mut Canvas, edges: &[(usize, usize)], points: 
     }
 }
 
-/// How a key shows what an entry is about.
+/// How a key shows what an entry stands for.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Mark {
     /// A line of this colour.
@@ -188,8 +188,8 @@ pub(crate) enum Mark {
     Words,
 }
 
-/// A key: mark and name for each entry, in rows from the left. Marks that are seen on a dark ground have it here too. The answer is the
-/// height of it all.
+/// A key: mark and name for each entry, in rows from the left. Marks that appear on a dark background have it here too. Returns the
+/// total height.
 pub(crate) fn draw_key(canvas: &mut Canvas, top: f64, width: f64, dark: bool, entries: &[(Mark, String)]) -> f64 {
     let (mut x, mut y) = (MARGIN, top);
     for (mark, name) in entries {
@@ -240,7 +240,7 @@ fn extent(view: &View, more: &[[f64; 2]]) -> [f64; 4] {
         return [x0.min(0.0), y0.min(0.0), x1.max(picture.width as f64), y1.max(picture.height as f64)];
     }
     let [x0, y0, x1, y1] = bounds.unwrap_or([0.0, 0.0, 1.0, 1.0]);
-    // Nearly all points on a line or at one place still get a frame of a bearable shape.
+    // If nearly all points are on a line or in one place, they still get a frame of a reasonable shape.
     let side = (x1 - x0).max(y1 - y0).max(1e-9);
     let (width, height) = ((x1 - x0).max(side * 0.5) * 1.12, (y1 - y0).max(side * 0.5) * 1.12);
     let (x, y) = (f64::midpoint(x0, x1), f64::midpoint(y0, y1));

@@ -1,9 +1,9 @@
-//! Learned weights: shape-context weights on the polar grid of their bins, beside a bar chart of all weights.
+//! Learned weights: shape-context weights on the polar grid of their bins, next to a bar chart of all weights.
 //!
 //! Weight 12 r + a belongs to ring r (by default distances up to 1/8, 1/4, 1/2, 1, 2 mean distances; drawn at equal widths since they
 //! are evenly spaced logarithmically) and to the directions from a * 30 to (a + 1) * 30 degrees, counted from the left as the authors do
 //! (angle + pi) and clockwise, since y runs down in pictures. The grid shows every bin where it lies in the picture, seen from the point
-//! in the middle. Further weights, as those of edges, have a panel and a scale of their own beside it.
+//! in the middle. Further weights, such as those of edges, have their own panel and scale next to it.
 
 use crate::axis::{self, Axis};
 use crate::font::{self, Weight};
@@ -25,8 +25,8 @@ const RADIUS: f64 = 150.0;
 pub struct WeightsChart {
     /// Heading; may be empty.
     pub title: String,
-    /// The weights of the shape context in the order of its bins: ring by ring from the inside, in each ring the sectors. Any other
-    /// number than rings times sectors is drawn as bars only.
+    /// The weights of the shape context in the order of its bins: ring by ring from the inside, in each ring the sectors. If their number
+    /// is not rings times sectors, they are drawn only as bars.
     pub shape_context: Vec<f64>,
     /// How many sectors the shape context has; the paper's 12 by default.
     pub sectors: usize,
@@ -94,7 +94,7 @@ impl WeightsChart {
         self.nodes.iter().chain(&self.edges).map(|(name, weight)| (name.as_str(), *weight)).collect()
     }
 
-    /// Room for the bars with names, as wide as the names need; all there is where they are alone.
+    /// Room for the bars with names, as wide as the names need; all the room if they are alone.
     fn width_of_named(&self) -> f64 {
         let named = self.named();
         let widest = named.iter().map(|(name, _)| font::width(name, SMALL.size, Weight::Regular)).fold(0.0, f64::max);
@@ -133,7 +133,7 @@ impl WeightsChart {
         draw_color_bar(canvas, (middle.0 + RADIUS + 22.0, top + PLOT_TOP + 30.0), 2.0 * RADIUS - 60.0, largest);
     }
 
-    /// Under the bars: which ring each stretch is.
+    /// Below the bars: which ring each group belongs to.
     fn draw_ring_names(&self, canvas: &mut Canvas, (left, right): (f64, f64), (top, bottom): (f64, f64)) {
         let step = (right - left) / self.radii.len() as f64;
         for (ring, &radius) in self.radii.iter().enumerate() {
@@ -184,7 +184,7 @@ fn draw_color_bar(canvas: &mut Canvas, (x, y): (f64, f64), height: f64, largest:
     }
 }
 
-/// Bars up and down from zero in an area (left, top, right, bottom); names, where there are any, are written at the foot. Gives where
+/// Bars up and down from zero in an area (left, top, right, bottom); names, if there are any, are written at the bottom. Returns where
 /// the first bar starts and the last ends.
 fn draw_bars(
     canvas: &mut Canvas,
@@ -224,7 +224,7 @@ fn draw_bars(
     (left, right)
 }
 
-/// The largest magnitude among finite values; 1 where there is none.
+/// The largest magnitude among finite values; 1 if there is none.
 fn largest(values: impl Iterator<Item = f64>) -> f64 {
     let largest = values.filter(|value| value.is_finite()).fold(0.0, |most: f64, value| most.max(value.abs()));
     if largest > 0.0 { largest.min(1e300) } else { 1.0 }

@@ -1,4 +1,4 @@
-//! What is in the figures: every value at its place, right and wrong told apart.
+//! What is in the figures: every value in its place, and right and wrong told apart.
 
 use homolog_viz::{
     Bounds, BoundsChart, LossChart, MatchPicture, MatchRow, Measurement, ScenePicture, SceneRow, Series, TimedMethod,
@@ -9,7 +9,7 @@ use resvg::usvg::roxmltree::{Document, Node};
 const BLUE: &str = "#0072b2";
 const RED: &str = "#d5202a";
 
-/// The elements of a name with an attribute of a value, as lists of numbers.
+/// The elements with a given tag and attribute value, as lists of numbers.
 fn numbers(svg: &str, tag: &str, (attribute, value): (&str, &str), names: &[&str]) -> Vec<Vec<f64>> {
     let document = Document::parse(svg).expect("a document");
     let wanted = |node: &Node<'_, '_>| node.tag_name().name() == tag && node.attribute(attribute) == Some(value);
@@ -66,7 +66,7 @@ fn right_and_wrong_matches_are_counted_and_coloured() {
     };
     let svg = picture.to_svg();
     let ends = ["x1", "y1", "x2", "y2"];
-    // One line of each colour is the key's.
+    // One line of each colour belongs to the key.
     assert_eq!(numbers(&svg, "line", ("stroke", BLUE), &ends).len(), 3 + 1);
     assert_eq!(numbers(&svg, "line", ("stroke", RED), &ends).len(), 2 + 1);
     assert!(svg.contains("1 of 3 right") && svg.contains("2 of 3 right"));

@@ -1,4 +1,4 @@
-//! Laws of all figures: whatever the numbers and the text, a document that reads back, that draws, and whose error bars are inside.
+//! Laws for all figures: whatever the numbers and the text, a document that reads back, that draws, and whose error bars are inside.
 
 use homolog_viz::{
     Bounds, BoundsChart, GreyPicture, LossChart, MatchPicture, MatchRow, Measurement, ScenePicture, SceneRow, Series,
@@ -7,7 +7,7 @@ use homolog_viz::{
 use proptest::prelude::*;
 use resvg::usvg::roxmltree::{Document, Node};
 
-/// Every figure, made of the given numbers in every role, with a text in every place for one.
+/// Every figure, built from the given numbers in every role, with the text wherever there is one.
 fn figures(values: &[f64], text: &str) -> Vec<(&'static str, String)> {
     let value = |k: usize| if values.is_empty() { 0.0 } else { values[k % values.len()] };
     let name = || text.to_owned();
@@ -191,7 +191,7 @@ fn bars_and_plots(svg: &str) -> (Vec<[f64; 4]>, Vec<[f64; 4]>) {
     (bars, plots.map(|[x, y, width, height]| [x, y, x + width, y + height]).collect())
 }
 
-/// Every bar ends inside the plot, with a pixel to spare: one that did not fit would have been cut at the very edge.
+/// Every bar ends inside the plot, with a pixel to spare: one that did not fit would have been cut off right at the edge.
 fn check_bars(svg: &str) -> usize {
     let (bars, plots) = bars_and_plots(svg);
     let [left, top, right, bottom] = plots[0];

@@ -21,8 +21,8 @@ thread_local! {
 /// No request is longer than this, in bytes: a picture of 16384 by 8192 pixels with room to spare.
 const MOST_BYTES: usize = 256 << 20;
 
-/// Makes room for a request of so many bytes and says where it is to be written; 0 asks where the answer stands. A request that is
-/// too long gets no room: the answer is the null address.
+/// Makes room for a request of this many bytes and says where to write it; 0 asks where the answer is. A request that is
+/// too long gets no room: the result is the null address.
 #[expect(unsafe_code, reason = "a name for the page to call by; the function itself is safe")]
 #[unsafe(no_mangle)]
 pub extern "C" fn reserve(length: usize) -> *mut u8 {
@@ -38,7 +38,7 @@ pub extern "C" fn reserve(length: usize) -> *mut u8 {
     })
 }
 
-/// Answers the request in the buffer; the answer takes its place. Returns its length in bytes.
+/// Answers the request in the buffer, overwriting it. Returns the length of the answer in bytes.
 #[expect(unsafe_code, reason = "a name for the page to call by; the function itself is safe")]
 #[unsafe(no_mangle)]
 pub extern "C" fn call() -> usize {
@@ -61,7 +61,7 @@ fn answer_bytes(request: &[u8]) -> String {
     }
 }
 
-/// Answers one request; `pixels` are those of the picture that `detect` looks at. Never panics on what it is given.
+/// Answers one request; `pixels` are those of the picture that `detect` examines. Never panics, whatever it is given.
 ///
 /// ```
 /// let answer = homolog_wasm::answer(r#"{"op": "version"}"#, &[]);

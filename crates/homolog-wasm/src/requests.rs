@@ -24,18 +24,18 @@ enum Request {
     Read { name: String, text: String },
     /// The corners of the picture whose grey levels come with the request.
     Detect { width: usize, height: usize, at_most: usize },
-    /// Where the named points of a specimen are, from specimens that are labelled: these as JSON, so that the same text is learned from
-    /// once.
+    /// Where the named points of a specimen are, learned from labelled specimens: these as JSON, so that the same text is learned from
+    /// only once.
     Propose { labelled: String, candidates: Candidates, known: Vec<(String, [f64; 2])> },
-    /// The share of wrong names when each labelled specimen is named by the others.
+    /// The share of wrong names when each labelled specimen is named from the others.
     Estimate { labelled: String, candidates: Vec<Candidates> },
-    /// A model that names points, from specimens that are labelled.
+    /// A model that names points, from labelled specimens.
     LearnNames { labelled: String },
     /// A model from the labelled pairs of a data set.
     Learn { data: Value, features: Sight },
-    /// The matches of a pair, with how sure they are.
+    /// The matches of a pair, with how certain they are.
     Suggest { model: String, left: Specimen, right: Specimen, known: Vec<Known> },
-    /// How sure the model is of many pairs (the least sure is to be labelled next), and which labels it disputes.
+    /// How certain the model is about many pairs (the least certain should be labelled next), and which labels it disputes.
     Review { model: String, specimens: Vec<Specimen>, pairs: Vec<LabelledPart> },
     /// A data set as a file.
     Write { data: Value, format: Format },
@@ -50,7 +50,7 @@ enum Format {
     Tps,
 }
 
-/// Points, with their names where they have any.
+/// Points, with their names if they have any.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Specimen {
@@ -83,7 +83,7 @@ fn read_specimens(text: &str) -> Result<Vec<Graph>> {
 }
 
 thread_local! {
-    /// What was learned from last: a person looks at one specimen after the other, and the labels stay the same.
+    /// What was last learned from: a person looks at one specimen after another while the labels stay the same.
     static LESSON: RefCell<Option<(String, Proposer)>> = const { RefCell::new(None) };
 }
 
