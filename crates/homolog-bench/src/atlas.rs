@@ -1,6 +1,6 @@
 //! How long an atlas takes: to learn, and to name a specimen, with and without proof.
 //!
-//! Specimens are made: points at random in a square or a long box, each moved by a little of its own in every specimen. Time is processor
+//! Specimens are generated: random points in a square or a long box, each moved a little in every specimen. Time is processor
 //! time of one thread, the median of rounds.
 
 use crate::clock::{Stopwatch, median};
@@ -21,7 +21,7 @@ pub(crate) struct Arguments {
     rounds: usize,
 }
 
-/// What is made and how it is named.
+/// What is generated and how it is named.
 struct Case {
     name: &'static str,
     dimension: usize,

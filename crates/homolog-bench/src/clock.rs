@@ -1,6 +1,6 @@
-//! A stopwatch that reads processor time of this thread and wall time together.
+//! A stopwatch that reads this thread's processor time and wall time together.
 //!
-//! On a shared machine processor time is the steadier of the two: it leaves out the time in which others ran.
+//! On a shared machine processor time is the steadier of the two: it leaves out the time when others ran.
 
 use cpu_time::ThreadTime;
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,7 @@ use std::time::Instant;
 pub(crate) struct Elapsed {
     /// Processor time of the thread.
     pub(crate) cpu: f64,
-    /// Time on the wall.
+    /// Wall time.
     pub(crate) wall: f64,
 }
 
@@ -32,7 +32,7 @@ impl Stopwatch {
     }
 }
 
-/// The middle value; the mean of the two middle ones of an even number. `None` of nothing.
+/// The middle value; for an even number the mean of the two middle ones. `None` if there are none.
 pub(crate) fn median(values: &[f64]) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);

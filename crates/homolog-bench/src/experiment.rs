@@ -1,5 +1,5 @@
-//! The paper's house experiment: for each baseline, test loss of matching without learning and with, linear and with edges, λ by
-//! validation; how often the search with edges was proven; and how long the proofs of the test problems take.
+//! The paper's house experiment: for each baseline, the test loss of matching without learning and with it, linear and with edges, λ
+//! chosen by validation; how often the search with edges was proven; and how long the proofs of the test problems take.
 
 use crate::clock::{Stopwatch, median};
 use crate::{house, soft_house};

@@ -1,9 +1,9 @@
-//! All 660 problems of the house data, built from the landmarks and scored once for given weights, beside the plain way: an
+//! All 660 problems of the house data, built from the landmarks and scored once for given weights, compared with the plain way: an
 //! n·m·60 tensor of features per pair, multiplied by the weights.
 //!
 //! Both ways describe each of the 111 frames once, with the same code; the plain way then keeps what it has computed for a pair, as
-//! ours keeps its instances. A third row computes the tensor afresh at every use and keeps nothing. All ways must give the same
-//! scores. Time is processor time of one thread, the median of rounds taken in turns; memory is the most that is allocated at once.
+//! ours keeps its instances. A third row computes the tensor at every use and keeps nothing. All ways must give the same
+//! scores. Time is processor time of one thread, the median of alternating rounds; memory is the most that is allocated at once.
 
 use crate::clock::{Stopwatch, median};
 use crate::files::write_json;
@@ -175,7 +175,7 @@ fn scores(tensor: &Array3<f64>, weights: &[f64]) -> Array2<f64> {
     })
 }
 
-/// What each step of ours takes, per graph or per pair.
+/// What each of our steps takes, per graph or per pair.
 fn steps(house: &House, rounds: usize) -> Result<Vec<Step>> {
     let mut steps = Vec::new();
     let truth = Matching::identity(30);
@@ -221,7 +221,7 @@ fn steps(house: &House, rounds: usize) -> Result<Vec<Step>> {
     Ok(steps)
 }
 
-/// Microseconds of one of `count` like things, the median over rounds.
+/// Microseconds for one of `count` similar items, the median over rounds.
 fn time(rounds: usize, count: usize, mut all: impl FnMut() -> homolog::Result<()>) -> Result<f64> {
     let mut seconds = Vec::new();
     for _ in 0..rounds.max(1) {

@@ -1,5 +1,5 @@
-//! Every reader of files on mutated seeds, for as long as there is time: no input may make one panic. The same functions as the targets of
-//! cargo-fuzz in `fuzz/`, without its instrumentation and so on the stable toolchain.
+//! Every file reader on mutated seeds, for as long as there is time: no input may make one panic. The functions are the same as the
+//! cargo-fuzz targets in `fuzz/`, but without its instrumentation, so they run on the stable toolchain.
 
 #[path = "../../../fuzz/mutations.rs"]
 mod mutations;
@@ -31,7 +31,7 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let limit = Duration::try_from_secs_f64(arguments.seconds)?;
-    // What went in last is said by us; the panic's own lines would only be in the way.
+    // We report the last input ourselves; the panic's own lines would only get in the way.
     std::panic::set_hook(Box::new(|_| {}));
     let wanted = |name: &str| arguments.target.as_deref().is_none_or(|only| only == name);
     let mut failed = 0;

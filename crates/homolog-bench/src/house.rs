@@ -1,4 +1,4 @@
-//! The landmarks of the house data, which lie beside the project and not in it.
+//! The landmarks of the house data, which is stored next to the project and not in it.
 
 use anyhow::{Context, Result};
 use ndarray::Array2;
@@ -11,7 +11,7 @@ pub(crate) fn default_directory() -> PathBuf {
     std::env::var_os("HOMOLOG_DATA").map_or_else(beside, PathBuf::from).join("house")
 }
 
-/// The rows of a comma-separated file, without its head.
+/// The rows of a comma-separated file, without its header.
 pub(crate) fn rows(path: &Path) -> Result<Vec<Vec<String>>> {
     let text = fs::read_to_string(path).with_context(|| format!("reading {}", path.display()))?;
     Ok(text.lines().skip(1).map(|line| line.split(',').map(str::to_string).collect()).collect())

@@ -10,7 +10,7 @@ use homolog::matching::Workspace;
 use rayon::prelude::*;
 use std::time::{Duration, Instant};
 
-/// Problems between two looks at the clock.
+/// Problems between two checks of the clock.
 const AT_ONCE: u64 = 10_000;
 
 #[derive(clap::Args)]

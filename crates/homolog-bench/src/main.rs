@@ -1,4 +1,4 @@
-//! Benchmarks of Homolog beside its peers: `cargo run --release -p homolog-bench -- linear`.
+//! Benchmarks of Homolog and its peers: `cargo run --release -p homolog-bench -- linear`.
 //!
 //! One module per benchmark, each with its own arguments and a `run`; `docs/benchmarks.md` says how each one measures.
 

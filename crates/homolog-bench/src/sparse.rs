@@ -1,7 +1,7 @@
-//! Sparse linear assignment beside `lapmod` of lapx and `min_weight_full_bipartite_matching` of scipy.
+//! Sparse linear assignment compared with `lapmod` of lapx and `min_weight_full_bipartite_matching` of scipy.
 //!
-//! n nodes on both sides, each left node with 10 right nodes at random (one of them by a random permutation, so that a full matching exists), costs
-//! uniform in [0, 1). Totals must agree. Ours is `Linear::solve_sparse`: score, dual values and the copy of the scores are in the
+//! n nodes on both sides, each left node with 10 random right nodes (one of them by a random permutation, so that a full matching exists),
+//! costs uniform in [0, 1). Totals must agree. Ours is `Linear::solve_sparse`: score, dual values and copying the scores are part of the
 //! time. The peers time themselves in a Python process. The figure is the median over problems of the median over rounds.
 
 use crate::clock::{Stopwatch, median};
@@ -158,7 +158,7 @@ impl Peers {
 
 impl Drop for Peers {
     fn drop(&mut self) {
-        // Without its pipe the process ends by itself; whether it did so in peace no longer matters.
+        // Without its pipe the process ends by itself; how it ended no longer matters.
         drop(self.child.stdin.take());
         let _ = self.child.wait();
     }

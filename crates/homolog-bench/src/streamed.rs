@@ -1,8 +1,8 @@
 //! Thousands of points matched by linear assignment, with and without a table of all pairs.
 //!
-//! `features`: 60 numbers a node, normal, the right ones with an error of half their spread, renumbered. `shape`: the paper's shape contexts of
-//! points in a square that are jittered and renumbered. Time is that of the whole process and of the wall, from described graphs
-//! to the matching; describing them is apart. Peak memory is that of the process so far, so one row a run says most.
+//! `features`: 60 normal numbers per node, the right ones with an error of half their spread, renumbered. `shape`: the paper's shape
+//! contexts of points in a square that are jittered and renumbered. Time is that of the whole process and of the wall clock, from described
+//! graphs to the matching; describing them is separate. Peak memory is that of the process so far, so one row per run says most.
 
 use anyhow::{Result, ensure};
 use cpu_time::ProcessTime;

@@ -21,7 +21,7 @@ use std::time::Instant;
 
 /// Problems of each kind and size.
 const PROBLEMS: u64 = 5;
-/// Scores change by this part of themselves between the solve that a warm start comes from and the one that is timed.
+/// Scores change by this fraction between the solve that a warm start comes from and the one that is timed.
 const CHANGE: f64 = 0.05;
 /// Frames of a sequence to learn from: five pairs to train on.
 const FRAMES: usize = 16;

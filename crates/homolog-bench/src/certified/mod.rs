@@ -1,4 +1,4 @@
-//! Certified learning with edges: training against the linear relaxation on the house data, with what is proven of it; and how long a
+//! Certified learning with edges: training against the linear relaxation on the house data, with what is proven about it; and how long a
 //! relaxation takes, cold and warm, at 30 nodes and more.
 
 mod growth;

@@ -1,5 +1,5 @@
-//! How long the relaxations of house problems take: to within 1 % of the bound, from scratch and from a solve under weights a little
-//! different, on one thread.
+//! How long the relaxations of house problems take: to within 1 % of the bound, from scratch and from a solve under slightly
+//! different weights, on one thread.
 
 use super::Arguments;
 use super::house::{sequence, splits};
@@ -13,7 +13,7 @@ use rand_chacha::ChaCha8Rng;
 
 /// How much weights differ between the solve that a warm start comes from and the one that is timed.
 const CHANGE: f64 = 0.05;
-/// Every solve is repeated this often; the fastest counts, as the machine is shared.
+/// Every solve is repeated this often; the fastest counts, since the machine is shared.
 const REPEATS: usize = 5;
 
 /// Solves of one kind: seconds and steps.

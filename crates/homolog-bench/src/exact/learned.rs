@@ -1,5 +1,5 @@
 //! Weights for the house problems: the paper's model (60 shape context weights and one for adjacency), trained against the linear
-//! relaxation, so that what is said of the training is proven.
+//! relaxation, so that what is said about the training is proven.
 
 use super::Problem;
 use super::problems::frames;
@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 /// The regularisation at which the paper's model is known to reach a test loss of 0.
 const LAMBDA: f64 = 0.1;
-/// Ends where the objective is within this part of its bound.
+/// Ends when the objective is within this fraction of its bound.
 const GAP: f64 = 0.01;
 
 /// The test problems under learned weights.

@@ -1,7 +1,7 @@
 //! The exact quadratic matcher: how long until the best matching is found, how long until it is proven, and the bound over time.
 //!
 //! Right graphs of the house problems are renumbered at random, so that a solver that falls back on the identity is not rewarded.
-//! Processor time of the one thread counts. A time limit is the solver's interrupt.
+//! Processor time of the one thread counts. The time limit is an interrupt of the solver.
 
 mod learned;
 mod problems;
@@ -48,7 +48,7 @@ enum Part {
     HouseLearned,
 }
 
-/// A problem with what is known of it.
+/// A problem with what is known about it.
 pub(crate) struct Problem {
     pub(crate) name: String,
     pub(crate) problem: Compatibility,
@@ -75,7 +75,7 @@ struct Run {
 }
 
 impl Run {
-    /// Whether it has the known score, as far as published values have digits.
+    /// Whether it has the known score, to the precision of published values.
     fn agrees(&self) -> Option<bool> {
         self.known.map(|known| (self.score - known).abs() <= 1e-4 * known.abs().min(1.0).max(1e-4 * known.abs()))
     }
@@ -133,7 +133,7 @@ fn solve(problem: &Problem, limit: f64) -> Run {
     let mut found = (f64::NEG_INFINITY, 0.0);
     let answer = Exact::default().solve_observed(&problem.problem, &mut work, &mut |now| {
         let seconds = start.elapsed().as_secs_f64();
-        // Later improvements by rounding errors are none.
+        // Later improvements within rounding errors do not count.
         if now.score > found.0 + 1e-9 * now.score.abs() {
             found = (now.score, seconds);
         }

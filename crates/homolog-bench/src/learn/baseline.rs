@@ -59,7 +59,7 @@ fn examples(frames: &Frames) -> Result<Vec<Example>> {
     Ok(frames.sequence()?.examples(BASELINE, Split::Train, &Hamming::default())?)
 }
 
-/// A path of λ beside each λ from scratch.
+/// A path of λ, compared with each λ from scratch.
 #[derive(Debug, Serialize)]
 pub(crate) struct Path {
     data: &'static str,

@@ -1,4 +1,4 @@
-//! A sequence of frames with 30 landmarks: the house data or, where that is not present, the turntable that ships with the library.
+//! A sequence of frames with 30 landmarks: the house data or, if that is absent, the turntable that comes with the library.
 
 use crate::house;
 use anyhow::Result;

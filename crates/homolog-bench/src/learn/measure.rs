@@ -11,7 +11,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
 
-/// What training on a number of threads took and gave.
+/// How long training on a number of threads took, and its result.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Timing {
     pub(crate) threads: usize,
@@ -19,9 +19,9 @@ pub(crate) struct Timing {
     /// Medians over the rounds; processor time is that of all threads together.
     #[serde(flatten)]
     pub(crate) seconds: Elapsed,
-    /// Processor time of the busiest thread, in the round where it was least: what the wall would show on an idle machine.
+    /// Processor time of the busiest thread, in the round where it was least: what the wall clock would show on an idle machine.
     pub(crate) busiest: f64,
-    /// The shortest round on the wall: what others on the machine disturbed least.
+    /// The shortest round by wall time: the one least disturbed by others on the machine.
     pub(crate) least_wall: f64,
 }
 
@@ -84,7 +84,7 @@ pub(crate) fn time(
     Ok((first.context("nothing was trained")?, timings))
 }
 
-/// One training: its time on the wall and the processor time of each thread.
+/// One training run: its wall time and the processor time of each thread.
 #[derive(Clone)]
 struct Round {
     wall: f64,

@@ -56,7 +56,7 @@ enum Part {
 #[derive(Serialize)]
 struct Report {
     quick: bool,
-    /// The mean number of running processes in the last minute, at the start: the machine's own words.
+    /// The mean number of running processes in the last minute, at the start, as the machine reports it.
     load: Option<String>,
     house: Option<baseline::Single>,
     path: Option<baseline::Path>,

@@ -1,7 +1,7 @@
-//! Random problems of 30 nodes with 60 attributes each, as many pairs as one likes.
+//! Random problems of 30 nodes with 60 attributes each, with any number of pairs.
 //!
 //! A left node has 60 numbers from N(0, 1). Its true partner has the same numbers plus noise N(0, s_r²) with s_r = 2 in the first
-//! twenty coordinates and 4 in the next; the last twenty are drawn anew, so that they say nothing. The feature of coordinate
+//! twenty coordinates and 4 in the next; the last twenty are drawn afresh, so they carry no information. The feature of coordinate
 //! r is the library's default, -(a_r - b_r)² / 30; right nodes are shuffled before every solve.
 
 use super::measure::{Outcome, Timing, fit, time};
@@ -29,10 +29,10 @@ pub(crate) struct Row {
     outcome: Outcome,
     unlearned_loss: f64,
     training_loss: f64,
-    /// On as many new pairs, 100 at least.
+    /// On as many new pairs, at least 100.
     test_loss: f64,
     timings: Vec<Timing>,
-    /// Time on one thread divided by time on two, in rounds as little disturbed as there were: on the wall, and processor time of the
+    /// Time on one thread divided by time on two, in the least disturbed rounds: wall time, and processor time of the
     /// busiest thread.
     wall_gain: f64,
     busiest_gain: f64,

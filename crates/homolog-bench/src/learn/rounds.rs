@@ -1,6 +1,6 @@
-//! The bundle method's own part of a round: what lies between two evaluations of the risk, when these cost nothing, and cannot be spread over
-//! machines. The risk is a mean over examples of a maximum over classes, with weights that are hard to find: nearly as many planes are in use
-//! as there are weights.
+//! The bundle method's own part of a round: what happens between two evaluations of the risk, here with a risk that costs nothing, and
+//! cannot be distributed over machines. The risk is a mean over examples of a maximum over classes, with weights that are hard to find:
+//! nearly as many planes are in use as there are weights.
 
 use crate::linear::duration;
 use anyhow::{Result, ensure};

@@ -1,6 +1,6 @@
 //! Time and memory against the number of examples: pairs of jittered frames of a sequence, each graph shared by many pairs.
 //!
-//! A row is measured in a process of its own, since the peak of memory is one number for the life of a process. The program starts
+//! Each row is measured in its own process, since the peak of memory is one number for the life of a process. The program starts
 //! itself with a hidden subcommand, which answers in JSON.
 
 use super::frames::Frames;
@@ -54,7 +54,7 @@ pub(crate) struct Row {
     /// Describing the graphs and building the examples.
     building: Elapsed,
     training: Elapsed,
-    /// The most memory the process had when the examples were built and at its end, in bytes; 0 where the system does not tell.
+    /// The most memory the process had when the examples were built and at its end, in bytes; 0 if the system does not tell.
     built_bytes: u64,
     peak_bytes: u64,
 }
@@ -117,7 +117,7 @@ fn examples(frames: &Frames, count: usize, copies: usize) -> Result<Vec<Example>
     Ok(examples)
 }
 
-/// The peak of resident memory so far, where the system tells it in the way of Linux.
+/// The peak of resident memory so far, if the system reports it as Linux does.
 pub(crate) fn peak_bytes() -> u64 {
     let text = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));

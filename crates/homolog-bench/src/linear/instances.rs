@@ -3,7 +3,7 @@
 //! * uniform: floats in [0, 1);
 //! * integer: whole numbers 1..100, many ties;
 //! * squared-distance: |a_i - b_k|² between random points of the unit square, the hard kind for Jonker-Volgenant codes;
-//! * zero-one: 0 or 1, each as often: hardly anything but ties;
+//! * zero-one: 0 or 1, equally often: hardly anything but ties;
 //! * half-forbidden, nine-tenths-forbidden: floats in [0, 1), that share of the cells infinite, never the diagonal.
 
 use anyhow::{Context, Error, Result, ensure};
@@ -119,8 +119,8 @@ impl Size {
 
     /// How many different matrices of this size are solved, and how many between two readings of the clock.
     ///
-    /// Small matrices must be many: branch predictors and caches learn a single one, which then looks two to three times too
-    /// fast. The batches keep the cost of reading the clock below about one part in a hundred.
+    /// There must be many small matrices: branch predictors and caches learn a single one, which then looks two to three times too
+    /// fast. The batches keep the cost of reading the clock below about one percent.
     pub(crate) fn counts(self) -> (usize, usize) {
         let cells = self.rows * self.columns;
         let table =
@@ -144,7 +144,7 @@ impl FromStr for Size {
         let count =
             |text: &str| text.parse::<usize>().with_context(|| format!("not a number of rows or columns: {text:?}"));
         let size = Self::new(count(rows)?, count(columns)?);
-        // The peers disagree about rectangles that are higher than wide, and nothing is to be learned from empty ones.
+        // The peers disagree about matrices with more rows than columns, and nothing can be learned from empty ones.
         ensure!(0 < size.rows && size.rows <= size.columns, "the size {text} is empty or has more rows than columns");
         Ok(size)
     }

@@ -1,7 +1,7 @@
-//! One row of the table: check that all solvers agree, then let them take turns against the clock.
+//! One row of the table: check that all solvers agree, then time them in turn.
 //!
-//! Round after round each solver solves all matrices once, each being first in turn, so that whatever else the machine does hits
-//! all alike. The time of a batch of matrices is the median over the rounds; that of the row is the mean over its batches.
+//! In each round each solver solves all matrices once, a different solver going first each time, so that other load on the machine
+//! affects all alike. The time of a batch of matrices is the median over the rounds; that of the row is the mean over its batches.
 
 use super::instances::{Kind, Size};
 use super::report::{Row, Time};
@@ -17,15 +17,15 @@ const SLOW: f64 = 4.0;
 /// How much processor time a row may take.
 #[derive(Clone, Copy)]
 pub(crate) struct Effort {
-    /// For the solvers near the fastest together.
+    /// For all solvers near the fastest together.
     pub(crate) seconds: f64,
     /// The largest number of rounds.
     pub(crate) most: usize,
 }
 
 impl Effort {
-    /// Rounds for each solver, by what its first round took: as many as fit, at least three for those near the fastest, at least
-    /// one for the others.
+    /// Rounds for each solver, depending on the time of its first round: as many as fit, at least three for those near the fastest, at
+    /// least one for the others.
     fn rounds(self, first: &[f64]) -> Vec<usize> {
         let fastest = first.iter().copied().fold(f64::INFINITY, f64::min);
         let near: f64 = first.iter().filter(|&&seconds| seconds <= SLOW * fastest).sum();
@@ -43,7 +43,7 @@ pub(crate) fn measure(solvers: &mut [Box<dyn Solver>], kind: Kind, size: Size, e
     let (count, batch) = size.counts();
     load_and_check(solvers, kind, size)?;
     let taking_part: Vec<usize> = (0..solvers.len()).filter(|&index| solvers[index].accepts(kind, size)).collect();
-    // Of each solver, each round, each batch.
+    // For each solver, each round, each batch.
     let mut times: Vec<Vec<Vec<Elapsed>>> = vec![Vec::new(); solvers.len()];
     for &index in &taking_part {
         times[index].push(solvers[index].time(batch)?);
@@ -63,7 +63,7 @@ pub(crate) fn measure(solvers: &mut [Box<dyn Solver>], kind: Kind, size: Size, e
     Ok(Row::new(kind, size, count, times))
 }
 
-/// Gives the matrices to the solvers and compares their answers to ours; each solver is warm afterwards.
+/// Gives the matrices to the solvers and compares their answers with ours; each solver is warm afterwards.
 fn load_and_check(solvers: &mut [Box<dyn Solver>], kind: Kind, size: Size) -> Result<()> {
     let count = size.counts().0;
     let costs: Vec<Vec<f64>> = (0..count as u64).map(|index| kind.costs(size, index)).collect();
@@ -86,7 +86,7 @@ fn totals(solver: &mut dyn Solver, size: Size, costs: &[Vec<f64>]) -> Result<Vec
     assignments.iter().zip(costs).map(|(assignment, costs)| total_cost(assignment, size, costs)).collect()
 }
 
-/// The total cost of an assignment, after checking that every row has a column of its own.
+/// The total cost of an assignment, after checking that every row has its own column.
 fn total_cost(assignment: &Assignment, size: Size, costs: &[f64]) -> Result<f64> {
     ensure!(assignment.len() == size.rows, "{} rows are assigned instead of {}", assignment.len(), size.rows);
     let mut used = vec![false; size.columns];
@@ -157,7 +157,7 @@ mod tests {
     fn the_crates_agree_with_us() {
         let mut solvers: Vec<Box<dyn Solver>> =
             vec![Box::<Ours>::default(), Box::<LapjvCrate>::default(), Box::<LsapCrate>::default()];
-        // With forbidden pairs problems this small have no full matching, and the crates answer with an error.
+        // With forbidden pairs, problems this small have no full matching, and the crates return an error.
         for kind in Kind::ALL.into_iter().filter(|kind| !kind.has_forbidden()) {
             for size in [Size::new(5, 5), Size::new(4, 9)] {
                 let row = measure(&mut solvers, kind, size, Effort { seconds: 0.0, most: 3 }).unwrap();

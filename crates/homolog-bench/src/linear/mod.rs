@@ -1,6 +1,6 @@
-//! Linear assignment beside the crates `lapjv` and `lsap` and the Python packages `lapx` and `scipy`.
+//! Linear assignment compared with the crates `lapjv` and `lsap` and the Python packages `lapx` and `scipy`.
 //!
-//! Each row of the table is a kind of costs at a size (`instances`). All solvers get the same, different matrices (`solvers`,
+//! Each row of the table is a kind of costs at a size (`instances`). All solvers get the same set of matrices (`solvers`,
 //! `python`), are checked against each other and timed in turns (`measure`). Processor time counts; wall time is in the JSON.
 
 mod instances;
@@ -40,7 +40,7 @@ pub(crate) struct Arguments {
     assign: bool,
 }
 
-/// Prints the table, line by line as it comes.
+/// Prints the table line by line as results arrive.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let (mut solvers, versions) = all_solvers(arguments.assign);
     let names: Vec<&str> = solvers.iter().map(|solver| solver.name()).collect();

@@ -1,7 +1,7 @@
-//! Peers that live in Python, each in a process of its own that times itself (`python/peers.py`).
+//! Peers written in Python, each in its own process that times itself (`python/peers.py`).
 //!
-//! The packages go into a virtual environment beside the built program, made on first use. Where Python, pip or the package
-//! registry is missing the benchmark goes on without these peers.
+//! The packages go into a virtual environment next to the built program, created on first use. If Python, pip or the package
+//! registry is missing, the benchmark goes on without these peers.
 
 use super::instances::Size;
 use super::solvers::{Assignment, Solver};
@@ -16,22 +16,22 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 const SCRIPT: &str = include_str!("../../python/peers.py");
-/// What pip is asked for: the series of lapx that the tables name, and whatever scipy is current.
+/// What pip is asked for: the series of lapx that the tables name, and the current scipy.
 const REQUIREMENTS: [&str; 2] = ["lapx==0.11.*", "scipy"];
 
-/// Starts the named peers, in an environment that is made where it is not there yet.
+/// Starts the named peers, in an environment that is created if it does not exist yet.
 pub(crate) fn start(packages: &[&'static str]) -> Result<Vec<PythonSolver>> {
     let python = environment()?;
     packages.iter().map(|package| PythonSolver::start(&python, package)).collect()
 }
 
-/// The Python program of the environment beside the running program (`target/bench-python`).
+/// The Python interpreter of the environment next to the running program (`target/bench-python`).
 pub(crate) fn environment() -> Result<PathBuf> {
     let program = std::env::current_exe()?;
     let target = program.parent().and_then(Path::parent).context("the program lies in no target folder")?;
     let folder = target.join("bench-python");
     let python = folder.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
-    // Written last, so an installation that broke off is made anew.
+    // Written last, so an interrupted installation is repeated.
     let done = folder.join("installed.txt");
     let wanted = REQUIREMENTS.join("\n");
     if fs::read_to_string(&done).is_ok_and(|installed| installed == wanted) {
@@ -45,7 +45,7 @@ pub(crate) fn environment() -> Result<PathBuf> {
     Ok(python)
 }
 
-/// Runs a command to its end; where it fails, the last line it said is the reason.
+/// Runs a command to completion; if it fails, the last line of its output is the reason.
 fn run(command: &mut Command) -> Result<()> {
     let name = command.get_program().to_string_lossy().into_owned();
     let output = command.output().with_context(|| format!("starting {name}"))?;
@@ -64,7 +64,7 @@ pub(crate) struct PythonSolver {
     pub(crate) versions: BTreeMap<String, String>,
     matrices: usize,
     child: Child,
-    /// Taken away to let the process end.
+    /// Dropped to let the process end.
     requests: Option<ChildStdin>,
     answers: BufReader<ChildStdout>,
 }
@@ -139,7 +139,7 @@ impl Solver for PythonSolver {
 
 impl Drop for PythonSolver {
     fn drop(&mut self) {
-        // Without its pipe the process ends by itself; whether it did so in peace no longer matters.
+        // Without its pipe the process ends by itself; how it ended no longer matters.
         self.requests = None;
         let _ = self.child.wait();
     }

@@ -13,9 +13,9 @@ pub(crate) struct Row {
     pub(crate) size: Size,
     /// How many different matrices.
     pub(crate) matrices: usize,
-    /// Of each solver, ours first: seconds per matrix and in how many rounds they were measured. `None`: does not take this size.
+    /// For each solver, ours first: seconds per matrix and the number of rounds. `None` if it does not take this size.
     pub(crate) times: Vec<Option<Time>>,
-    /// The quickest peer by processor time.
+    /// The fastest peer by processor time.
     pub(crate) fastest_peer: Option<&'static str>,
     /// Its processor time divided by ours: above 1 we are ahead.
     pub(crate) ratio: Option<f64>,
@@ -41,7 +41,7 @@ impl Row {
     }
 }
 
-/// Everything a run found out.
+/// All results of a run.
 #[derive(Debug, Serialize)]
 pub(crate) struct Report {
     pub(crate) quick: bool,
@@ -78,7 +78,7 @@ impl Report {
     }
 }
 
-/// The head of the table, in the form that Markdown reads.
+/// The head of the table, as Markdown.
 pub(crate) fn head(solvers: &[&str]) -> String {
     let solvers = solvers.iter().map(|name| format!("{name:>8}"));
     let names = cells("kind", "size", solvers.clone(), "fastest peer", "ratio");
@@ -116,7 +116,7 @@ pub(crate) fn duration(seconds: f64) -> String {
     format!("{value:.decimals$} {unit}")
 }
 
-/// The name of the processor, where the system tells it in the way of Linux.
+/// The name of the processor, if the system reports it as Linux does.
 fn processor() -> Option<String> {
     let text = std::fs::read_to_string("/proc/cpuinfo").ok()?;
     let line = text.lines().find(|line| line.starts_with("model name"))?;

@@ -19,7 +19,7 @@ pub(crate) trait Solver {
         true
     }
 
-    /// Takes costs to be minimised, in the form this solver reads without converting. Not timed.
+    /// Takes costs to be minimised, in the form this solver reads without conversion. Not timed.
     fn load(&mut self, size: Size, costs: &[Vec<f64>]) -> Result<()>;
 
     /// Solves every matrix; for checking and warming up. Not timed.
@@ -29,7 +29,7 @@ pub(crate) trait Solver {
     fn time(&mut self, batch: usize) -> Result<Vec<Elapsed>>;
 }
 
-/// Reads the clock around each batch. A solution is freed before the next problem is solved, and the freeing counts.
+/// Reads the clock around each batch. A solution is freed before the next problem is solved, and freeing it counts.
 fn time_batches<P, S>(problems: &[P], batch: usize, mut solve: impl FnMut(&P) -> Result<S>) -> Result<Vec<Elapsed>> {
     problems
         .chunks(batch)
@@ -44,7 +44,7 @@ fn time_batches<P, S>(problems: &[P], batch: usize, mut solve: impl FnMut(&P) ->
         .collect()
 }
 
-/// Homolog, as its users call it: checking of the input, dual values and score are part of every solve.
+/// Homolog, as its users call it: input checks, dual values and score are part of every solve.
 #[derive(Default)]
 pub(crate) struct Ours {
     problems: Vec<Compatibility>,
@@ -142,7 +142,7 @@ impl Solver for LsapCrate {
     }
 
     fn accepts(&self, kind: Kind, _size: Size) -> bool {
-        // Infinite costs are invalid to it.
+        // It rejects infinite costs.
         !kind.has_forbidden()
     }
 

@@ -18,11 +18,11 @@ use std::sync::Arc;
 pub(super) struct Data {
     pub(super) name: String,
     pub(super) specimens: Vec<Arc<Graph>>,
-    /// A third of the right graph's points are missing and as many are strangers.
+    /// A third of the right graph's points are missing and replaced by as many foreign points.
     pub(super) spoiled: bool,
 }
 
-/// The sets that lie beside the project.
+/// The sets that are stored next to the project.
 pub(super) fn all(folder: &Path) -> Result<Vec<Data>> {
     let house = table(&folder.join("house/landmarks.csv"), "house")?;
     let spoiled = Data { name: "house, a third foreign".to_string(), spoiled: true, specimens: house.specimens };
@@ -34,7 +34,7 @@ pub(super) fn all(folder: &Path) -> Result<Vec<Data>> {
     Ok(sets)
 }
 
-/// Any table of landmarks: whichever of the usual columns is there names the specimen.
+/// Any table of landmarks: whichever of the usual columns exists names the specimen.
 pub(super) fn table(path: &Path, name: &str) -> Result<Data> {
     let text = std::fs::read_to_string(path).with_context(|| format!("reading {}", path.display()))?;
     let header = text.lines().next().unwrap_or_default().to_lowercase();
@@ -81,7 +81,8 @@ fn bikes(folder: &Path) -> Result<Data> {
 }
 
 impl Data {
-    /// So many random pairs of different specimens, each once and one way round, all even-numbered for training or all odd-numbered for tests: no specimen is in both.
+    /// This many random pairs of different specimens, each once and one way round, all even-numbered for training or all odd-numbered for
+    /// tests: no specimen is in both.
     pub(super) fn pairs(&self, count: usize, for_tests: bool, seed: u64) -> Result<LabelledPairs> {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let own: Vec<usize> = (0..self.specimens.len()).filter(|n| (n % 2 == 1) == for_tests).collect();
@@ -96,7 +97,7 @@ impl Data {
         Ok(pairs)
     }
 
-    /// Adds a pair, unless the two have less than three points in common. Of points that nobody named no partner is known.
+    /// Adds a pair, unless the two have fewer than three points in common. The partners of unnamed points are not known.
     fn add(&self, pairs: &mut LabelledPairs, left: usize, right: usize, rng: &mut ChaCha8Rng) -> Result<()> {
         let [left, right] = [&self.specimens[left], &self.specimens[right]];
         let right = if self.spoiled { Arc::new(spoil(right, rng)?) } else { Arc::clone(right) };
@@ -107,7 +108,7 @@ impl Data {
     }
 }
 
-/// A third of the points gone, and as many strangers in the same box.
+/// A third of the points removed, and as many foreign points in the same box.
 fn spoil(graph: &Graph, rng: &mut ChaCha8Rng) -> Result<Graph> {
     let points = graph.points().context("landmarks are points")?;
     let names = graph.names().context("landmarks have names")?;

@@ -51,7 +51,7 @@ struct Report {
 struct Cell {
     data: String,
     features: &'static str,
-    /// Who learned the weights that were taken.
+    /// Which learner produced the chosen weights.
     learner: &'static str,
     pairs: usize,
     subset: usize,
@@ -158,7 +158,7 @@ fn standard_error(values: &[f64]) -> f64 {
     if n < 2.0 { 0.0 } else { (square / (n - 1.0) / n).sqrt() }
 }
 
-/// A row for the cells that differ in their subset only.
+/// A row for the cells that differ only in their subset.
 fn print(cells: &[Cell]) {
     let Some(first) = cells.first() else { return };
     let mean = |value: fn(&Cell) -> f64| cells.iter().map(value).sum::<f64>() / cells.len() as f64;

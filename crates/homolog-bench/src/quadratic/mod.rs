@@ -50,17 +50,17 @@ struct Row {
     bound_gap: f64,
 }
 
-/// Node counts, and how many problems of each; the last only where it is asked for.
+/// Node counts, and how many problems of each; the last only if asked for.
 const SIZES: [(usize, usize); 5] = [(30, 20), (100, 5), (200, 3), (1000, 1), (3000, 1)];
 const LARGEST_UNASKED: usize = 1000;
 
 /// Listing all pairs of edges takes gigabytes beyond this many nodes.
 const LARGEST_LISTED: usize = 300;
 
-/// Tabu search looks at all swaps in every step: too many beyond this many nodes.
+/// Tabu search examines all swaps in every step: too many beyond this many nodes.
 const LARGEST_HEAVY: usize = 300;
 
-/// Prints the table, block by block as it comes.
+/// Prints the table block by block as results arrive.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let kinds = if arguments.kind.is_empty() { Kind::ALL.to_vec() } else { arguments.kind.clone() };
     let mut rows = Vec::new();

@@ -14,10 +14,10 @@ use std::sync::Arc;
 /// What the scores are made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Kind {
-    /// The paper's model: 60 shape context numbers a node, summed to one node score, and adjacency (one factor). Turned by up to
-    /// 0.3 radians, since shape contexts are not free of rotation.
+    /// The paper's model: 60 shape context numbers per node, summed to one node score, and adjacency (one factor). Turned by up to
+    /// 0.3 radians, since shape contexts are not invariant to rotation.
     Shape,
-    /// No node scores; edges of like length fit, exp(-(d_ij - d_kl)² / s²), every pair of edges listed. Turned by any angle.
+    /// No node scores; edges of similar length fit, exp(-(d_ij - d_kl)² / s²), every pair of edges listed. Turned by any angle.
     Length,
 }
 

@@ -1,4 +1,4 @@
-//! The photographs with their landmarks, which lie beside the project and not in it.
+//! The photographs with their landmarks, which are stored next to the project and not in it.
 
 use crate::house;
 use anyhow::{Context, Result};
@@ -29,7 +29,7 @@ pub(super) struct Set {
     pub(super) outline: &'static [(usize, usize)],
 }
 
-/// An object in a landmark table: its name, its file, whether it is to be mirrored, its points.
+/// An object in a landmark table: its name, its file, whether to mirror it, its points.
 struct Entry {
     name: String,
     file: PathBuf,
@@ -37,7 +37,7 @@ struct Entry {
     points: Vec<[f64; 2]>,
 }
 
-/// The landmarks of the house that make the query: every third, and the last.
+/// The landmarks of the house that form the query: every third, and the last.
 const HOUSE_QUERY: [usize; 11] = [0, 3, 6, 9, 12, 15, 18, 21, 24, 27, 29];
 
 /// Reads a set by its name.

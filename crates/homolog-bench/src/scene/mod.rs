@@ -1,7 +1,8 @@
 //! The paper's second and third experiments on photographs: a template's known points among the corners of another picture.
 //!
 //! Prints tables in Markdown: endpoint loss (standard error) for training, validation and test, with every weight 1 and with learned
-//! weights, λ by validation. `--part templates` says how much the choice of the template matters; `--part speed` times corners and matches; `--part pictures` draws matches before and after learning.
+//! weights, λ by validation. `--part templates` says how much the choice of the template matters; `--part speed` times corners and matches;
+//! `--part pictures` draws matches before and after learning.
 
 mod data;
 mod pictures;

@@ -1,4 +1,4 @@
-//! The paper's pictures: template points left, the target right with the true outline and the found one, before and after learning.
+//! The paper's pictures: template points on the left, the target on the right with the true and the found outline, before and after learning.
 
 use super::data::Set;
 use super::tables;
@@ -14,7 +14,7 @@ use ndarray::{Array2, ArrayView2};
 use std::fs;
 use std::path::Path;
 
-/// Draws the test photographs of the smallest, middle and largest loss after learning.
+/// Draws the test photographs with the smallest, middle and largest loss after learning.
 pub(super) fn fixed(set: &Set, corners: &[Array2<f64>], template: usize, gap: f64, out: &Path) -> Result<()> {
     fs::create_dir_all(out).with_context(|| format!("creating {}", out.display()))?;
     for (label, variant) in [("shape", Variant::ShapeContext), ("both", Variant::Both)] {

@@ -1,4 +1,4 @@
-//! How long it takes: corners of a house frame beside imageproc's FAST, descriptors, and one match of 11 points among 200.
+//! How long it takes: corners of a house frame compared with imageproc's FAST, descriptors, and one match of 11 points among 200.
 
 use super::data::Set;
 use super::tables;

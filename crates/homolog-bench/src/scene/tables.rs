@@ -37,7 +37,7 @@ pub(super) fn outcome(features: &FeatureMap, splits: &Splits, gap_tolerance: f64
     Ok(learn_and_compare(features, splits, &trainer, &Control::new())?)
 }
 
-/// A fixed template against all other photographs, for every variant of features.
+/// A fixed template with all other photographs, for every variant of features.
 pub(super) fn fixed(set: &Set, corners: &[Array2<f64>], template: usize, gap: f64, remark: &str) -> Result<()> {
     println!("\n### {}: template {} ({remark})\n", set.name, set.photos[template].name);
     head("features");
@@ -114,7 +114,7 @@ fn row(name: &str, features: &FeatureMap, splits: &Splits, gap: f64) -> Result<(
     Ok(())
 }
 
-/// How much the test loss falls, with the error of the mean difference over pictures; an asterisk where it is more than the sum of the
+/// How much the test loss falls, with the error of the mean difference over pictures; an asterisk if it is more than the sum of the
 /// two standard errors.
 fn fall(outcome: &Outcome) -> String {
     let ([.., before], [.., after]) = (&outcome.unlearned, &outcome.learned);

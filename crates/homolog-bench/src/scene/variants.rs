@@ -1,4 +1,4 @@
-//! Which features the scenes are compared by.
+//! Which features are used to compare scenes.
 
 use homolog::experiment::SceneSettings;
 use homolog::features::{Gradients, ImageDescriptor, ShapeContext};
