@@ -1,4 +1,4 @@
-//! A quadratic model that was learned with proof: trained against the linear relaxation, matched by the exact solver.
+//! A quadratic model learned with proof: trained against the linear relaxation, matched by the exact solver.
 //!
 //! `cargo run --example certified_quadratic`
 
@@ -20,7 +20,7 @@ fn main() -> homolog::Result<()> {
     let trainer = Trainer {
         learner: LearnerKind::MaxMargin,
         oracle: Oracle::Relaxation(LpRelaxation::default()),
-        // One λ and no folds: what is asked for is taken, whether it helps or not.
+        // One λ and no folds: the result is used whether it helps or not.
         lambdas: vec![0.1],
         folds: 0,
         ..Trainer::default()

@@ -12,7 +12,7 @@ fn main() -> homolog::Result<()> {
     let solution = Linear::default().solve(&problem, &mut Workspace::new())?;
     assert_eq!(solution.matching.left_to_right(), [Some(1), Some(0), Some(2)]);
     assert_eq!((-solution.score, solution.status), (5.0, Status::Optimal));
-    // The proof is checked by other code than found it.
+    // The proof is checked by separate code.
     if let Some(certificate) = &solution.certificate {
         verify(&problem, &solution.matching, certificate)?;
     }

@@ -1,4 +1,4 @@
-//! Own records to a model: no geometry, only numbers that describe each thing. Learning finds which of them matter.
+//! From your own records to a model: no geometry, only numbers that describe each thing. Learning finds which of them matter.
 //!
 //! `cargo run --example own_attributes`
 

@@ -1,4 +1,4 @@
-//! Own points to a model: two labelled pairs, then a new one.
+//! From your own points to a model: two labelled pairs, then a new one.
 //!
 //! `cargo run --example own_points`
 

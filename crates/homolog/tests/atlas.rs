@@ -1,5 +1,5 @@
-//! Laws of the atlas: its scores are the log-likelihoods, its features keep the identity law, a proof is one, and specimens made from a
-//! known shape are named as they were made, wherever they lie.
+//! Laws of the atlas: its scores are the log-likelihoods, its features obey the identity law, its proofs hold, and specimens generated
+//! from a known shape get their names back, wherever they lie.
 #![allow(clippy::unwrap_used, reason = "a panic is a test's report")]
 
 mod made_specimens;
@@ -110,7 +110,7 @@ fn missing_landmarks_and_foreign_points_are_left_out() {
     }
     assert!(tally.f1() > 0.9, "{tally:?}");
     assert!(tally.given < 6 * 14, "everything got a name");
-    // Another number of points than landmarks is never complete, whatever the atlas expects.
+    // If the number of points is not that of the landmarks, a specimen is never complete, whatever the atlas expects.
     let complete = Atlas::learn(&refs(&specimens), &AtlasSettings::default()).unwrap();
     assert_eq!(complete.presence, Presence::Complete);
     let first: Vec<usize> = (0..9).collect();
@@ -179,7 +179,7 @@ fn two_unnamed_specimens_are_joined_by_their_names() {
 
 #[test]
 fn attributes_tell_apart_what_positions_cannot() {
-    // Two points that change place from specimen to specimen, of different sizes.
+    // Two points of different sizes that swap places from specimen to specimen.
     let mut maker = Maker::new(19, 2, 6);
     let with_sizes = |graph: Graph, maker: &mut Maker| {
         let sizes =
@@ -227,7 +227,7 @@ fn triangle() -> Graph {
     named(array![[0.0, 0.0], [4.0, 0.0], [1.0, 3.0]], &["a", "b", "c"])
 }
 
-/// Learns with the usual settings; what comes out is an atlas.
+/// Learns with the usual settings, and checks that the atlas is valid.
 fn learned(graphs: &[Graph]) -> Atlas {
     let atlas = Atlas::learn(&refs(graphs), &AtlasSettings::default()).unwrap();
     atlas.check().unwrap();

@@ -1,4 +1,4 @@
-//! The best model without choosing: what is tried, what is taken, and that there is always an answer.
+//! The best model without choosing: what is tried, what is chosen, and that there is always an answer.
 
 use homolog::Control;
 use homolog::features::{FeatureMap, Turns};
@@ -11,7 +11,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::sync::Arc;
 
-/// So many points of one shape, moved by noise and turned by an angle, in a random order; the order comes with it.
+/// Points of one shape, moved by noise and turned by an angle, in a random order, which is returned as well.
 fn specimen(count: usize, noise: f64, turn: f64, random: &mut ChaCha8Rng) -> (Arc<Graph>, Vec<usize>) {
     let mut order: Vec<usize> = (0..count).collect();
     for at in (1..count).rev() {
@@ -43,7 +43,7 @@ fn pairs_of(specimens: &[(Arc<Graph>, Vec<usize>)]) -> LabelledPairs {
 
 fn select(pairs: &LabelledPairs, time_limit: Option<f64>) -> Selected {
     let clock = Arc::new(|| 0.0);
-    // One λ of one learner: what is chosen among sets is the matter here.
+    // One λ of one learner: this test is about the choice among sets.
     let trainer = Trainer { learner: LearnerKind::MaxMargin, lambdas: vec![1.0], ..Trainer::default() };
     let auto = AutoTrainer { trainer, unmatched: None, pose: None, atlas: true, images: Vec::new(), time_limit, clock };
     auto.train(pairs, &LabelledPairs::new(), &Control::new()).expect("made to fit")
@@ -63,7 +63,7 @@ fn the_simplest_of_the_best_is_taken_and_recorded() {
     let selected = select(&pairs_of(&specimens), None);
     assert_eq!(selected.tried[selected.chosen].name, "linear");
     assert_eq!(selected.tried[0].error, Some(0.0));
-    // Nothing is left to gain by the others.
+    // The others have nothing left to gain.
     assert!(!selected.skipped.is_empty() && selected.skipped.iter().all(|s| s.reason == SkipReason::NothingToGain));
     assert!(features(&selected).pose.is_as_given());
     let model = Model::selected(&selected).unwrap();
@@ -106,7 +106,7 @@ fn nodes_without_partners_bring_a_price_into_the_choice() {
     let all: Vec<&str> = selected.tried.iter().map(|tried| tried.name.as_str()).collect();
     assert!(all.contains(&"linear") && all.contains(&"linear with a price"), "{all:?}");
     let error = |name: &str| selected.tried.iter().find(|tried| tried.name == name).unwrap().error.unwrap();
-    // Without a price every node without a partner is matched, and wrong.
+    // Without a price every node that has no partner is matched, wrongly.
     assert!(error("linear") > 0.0);
     assert!(selected.tried[selected.chosen].error.unwrap() <= error("linear"));
 }
@@ -143,7 +143,7 @@ fn graphs_that_nothing_fits_are_an_error() {
 #[test]
 fn specimens_that_share_names_bring_an_atlas_into_the_choice() {
     let mut random = ChaCha8Rng::seed_from_u64(7);
-    // Every third point roams: an atlas learns which, features that all points share cannot.
+    // Every third point roams: an atlas learns which, features shared by all points cannot.
     let mut roaming = || {
         let (graph, order) = specimen(9, 0.1, 0.0, &mut random);
         let mut points = graph.points().unwrap().to_owned();

@@ -1,5 +1,5 @@
 //! Learning against the relaxation: bounds that an independent solver confirms, the lemma, the same bytes on any number of threads and
-//! after a break, for both losses, partial matchings and prices of staying unmatched.
+//! after an interruption, for both losses, partial matchings and prices of staying unmatched.
 #![expect(clippy::unwrap_used, reason = "a panic is the report")]
 
 mod common;
@@ -87,7 +87,7 @@ fn go_on() -> Control {
     Control::new()
 }
 
-/// Says stop after so many steps.
+/// Stops after this many steps.
 fn stop_after(steps: usize) -> Control {
     let seen = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&seen);
@@ -107,7 +107,7 @@ fn brute_force() -> BruteForce {
     BruteForce { max_matchings: 10_000_000 }
 }
 
-/// The problem with the losses in it, and what has to be added to its maximum to make it a slack. The cells of the loss are found from
+/// The problem including the losses, and what has to be added to its maximum to make it a slack. The cells of the loss are found from
 /// losses alone.
 fn augmented(example: &Example, weights: &[f64]) -> (Compatibility, f64) {
     let mut problem = example.instance().compatibility(weights).unwrap();
@@ -122,7 +122,7 @@ fn augmented(example: &Example, weights: &[f64]) -> (Compatibility, f64) {
     (problem, constant - features.iter().zip(weights).map(|(feature, weight)| feature * weight).sum::<f64>())
 }
 
-/// The risk over the matchings, by trying all; over soft matchings, by a general solver.
+/// The risk over matchings, by trying all; over soft matchings, by a general solver.
 fn risks(examples: &[Example], weights: &[f64]) -> Option<(f64, f64)> {
     let (mut true_risk, mut relaxed_risk) = (0.0, 0.0);
     for example in examples {
@@ -139,7 +139,7 @@ fn objective_and_bound_enclose_the_relaxed_minimum_and_the_lemma_holds() {
     let mut loose = 0;
     for case in cases() {
         let examples = examples(case, 5, 1);
-        // Precise, and so hasty that every evaluation is off.
+        // Once precise, and once so hasty that every evaluation is off.
         for max_iterations in [10_000, 40] {
             for lambda in [0.3, 0.01] {
                 let solver = LpRelaxation { max_iterations, ..LpRelaxation::default() };
@@ -208,7 +208,7 @@ fn a_run_that_is_written_down_and_resumed_gives_the_same_bytes() {
         while fits.len() < lambdas.len() {
             let lambda = lambdas[fits.len()];
             let fit = learner.advance(&mut training, lambda, &examples, &matcher, &stop_after(stop)).unwrap();
-            // Broken off at the very end, the fit is there but not what the relaxation makes of it.
+            // Interrupted at the very end, the fit exists but not what the relaxation makes of it.
             if fit.minimum.stop != StopReason::Interrupted && fit.relaxed.unwrap().tight.is_some() {
                 fits.push(fit);
             }
@@ -224,7 +224,7 @@ fn a_run_that_is_written_down_and_resumed_gives_the_same_bytes() {
 fn the_fit_says_what_is_proven() {
     let examples = examples(cases()[0], 6, 5);
     let learner = learner(0.1, LpRelaxation::default());
-    // The matcher is not asked in training: one that proves nothing takes nothing away.
+    // The matcher is not used in training: one that proves nothing does no harm.
     let fit = learner.fit(&examples, &FrankWolfe::default(), &go_on()).unwrap();
     let proof = fit.relaxed.unwrap();
     assert_eq!((proof.loss, proof.problems), (Some(fit.minimum.risk), 6));
@@ -233,7 +233,7 @@ fn the_fit_says_what_is_proven() {
     let note = fit.note();
     let tight = format!("{} of 6 training problems", proof.tight.unwrap());
     assert!(note.contains(&format!("is at most {:.6} (proven)", fit.minimum.risk)) && note.contains(&tight), "{note}");
-    // Broken off, what is known by then is proven all the same.
+    // When interrupted, what is known by then is still proven.
     let strict = MaxMargin { bundle: Bundle { gap_tolerance: 1e-9, ..learner.bundle }, ..learner.clone() };
     let broken_off = strict.fit(&examples, &root, &stop_after(1)).unwrap();
     assert_eq!((broken_off.minimum.stop, broken_off.relaxed.unwrap().tight), (StopReason::Interrupted, None));
@@ -267,7 +267,7 @@ fn lambda_is_chosen_by_a_matcher_after_training_by_the_relaxation() {
 
 #[test]
 fn a_truth_that_the_model_may_not_answer_with_proves_nothing_of_the_loss() {
-    // Two left nodes share a right node, in a model that is one-to-one: no prediction can be right.
+    // Two left nodes share a right node in a one-to-one model: no prediction can be right.
     let map = FeatureMap {
         node: vec![NodeFeature {
             descriptor: Descriptor::Position(Position::default()),

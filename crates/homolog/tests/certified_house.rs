@@ -17,7 +17,7 @@ fn the_house_is_learned_with_proof_and_matched_without_branching() {
     let [mut train, _, test] = Split::ALL.map(|split| sequence.examples(90, split, &Hamming::default()).unwrap());
     train.truncate(2);
     let learner = MaxMargin {
-        // A rough gap, for the sake of time; docs/benchmarks.md has finer ones.
+        // A rough gap, to save time; docs/benchmarks.md has finer ones.
         bundle: Bundle { lambda: 1.0, gap_tolerance: 0.3, ..Bundle::default() },
         oracle: Oracle::Relaxation(LpRelaxation::default()),
         ..MaxMargin::default()

@@ -266,7 +266,7 @@ fn truncated_texts_are_refused() {
     }
 }
 
-/// Words that a text is spoiled with.
+/// Words inserted to corrupt a text.
 const SPOILERS: [&str; 16] = [
     "NaN",
     "-1",
@@ -300,7 +300,7 @@ proptest! {
             let (start, end) = (boundary(start), boundary(start + length));
             let middle = SPOILERS.get(spoiler).copied().unwrap_or_default();
             let spoiled = format!("{}{middle}{}", &text[..start], &text[end..]);
-            // What is read in spite of it is a data set like any other.
+            // If it is read anyway, it is a data set like any other.
             if let Ok(read) = parse(&spoiled) {
                 prop_assert_eq!(parse(&write(&read).unwrap()).unwrap(), read);
             }

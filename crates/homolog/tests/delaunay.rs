@@ -30,7 +30,7 @@ fn dot(a: Point, b: Point) -> i128 {
     a[0] * b[0] + a[1] * b[1]
 }
 
-/// (possible, certain). The circle through i and j has its centre at the middle of ij plus t times the normal; every other point k
+/// (possible, certain). The circle through i and j has its centre at the midpoint of ij plus t times the normal; every other point k
 /// bounds t from one side: with u = j - i and k relative to i, t · 2 cross(u, k) <= k·(k - u).
 fn edge_status(points: &[Point], i: usize, j: usize) -> (bool, bool) {
     let u = minus(points[j], points[i]);
@@ -52,7 +52,7 @@ fn edge_status(points: &[Point], i: usize, j: usize) -> (bool, bool) {
     }
 }
 
-/// Points on the boundary of the convex hull, those inside its sides included; the points are distinct and not all on a line.
+/// Points on the boundary of the convex hull, including those inside its sides; the points are distinct and not all on a line.
 fn hull_count(points: &[Point]) -> usize {
     let on_hull = |p: Point| {
         // p is on the hull if some line through it and another point has nothing on one of its sides.
@@ -212,7 +212,7 @@ fn any_scale_gives_the_same_edges() {
     for exponent in [-1000, -300, 300, 1000] {
         assert_eq!(delaunay((&points * 2_f64.powi(exponent)).view()).unwrap(), edges, "2^{exponent}");
     }
-    // A coordinate that is nothing next to the others.
+    // A coordinate that is negligible compared with the others.
     let tiny = ndarray::array![[0.0, 1e-300], [1.0, 0.0], [0.0, 1.0], [-1e-200, 0.0]];
     assert_eq!(delaunay(tiny.view()).unwrap(), [[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]]);
     assert!(delaunay(ndarray::array![[0.0, f64::NAN]].view()).is_err());

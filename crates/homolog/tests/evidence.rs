@@ -1,5 +1,5 @@
-//! How much each kind of evidence of an atlas counts: kept where nothing is to gain, learned where the likelihoods are wrong, and
-//! never worse on specimens that were not seen.
+//! How much each kind of evidence of an atlas counts: kept if there is nothing to gain, learned if the likelihoods are wrong, and
+//! never worse on unseen specimens.
 #![allow(clippy::unwrap_used, reason = "a panic is a test's report")]
 
 mod made_specimens;
@@ -16,7 +16,7 @@ use ndarray::Array2;
 use rand::RngExt;
 use std::sync::Arc;
 
-/// Of the names given to these specimens, the share that is wrong.
+/// The share of wrong names among those given to these specimens.
 fn error(atlas: &Atlas, weights: &[f64], specimens: &[Graph]) -> f64 {
     let (mut wrong, mut all) = (0, 0);
     for specimen in specimens {
@@ -29,7 +29,7 @@ fn error(atlas: &Atlas, weights: &[f64], specimens: &[Graph]) -> f64 {
     f64::from(u32::try_from(wrong).unwrap()) / f64::from(u32::try_from(all).unwrap())
 }
 
-/// One doubtful number told in many columns: the likelihoods count its error as often.
+/// One unreliable number repeated in many columns: the likelihoods count its error just as often.
 fn with_echoes(maker: &mut Maker, specimens: Vec<Graph>) -> Vec<Graph> {
     let columns: Vec<String> = ('a'..='z').chain('A'..='Z').map(String::from).collect();
     let mut echo = |graph: Graph| {
@@ -92,7 +92,7 @@ fn where_no_name_is_wrong_the_weights_stay_those_of_the_likelihoods() {
     let evidence = Evidence::learn(&atlas, &refs(&specimens), &AtlasSettings::default(), &Control::new()).unwrap();
     assert!(!evidence.is_learned);
     assert_eq!(evidence.weights, atlas.start_weights());
-    // From two, or asked not to, nothing is tried.
+    // With two specimens, or if asked not to, nothing is tried.
     let plain = AtlasSettings { plain: true, ..AtlasSettings::default() };
     for (settings, count) in [(&plain, 6), (&AtlasSettings::default(), 2)] {
         let evidence = Evidence::learn(&atlas, &refs(&specimens[..count]), settings, &Control::new()).unwrap();
@@ -114,7 +114,7 @@ fn evidence_that_misleads_counts_for_less() {
     assert!(evidence.is_learned, "{before} {after} {evidence:?}");
     assert!(after < before, "{before} {after}");
     assert_eq!(model.weights(), evidence.weights);
-    // The same bytes however many threads there are, and the model comes back as it was.
+    // The same bytes however many threads there are, and the model reads back unchanged.
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
     let again = pool.install(|| Model::fit_atlas(&refs(&specimens), &settings, &Control::new())).unwrap();
     assert_eq!(again.0.to_json().unwrap(), model.to_json().unwrap());

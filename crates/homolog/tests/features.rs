@@ -1,4 +1,4 @@
-//! Laws of features: the identity that ties problem and joint features together, products against comparisons, squares against
+//! Laws of features: the identity that relates problem and joint features, products against comparisons, squares against
 //! their formula, equivariance.
 
 mod made;
@@ -10,7 +10,7 @@ use made::{close, feature_map, graph, instance, matching, numbers, permutation, 
 use ndarray::Array2;
 use rand::RngExt;
 
-/// <w, Phi(y)>, and the sum of the absolute terms, which is the size that rounding is relative to.
+/// <w, Phi(y)>, and the sum of the absolute terms, to which rounding is relative.
 fn dot(weights: &[f64], phi: &[f64]) -> (f64, f64) {
     let terms = || weights.iter().zip(phi).map(|(w, x)| w * x);
     (terms().sum(), terms().map(f64::abs).sum())
@@ -43,7 +43,7 @@ fn score_is_linear_in_the_weights() {
 
 #[test]
 fn joint_features_add_up_over_nodes_and_edges() {
-    // Phi from its definition: every pair of nodes and every pair of edges by itself, through problems with a single unit weight.
+    // Phi from its definition: every pair of nodes and every pair of edges separately, through problems with a single unit weight.
     for seed in 0..60 {
         let rng = &mut rng(1000 + seed);
         let map = FeatureMap { unmatched: true, ..feature_map(rng) };
@@ -244,7 +244,7 @@ fn features_that_factor_share_their_lone_terms() {
     assert!((0..term.left_edges().len()).all(|e| term.listed_of(e).is_empty()));
 }
 
-/// A name that is there 20,000 times took 94 seconds when every repetition counted from 1.
+/// A name that occurs 20,000 times took 94 seconds when every repetition counted from 1.
 #[test]
 fn names_that_repeat_are_numbered_in_linear_time() {
     let mut map = homolog::features::FeatureMap::paper_linear();
@@ -255,7 +255,7 @@ fn names_that_repeat_are_numbered_in_linear_time() {
     assert!(names.last().unwrap().ends_with("#20000"), "{:?}", names.last());
 }
 
-/// Refused before the graphs are described, which these could not be: they have no points.
+/// Refused before the graphs are described, which would fail: they have no points.
 #[test]
 fn graphs_too_large_for_the_matcher_are_refused_before_any_work() {
     use homolog::matching::{Exact, FrankWolfe, Method};
@@ -272,7 +272,7 @@ fn graphs_too_large_for_the_matcher_are_refused_before_any_work() {
     }
 }
 
-/// Refused before any memory is taken for the scores.
+/// Refused before any memory is allocated for the scores.
 #[test]
 fn graphs_too_large_to_score_are_refused() {
     let map = homolog::features::FeatureMap { node: vec![], ..homolog::features::FeatureMap::paper_linear() };

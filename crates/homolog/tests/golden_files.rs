@@ -1,4 +1,4 @@
-//! Files of version 1, kept as they were written: every later version reads them, and a model of then matches as it did then.
+//! Files of version 1, kept as they were written: every later version reads them, and an old model matches as it did then.
 #![expect(clippy::unwrap_used, reason = "a panic is a test's report")]
 
 use homolog::data::Split;

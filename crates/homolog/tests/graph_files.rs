@@ -1,4 +1,4 @@
-//! TPS, DeepLabCut, COCO, GraphML and edge lists: what is read, what comes back, what is refused and why.
+//! TPS, DeepLabCut, COCO, GraphML and edge lists: what is read, what reads back, what is refused and why.
 #![allow(clippy::unwrap_used, reason = "a panic is a test's report")]
 
 mod common;
@@ -31,7 +31,7 @@ fn specimens_of_a_tps_file() {
     assert_eq!(wings[0].graph.context().unwrap(), array![[0.0, 0.0], [2.0, 2.0]]);
     assert_eq!(wings[0].graph.names().unwrap(), ["1", "2"]);
     assert_eq!((wings[0].image.as_deref(), wings[1].graph.node_count()), (Some("w1.jpg"), 3));
-    // Ids that are all the same say nothing; then the pictures, then numbers.
+    // Ids that are all the same say nothing; then the pictures count, then numbers.
     let by_image = tps::read(&text.replace("ID=1", "ID=0")).unwrap();
     assert_eq!((by_image[0].id.as_str(), by_image[1].id.as_str()), ("w1", "w2"));
     let numbered = tps::read(&text.replace("ID=1", "ID=0").replace("w2", "w1")).unwrap();
@@ -183,7 +183,7 @@ fn networks_come_back_as_they_were_written() {
             {
                 continue;
             }
-            // No column is no attribute.
+            // A table without columns is the same as no attributes.
             let bare = |table: Option<&Attributes>| table.is_some_and(|table| table.names().is_empty());
             if bare(graph.node_attributes())
                 || bare(graph.edge_attributes())
@@ -196,7 +196,7 @@ fn networks_come_back_as_they_were_written() {
             let text = graphml::write(std::slice::from_ref(&expected)).unwrap();
             let read = graphml::read(&text, &named.id).unwrap();
             assert_eq!(read.len(), 1);
-            // Edge attributes of a graph without edges are not known to be there.
+            // Edge attributes of a graph without edges cannot be written.
             if graph.edges().is_empty() {
                 assert_eq!((read[0].graph.names(), read[0].graph.points()), (graph.names(), graph.points()), "{text}");
             } else {

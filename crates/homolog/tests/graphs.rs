@@ -1,4 +1,4 @@
-//! What graphs accept and refuse, how edges are kept, and what renumbering does.
+//! What graphs accept and refuse, how edges are stored, and what renumbering does.
 
 #![expect(clippy::unwrap_used, reason = "a panic is the report")]
 
@@ -30,7 +30,7 @@ fn attributes_follow_their_edges() {
     assert_eq!(graph.edge_attributes().unwrap().values(), array![[7.0], [5.0], [7.0], [5.0]]);
     let graph = square().with_attributed_edges(vec![[3, 1], [0, 2]], &values, Direction::Directed).unwrap();
     assert_eq!(graph.edge_attributes().unwrap().values(), array![[7.0], [5.0]]);
-    // New edges have other attributes, or none.
+    // New edges have different attributes, or none.
     assert!(graph.with_edges(vec![[0, 1]], Direction::Directed).unwrap().edge_attributes().is_none());
 }
 
@@ -53,7 +53,7 @@ fn every_rule_draws_edges() {
     assert_eq!(edges(EdgeRule::Nearest(Nearest { count: 1 })), [[0, 3], [1, 2], [2, 1], [3, 0]]);
     assert_eq!(edges(EdgeRule::Within(Within { radius: 2.0 })).len(), 8);
     assert_eq!(edges(EdgeRule::Complete(Complete {})).len(), 12);
-    // Every pair needs no points.
+    // All pairs need no points.
     assert_eq!(Graph::new(3).with_edges_by(&EdgeRule::Complete(Complete {})).unwrap().edges().len(), 6);
     let missing = Error::Missing { what: "points", needed_by: "edges from points" };
     assert_eq!(Graph::new(3).with_edges_by(&EdgeRule::Delaunay(Delaunay {})).unwrap_err(), missing);
@@ -124,7 +124,7 @@ fn a_node_that_nobody_named_is_the_same_as_nothing() {
     assert_eq!((left.name_or_number(0), left.name_or_number(1)), ("0".to_string(), "tip".to_string()));
     let twice = named(["", "tip", "", "tip"]).unwrap_err();
     assert_eq!(twice, Error::Repeated { what: "names of nodes", name: "tip".to_string() });
-    // In tables and data sets, there and back.
+    // Written to tables and data sets, and read back.
     let table = "frame,landmark,x,y\n1,,0.0,0.0\n1,tip,2.0,0.0\n1,,2.0,1.0\n1,base,0.0,1.0\n";
     let graphs = LandmarkTable::default().read(table, "wings").unwrap();
     assert_eq!(*graphs[0].graph, left);

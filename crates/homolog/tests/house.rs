@@ -33,7 +33,7 @@ fn true_delaunay_contains_the_authors_edges_in_every_frame() {
         let theirs: Vec<[usize; 2]> =
             homolog::geometry::complete(30).into_iter().filter(|&[i, j]| table[i][j] != 0.0).collect();
         assert!(theirs.iter().all(|edge| ours.contains(edge)), "frame {}", at + 1);
-        // What theirs misses is one or two edges of the hull.
+        // Theirs lacks one or two edges of the hull.
         let missing = ours.len() - theirs.len();
         assert!((1..=2).contains(&missing), "frame {}: {missing} more edges", at + 1);
     }

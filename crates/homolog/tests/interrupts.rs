@@ -1,5 +1,5 @@
-//! Every long call asks its control often, and once it is told to stop it ends with a valid answer. No clock: the control counts how often it
-//! is asked, and says stop from a certain time on.
+//! Every long call asks its control often, and ends with a valid answer once it is told to stop. There is no clock: the control counts how
+//! often it is asked, and says stop from a certain question on.
 #![expect(clippy::unwrap_used, reason = "a panic is a test's report")]
 
 mod common;
@@ -20,14 +20,14 @@ use rand::RngExt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Says stop from the question of this number on; counts the questions.
+/// Says stop from the question with this number on; counts the questions.
 fn stopping(after: usize) -> (Control, Arc<AtomicUsize>) {
     let asked = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&asked);
     (Control::new().interrupted_by(move || count.fetch_add(1, Ordering::SeqCst) >= after), asked)
 }
 
-/// Runs a call to its end, where it must ask at least `least` times, then stops it at several moments: it must then ask hardly ever again.
+/// Runs a call to completion, which must ask at least `least` times, then stops it at several moments, after which it must hardly ask again.
 fn check(name: &str, least: usize, call: &dyn Fn(&Control)) {
     let (control, asked) = stopping(usize::MAX);
     call(&control);
@@ -41,14 +41,14 @@ fn check(name: &str, least: usize, call: &dyn Fn(&Control)) {
     }
 }
 
-/// A valid answer: the score is the matching's, nothing is claimed that was not shown.
+/// A valid answer: the score is that of the matching, and nothing is claimed that was not shown.
 fn check_answer(problem: &Compatibility, answer: &Solution, control: &Control) {
     assert_eq!(answer.score, problem.score(&answer.matching).unwrap());
     assert!(answer.bound >= answer.score);
     assert!(answer.status != Status::Limit || control.interrupted(), "nobody stopped it");
 }
 
-/// Points on a line: many rows are still to be placed after the first bids.
+/// Points on a line: many rows are still unplaced after the first bids.
 fn hard_linear(n: usize, m: usize) -> Compatibility {
     let mut rng = rng(1);
     let points: Vec<f64> = (0..n + m).map(|_| rng.random()).collect();

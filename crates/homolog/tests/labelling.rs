@@ -77,7 +77,7 @@ proptest! {
         jitter in proptest::collection::vec([0.0..8.0, 0.0..8.0], 6..15),
         shift in [-3.0..3.0, -3.0..3.0], stretch in 0.97..1.03, turn in 0_usize..15,
     ) {
-        // Points that nearly coincide can be told apart by nobody: each is in a square of its own.
+        // Points that nearly coincide cannot be told apart, so each is in its own square.
         let square = |number: usize| [25.0 * (number % 4) as f64, 25.0 * (number / 4) as f64];
         let specimen: Vec<[f64; 2]> =
             jitter.iter().enumerate().map(|(n, by)| [square(n)[0] + by[0], square(n)[1] + by[1]]).collect();

@@ -1,4 +1,4 @@
-//! Quadratic problems of so many nodes that the searches narrow them to candidate pairs first.
+//! Quadratic problems with so many nodes that the searches first narrow them to candidate pairs.
 #![expect(clippy::unwrap_used, reason = "a panic is a test's report")]
 
 use homolog::matching::{
@@ -9,7 +9,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::sync::Arc;
 
-/// Points on a grid, jittered; node scores by how far apart they are, edges along the grid. The first `n` points on the left, `m` on the right.
+/// Points on a grid, jittered; node scores by distance, edges along the grid. The first `n` points are on the left, `m` on the right.
 fn problem(n: usize, m: usize, seed: u64, price: Option<f64>) -> Compatibility {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let side = 28;

@@ -1,5 +1,5 @@
-//! The layering that ARCHITECTURE.md states is the one that the code has: the table there says of each module of the library which
-//! others it uses; a module uses only modules above it, none that is not named, and none is named that it does not use.
+//! The layering stated in ARCHITECTURE.md is the one in the code: the table there says for each module of the library which
+//! others it uses; a module uses only modules above it, all that it uses are named, and only those.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

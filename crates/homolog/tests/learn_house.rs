@@ -25,14 +25,14 @@ fn zero_weights_do_no_better_than_chance() {
         }
     }
     let mean = losses.iter().sum::<f64>() / losses.len() as f64;
-    // A random permutation has one fixed point in the mean: loss 29/30, standard error about 1/30/sqrt(213).
+    // A random permutation has one fixed point on average: loss 29/30, standard error about 1/30/sqrt(213).
     assert!((mean - 29.0 / 30.0).abs() < 0.01, "mean loss {mean}");
 }
 
 #[test]
 fn learned_linear_assignment_is_as_good_as_the_authors() {
     let Some(sequence) = house(FeatureMap::paper_linear()) else { return };
-    // Within the default gap of 1e-3 weights are still free to differ in a node or two, and the choice of λ with them.
+    // Within the default gap of 1e-3 weights can still differ in a node or two, and so can the choice of λ.
     let learner = MaxMargin { bundle: Bundle { gap_tolerance: 1e-4, ..Bundle::default() }, ..MaxMargin::default() };
     let control = Control::new();
     let lambdas = [10.0, 1.0, 0.1, 1e-2, 1e-3, 1e-4];
@@ -43,7 +43,7 @@ fn learned_linear_assignment_is_as_good_as_the_authors() {
         let trainer = Trainer { bundle: learner.bundle, lambdas: lambdas.to_vec(), ..Trainer::paper() };
         let set = TrainingSet::of_examples(FeatureMap::paper_linear(), train.clone(), validation);
         let trained = trainer.train(&set, &control).unwrap();
-        // The choice ends where the validation loss is zero; what holds of every λ is asked of the whole path.
+        // The choice ends where the validation loss is zero; what holds for every λ is checked on the whole path.
         let fits = learner.fit_path(&lambdas, &train, &matcher, &control).unwrap();
         assert_eq!(fits.len(), lambdas.len());
         for fit in &fits {
@@ -67,7 +67,7 @@ fn learned_linear_assignment_is_as_good_as_the_authors() {
             learned.standard_error(),
             trained.best().lambda().unwrap()
         );
-        // At baselines 30 and 50 the optimum at the λ chosen is more than one standard error above the authors' row (docs/paper.md):
+        // At baselines 30 and 50 the optimum at the chosen λ is more than one standard error above the authors' row (docs/paper.md):
         // a tie in validation goes to the larger λ. A second standard error leaves room for that.
         let allowed = 2.0 * learned.standard_error() + 0.005;
         assert!(learned.mean() <= authors + allowed);

@@ -1,5 +1,5 @@
-//! The learner's laws: the risk against its definition, the paper's lemma, the same bytes on any number of threads and after a
-//! break, importance, rules for weights, and model files.
+//! The learner's laws: the risk against its definition, the paper's lemma, the same bytes on any number of threads and after an
+//! interruption, importance, rules for weights, and model files.
 #![allow(clippy::unwrap_used, reason = "a panic is a test's report")]
 
 mod common;
@@ -54,7 +54,7 @@ fn go_on() -> Control {
     Control::new()
 }
 
-/// Says stop after so many steps.
+/// Stops after this many steps.
 fn stop_after(steps: usize) -> Control {
     let seen = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&seen);
@@ -162,7 +162,7 @@ fn a_run_that_is_written_down_and_resumed_gives_the_same_bytes() {
         for stop in 1..steps.min(12) {
             let mut training = learner.start(&examples, None).unwrap();
             let mut fits: Vec<Fit> = Vec::new();
-            // Stopped, written, read and resumed again and again.
+            // Stopped, written, read and resumed repeatedly.
             while fits.len() < lambdas.len() {
                 let lambda = lambdas[fits.len()];
                 let fit = learner.advance(&mut training, lambda, &examples, matcher, &stop_after(stop)).unwrap();

@@ -17,7 +17,7 @@ use rand_chacha::ChaCha8Rng;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// A random example of this map with n to m nodes, its truth partial now and then.
+/// A random example of this map with n to m nodes, sometimes with a partial truth.
 fn example(rng: &mut ChaCha8Rng, map: &FeatureMap, n: usize, m: usize) -> Example {
     let pair = Pair::new(Arc::new(graph(rng, n)), Arc::new(graph(rng, m)));
     let [left, right] = [&pair.left, &pair.right].map(|graph| Arc::new(map.describe(graph).unwrap()));
@@ -53,7 +53,7 @@ fn all_maps(n: usize, m: usize) -> Vec<Vec<Option<usize>>> {
     maps
 }
 
-/// Whether a map is a single change of the truth in the sense of the learner.
+/// Whether a map is a single change of the truth as the learner defines it.
 fn is_single_change(map: &[Option<usize>], truth: &Matching, constraint: Constraint, priced: bool) -> bool {
     if Matching::new(map.to_vec(), truth.right_count(), constraint).is_err() {
         return false;
@@ -85,7 +85,7 @@ fn score(instance: &Instance, map: Vec<Option<usize>>, constraint: Constraint, w
     features.iter().zip(weights).map(|(feature, weight)| feature * weight).sum()
 }
 
-/// The mean of -log of the truth's share, group by group as the words say it.
+/// The mean of -log of the truth's share, group by group, directly from the definition.
 fn risk_by_hand(example: &Example, edges: bool, weights: &[f64]) -> f64 {
     let (instance, truth) = (example.instance(), example.truth());
     let (n, m) = (truth.left_count(), truth.right_count());
@@ -185,7 +185,7 @@ fn what_comes_out_is_proven() {
         let near = Regularization { lambda, centre: &centre, rules: if round % 4 < 2 { &[] } else { &rules } };
         let learner = Likelihood { optimizer: Lbfgs { gap_tolerance: 1e-8, ..Lbfgs::default() } };
         let found = learner.fit(&examples, near, None, &Control::new()).unwrap().unwrap();
-        // Features of very different size under a small λ may take longer; what is said of the gap is true all the same.
+        // Features of very different size under a small λ may take longer; what is said about the gap is still true.
         let is_done = found.stop == StopReason::Converged;
         assert!(is_done || found.stop == StopReason::IterationLimit, "{:?}", found.stop);
         converged += usize::from(is_done);

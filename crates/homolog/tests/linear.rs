@@ -185,7 +185,7 @@ fn edge_scores_are_refused_not_dropped() {
 
 #[test]
 fn a_tiny_fixed_tolerance_would_give_the_identity() {
-    // scipy PR 9800: costs near 1e-10 were taken for ties.
+    // scipy PR 9800: costs near 1e-10 were mistaken for ties.
     let node = array![[1e-10, 3e-10], [5e-10, 1e-10]];
     let answer = solve_proven(&Compatibility::linear(node), &mut Workspace::new());
     assert_eq!(scores(&answer), [Some(1), Some(0)]);
@@ -193,7 +193,7 @@ fn a_tiny_fixed_tolerance_would_give_the_identity() {
 
 #[test]
 fn no_large_number_stands_for_forbidden() {
-    // py-lapsolver 10: with scores of 1e15 beside forbidden cells a big-M of fixed size is too small.
+    // py-lapsolver 10: with scores of 1e15 next to forbidden cells a big-M of fixed size is too small.
     let node = array![[FORBIDDEN, -1e15, -2e15], [-1e15, FORBIDDEN, FORBIDDEN], [-3e15, FORBIDDEN, FORBIDDEN]];
     let answer = solve_proven(&Compatibility::linear(node), &mut Workspace::new());
     assert_eq!(scores(&answer), [Some(1), Some(0), None]);
@@ -284,7 +284,7 @@ fn extreme_magnitudes_neither_overflow_nor_vanish() {
 
 #[test]
 fn a_price_for_staying_unmatched_is_weighed_inside_the_solve() {
-    // Matching 0 pays for 1 to stay out: decided together, not by cutting weak pairs afterwards.
+    // Matching 0 pays for 1 to stay out: decided together, not by removing weak pairs afterwards.
     let problem =
         Compatibility { unmatched: Some(array![0.0, 0.0]), ..Compatibility::linear(array![[5.0, 4.5], [1.0, -1.0]]) };
     let answer = solve_proven(&problem, &mut Workspace::new());

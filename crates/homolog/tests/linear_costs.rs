@@ -1,4 +1,4 @@
-//! Costs that are solved where they stand in memory: the same answers as negated scores, and stopped when the caller says so.
+//! Costs solved in place in memory: the same answers as negated scores, and stopped when the caller says so.
 
 mod common;
 
@@ -70,7 +70,7 @@ fn a_full_matching_can_be_required() {
 fn the_caller_can_stop_it() {
     let mut rng = rng(32);
     for (n, m) in [(300, 300), (310, 300), (1500, 1500)] {
-        // Points on a line: many rows are still to be placed after the first bids.
+        // Points on a line: many rows are still unplaced after the first bids.
         let points: Vec<f64> = (0..n + m).map(|_| rng.random()).collect();
         let costs = Array2::from_shape_fn((n, m), |(i, k)| (points[i] - points[n + k]).powi(2));
         let asked = Arc::new(AtomicUsize::new(0));

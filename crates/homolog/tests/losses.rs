@@ -124,7 +124,7 @@ fn endpoint_is_the_distance_in_the_right_image() {
 
 #[test]
 fn loss_cells_make_the_search_for_the_violator_a_matching_problem() {
-    // max_y loss(y) + score(y) by trying every matching one by one = the best of the problem with the cells added, plus constant.
+    // max_y loss(y) + score(y) by trying every matching = the best of the problem with the cells added, plus the constant.
     for seed in 0..40 {
         let rng = &mut rng(100 + seed);
         let (n, m) = (3, 4);

@@ -10,7 +10,7 @@ use ndarray::{Array2, Axis};
 use rand::RngExt;
 use rand::seq::SliceRandom;
 
-/// Solves and checks everything that holds for any solver; `None` where the solver does not take such problems.
+/// Solves and checks everything that holds for any solver; `None` if the solver does not take such problems.
 fn solve_lawfully(method: &Method, problem: &Compatibility, work: &mut Workspace) -> Option<Solution> {
     let answer = match method.matcher().solve(problem, work) {
         Ok(answer) => answer,

@@ -1,4 +1,4 @@
-//! Spoiled model files: an error with a reason, never a panic.
+//! Corrupted model files: an error with a reason, never a panic.
 #![allow(clippy::unwrap_used, reason = "a panic is a test's report")]
 
 mod common;
@@ -31,7 +31,7 @@ fn spoiled_files_are_refused_or_make_sense_and_never_panic() {
         let end = (start + rng.random_range(0..12)).min(text.len());
         let spoiled = format!("{}{}{}", &text[..start], pieces[rng.random_range(0..pieces.len())], &text[end..]);
         if let Ok(model) = Model::from_json(&spoiled) {
-            // What is read is whole: it can be written and read again.
+            // What is read is complete: it can be written and read again.
             assert_eq!(Model::from_json(&model.to_json().unwrap()).unwrap(), model);
         }
     }

@@ -65,7 +65,7 @@ fn keeps_weights_fixed_and_non_negative() {
 
 #[test]
 fn around_a_centre_the_minimum_is_that_of_the_other_solver() {
-    // λ/2 |w - c|² + R(w) = λ/2 |v|² + R(c + v): by the wrapper, and by planes that are moved by hand.
+    // λ/2 |w - c|² + R(w) = λ/2 |v|² + R(c + v): by the wrapper, and by planes moved by hand.
     for (seed, lambda) in [(31, 1.0), (32, 0.03), (33, 1e-3)] {
         let mut risk = Polyhedral::random(80, 6, 3, 1.0, seed);
         let centre: Vec<f64> = (0..6).map(|j| [0.5, -0.3, 2.0][j % 3]).collect();
@@ -90,7 +90,7 @@ fn around_a_centre_the_minimum_is_that_of_the_other_solver() {
 
 #[test]
 fn a_smooth_risk_is_minimised_too() {
-    /// R(w) = |w - c|² / 2, so that min J is at c / (1 + lambda).
+    /// R(w) = |w - c|² / 2, so min J is at c / (1 + lambda).
     struct Bowl(Vec<f64>);
     impl Risk for Bowl {
         fn dim(&self) -> usize {

@@ -1,4 +1,4 @@
-//! The optimiser on the problem it is made for: learning linear assignment from the house sequence at baseline 90, where the
+//! The optimiser on the problem it was made for: learning linear assignment from the house sequence at baseline 90, where the
 //! authors' program takes 190 evaluations at lambda 0.01 and ends at 0.2924.
 #![expect(clippy::unwrap_used, reason = "a panic is the report")]
 
@@ -28,7 +28,7 @@ struct House {
 }
 
 impl House {
-    /// The 7 training pairs of baseline 90; `None` where the data is absent.
+    /// The 7 training pairs of baseline 90; `None` if the data is absent.
     fn new(parts: usize) -> Option<Self> {
         let directory = house_data::directory()?;
         let frame = |i: usize| house_data::table(&directory.join(format!("house{i:03}.scf")));

@@ -1,5 +1,5 @@
-//! Runs of the optimiser can be watched, stopped, written down and continued anywhere, also along a path of lambdas; what does not fit
-//! or is no number is refused.
+//! Runs of the optimiser can be watched, stopped, saved and continued anywhere, also along a path of lambdas; what does not fit
+//! or is not a number is refused.
 #![expect(clippy::unwrap_used, reason = "a panic is the report")]
 
 mod polyhedral;
@@ -47,7 +47,7 @@ fn a_path_costs_less_than_its_lambdas_and_finds_the_same() {
     }
 }
 
-/// Runs a path, breaking off at every step in `breaks`, and each time goes on from the state as read back from its JSON.
+/// Runs a path, stopping at every step in `breaks`, and each time continues from the state as read back from its JSON.
 fn in_pieces(breaks: impl Fn(usize) -> bool) -> String {
     let rules: Vec<WeightRule> =
         [WeightRule::NonNegative, WeightRule::Free, WeightRule::Fixed(0.3)].into_iter().cycle().take(15).collect();
@@ -94,7 +94,7 @@ fn a_state_that_does_not_fit_is_refused() {
     written["qp"]["anchors"][0] = 999.into();
     let mut broken: State = serde_json::from_value(written.clone()).unwrap();
     assert!(matches!(exact(1.0).run(&mut broken, &mut risk, &mut onward), Err(Error::OutOfRange { .. })));
-    // Numbers as large as can be, and lists that are too short: an error, not a panic.
+    // Numbers as large as possible, and lists that are too short: an error, not a panic.
     for (field, value) in [("anchors", serde_json::json!([u64::MAX, 0])), ("share", serde_json::json!([]))] {
         let mut written = serde_json::to_value(&state).unwrap();
         written["qp"][field] = value;
@@ -118,7 +118,7 @@ fn a_state_that_does_not_fit_is_refused() {
 
 #[test]
 fn nonsense_from_the_oracle_is_an_error_and_the_state_stays_good() {
-    /// Spoils the planes, or the value.
+    /// Corrupts the planes, or the value.
     type Way = fn(&mut [Plane]) -> Option<f64>;
     /// Misbehaves in one way at one evaluation.
     struct Broken(Polyhedral, Way);
@@ -159,7 +159,7 @@ fn nonsense_from_the_oracle_is_an_error_and_the_state_stays_good() {
         let mut state = State::new(&risk, &[], None).unwrap();
         let error = exact(0.1).run(&mut state, &mut risk, &mut onward).unwrap_err();
         assert!(matches!(error, Error::BadEntry { .. } | Error::Size { .. }), "{error}");
-        // The second try gets through, to the same end.
+        // The second try succeeds, with the same result.
         assert_eq!(exact(0.1).run(&mut state, &mut risk, &mut onward).unwrap(), untouched);
     }
 }
@@ -215,7 +215,7 @@ fn second_looks_find_what_a_careless_search_missed() {
         let bundle = Bundle { lambda: 0.1, second_looks, ..Bundle::default() };
         bundle.minimize(&mut Careless { evaluations: 0 }, &mut onward).unwrap()
     };
-    // Without them the first answer, a risk of zero at zero, passes for the minimum.
+    // Without them the first answer, a risk of zero at zero, is mistaken for the minimum.
     let hasty = run(0);
     assert_eq!((hasty.stop, hasty.objective, hasty.history.len()), (StopReason::Converged, 0.0, 1));
     let patient = run(3);

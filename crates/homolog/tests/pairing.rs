@@ -25,7 +25,7 @@ fn random_pairs_are_different_and_always_the_same() {
     assert_eq!(drawn.iter().collect::<BTreeSet<_>>().len(), 500);
     assert!(drawn.iter().all(|&(left, right, _)| left < right && right < 108));
     assert!(drawn.is_sorted() && draw(0) == drawn && draw(1) != drawn);
-    // Every specimen is in some pair, and no more than there are can be drawn.
+    // Every specimen is in some pair, and no more can be drawn than there are.
     assert_eq!(drawn.iter().flat_map(|&(left, right, _)| [left, right]).collect::<BTreeSet<_>>().len(), 108);
     assert_eq!(pairs(4, Pairing::Random { count: 500, seed: 0 }, SplitBy::None), pairs(4, Pairing::All, SplitBy::None));
 }

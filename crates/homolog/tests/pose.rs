@@ -1,4 +1,4 @@
-//! Laws of pose: turned data are matched as if they were not turned, where turns are allowed and nowhere else.
+//! Laws of pose: turned data are matched as if they were not turned, if turns are allowed and only then.
 #![expect(clippy::unwrap_used, reason = "a panic is the report")]
 
 mod made;
@@ -70,7 +70,7 @@ fn any_turn_is_undone_in_the_plane() {
         // A model that takes data as given says when it should not.
         let warned = model("linear", &pair, Pose::default()).better_turn(&pair).unwrap();
         assert_eq!(warned.is_some(), degrees.abs() > 30.0, "{degrees}: {warned:?}");
-        // Where the truth is known it settles the turn.
+        // Where the truth is known it determines the turn.
         let known = turns(Turns::Any).known(&pair, &truth).unwrap();
         assert!(turn_of(&known, &truth).unwrap().unwrap() < 1e-6);
         assert_eq!(Pose::default().known(&pair, &truth).unwrap(), pair);
@@ -136,7 +136,7 @@ fn pairs_lie_alike_or_they_do_not() {
         assert!([45.0, 90.0, 180.0].into_iter().all(|degrees| !alike(&in_plane(degrees))), "seed {seed}");
         assert!(!alike(&mirror), "seed {seed}");
     }
-    // A needle that is rolled about itself lies alike, whatever its nearest turn is.
+    // A needle rolled about its axis counts as alike, whatever its nearest turn is.
     let along = Array2::from_shape_fn((COUNT, 3), |(i, axis)| if axis == 0 { i as f64 } else { 0.0 });
     let points = &along + &numbers(&mut rng(50), COUNT, 3, 0.01, 0.0);
     let rolled = &points * &array![[1.0, -1.0, -1.0]];
@@ -159,7 +159,7 @@ fn features_that_see_turns_do_not_learn_from_turned_pairs_and_say_which() {
     assert_eq!((kept.turned, kept.training.len()), (vec![2], 3));
     let posed = FeatureMap { pose: turns(Turns::Any), ..features.clone() };
     assert_eq!(set(&posed, &pairs).training.len(), 4);
-    // Where all are turned there is nothing to learn from, and the weights are as before.
+    // If all are turned there is nothing to learn from, and the weights are as before.
     let none = set(&features, &pairs[2..3]);
     let trained = Trainer::default().train(&none, &Control::new()).unwrap();
     assert_eq!(trained.weights(), none.unlearned);

@@ -1,5 +1,5 @@
-//! Laws of the Procrustes fit: it finds the similarity that made the points, nothing near it is better, and what the points leave open
-//! is settled without turning.
+//! Laws of the Procrustes fit: it finds the similarity that generated the points, nothing near it is better, and what the points leave
+//! open is settled by not turning.
 #![allow(clippy::unwrap_used, reason = "a panic is a test's report")]
 
 use homolog::Error;

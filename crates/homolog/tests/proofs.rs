@@ -1,4 +1,4 @@
-//! Proofs that once were false, each under the name of what went wrong.
+//! Proofs that were once false, each under the name of what went wrong.
 
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
@@ -31,7 +31,7 @@ fn with_edges(problem: Compatibility, scores: &[([usize; 2], [usize; 2], f64)]) 
     problem.with_edges(EdgeTerm::listed(Arc::clone(&left), Arc::clone(&right), entries).unwrap())
 }
 
-/// All edges both ways between so many nodes.
+/// All edges in both directions between this many nodes.
 fn complete(count: usize) -> Arc<EdgeList> {
     let all = (0..count).flat_map(|i| (0..count).map(move |j| [i, j])).filter(|[i, j]| i != j).collect();
     Arc::new(EdgeList::new(count, all).unwrap())

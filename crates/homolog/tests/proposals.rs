@@ -1,5 +1,5 @@
-//! Proposals for specimens that are not labelled: names of real specimens whose points are there, and points among the corners of
-//! pictures, lying as the labelled ones do and turned at random.
+//! Proposals for unlabelled specimens: names for the points of real specimens, and points among the corners of
+//! pictures, oriented like the labelled ones and turned at random.
 
 #![expect(clippy::unwrap_used, reason = "a panic in a test is its report")]
 
@@ -64,7 +64,7 @@ fn wrong(proposer: &Proposer, candidates: &Candidates, truth: &Specimen, toleran
     off.count() as f64 / truth.len() as f64
 }
 
-/// Few labelled specimens name the others, in any order and however they lie.
+/// A few labelled specimens name the others, in any order and orientation.
 #[test]
 fn points_that_are_there_are_named_by_three_labelled_specimens() {
     let sets = ["house", "faces", "specimens/hummingbirds", "specimens/lizards", "specimens/mosquitoes"];
@@ -120,7 +120,7 @@ fn points_are_found_among_the_corners_of_pictures() {
     }
 }
 
-/// Labels are kept: nobody else gets their point, and whatever they are, every other name is proposed.
+/// Labels are kept: no other name gets their point, and whatever they are, every other name is proposed.
 #[test]
 fn what_is_known_is_kept() {
     let shape = [[0.0, 0.0], [50.0, 5.0], [90.0, 60.0], [20.0, 70.0], [60.0, 30.0], [35.0, 45.0]];
@@ -130,7 +130,7 @@ fn what_is_known_is_kept() {
         let graphs: Vec<Graph> = (0..labelled).map(|n| graph(&bent(0.02 * f64::from(n)))).collect();
         let proposer = Proposer::learn(&graphs).unwrap();
         for own in [true, false] {
-            // p1 is where everybody else has p3, and p0 where no candidate is.
+            // p1 is where all others have p3, and p0 is where there is no candidate.
             let known = [("p1".to_string(), shape[3]), ("p0".to_string(), [-7.0, 3.0])];
             let candidates = Candidates { points: shape.to_vec(), own };
             let proposal = proposer.propose(&candidates, &known).unwrap();
@@ -141,7 +141,7 @@ fn what_is_known_is_kept() {
     }
 }
 
-/// What is exported names points outside the page.
+/// The exported model names points outside the page.
 #[test]
 fn the_model_of_labelled_specimens_names_others() {
     let landmarks = Turntable::default().landmarks().unwrap();

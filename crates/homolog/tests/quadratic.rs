@@ -1,4 +1,4 @@
-//! The heuristic quadratic matchers: valid and honest on problems of every kind, free of scale, good where that can be expected.
+//! The heuristic quadratic matchers: valid and honest on problems of every kind, independent of scale, good where that can be expected.
 //! The laws common to all matchers are in `matchers.rs`.
 
 #![expect(clippy::unwrap_used, reason = "a panic in a test is the report")]
@@ -74,7 +74,7 @@ fn answers_are_valid_and_bounds_hold_on_problems_of_every_kind() {
 
 #[test]
 fn with_local_search_small_problems_are_mostly_solved() {
-    // Out of 200 each; a few below what was counted, to leave room for another order of summation.
+    // Out of 200 each; a few below what was counted, to leave room for a different order of summation.
     let marks = [
         ("graduated-assignment", 183),
         ("bistochastic", 162),
@@ -137,7 +137,7 @@ fn multiplying_all_scores_changes_nothing() {
             let kind = Kind { edges: true, values: Values::Uniform, ..random_kind(&mut rng) };
             let problem = random_problem(&mut rng, 5, 5, kind);
             let plain = solve(&method, &problem);
-            // By powers of two nothing at all may change; other numbers round the scores themselves.
+            // Powers of two must change nothing at all; other numbers round the scores themselves.
             for by in [2.0_f64.powi(-700), 2.0_f64.powi(500), 1e-200, 1e-5, 1e150] {
                 let answer = solve(&method, &scaled(&problem, by));
                 assert_eq!(answer.matching, plain.matching, "{method:?} at {by}: {problem:?}");
@@ -194,7 +194,7 @@ fn nearest_edges(points: &[[f64; 2]], each: usize) -> Arc<EdgeList> {
     Arc::new(EdgeList::new(points.len(), ends).unwrap())
 }
 
-/// Edges of like length fit; nodes say nothing.
+/// Edges of similar length fit; nodes say nothing.
 fn length_problem(left: &[[f64; 2]], right: &[[f64; 2]]) -> Compatibility {
     let (left_edges, right_edges) = (nearest_edges(left, 5), nearest_edges(right, 5));
     let mut entries = Vec::new();
@@ -241,7 +241,7 @@ fn renumbering_both_sides_does_not_change_the_score() {
 
 #[test]
 fn the_direction_of_edges_counts() {
-    // A directed path 0 -> 1 -> 2 -> 3 on both sides, right nodes renumbered; turned round it would keep no edge.
+    // A directed path 0 -> 1 -> 2 -> 3 on both sides, right nodes renumbered; reversed, it would preserve no edge.
     let (left, right) = (vec![[0, 1], [1, 2], [2, 3]], vec![[2, 0], [0, 3], [3, 1]]);
     let list = |ends| Arc::new(EdgeList::new(4, ends).unwrap());
     let ones = || Array2::ones((3, 1));

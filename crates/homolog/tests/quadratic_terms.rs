@@ -25,7 +25,7 @@ fn the_gradient_is_the_slope_of_the_score() {
         let problem = any_problem(&mut rng, Constraint::OneToOne);
         let edge = problem.edge.as_ref().unwrap();
         let soft = Array2::from_shape_simple_fn(problem.node.raw_dim(), || rng.random_range(0.0..1.0));
-        // f is a quadratic form, so that f(y) = ½ y · gradient(y), and central differences are exact but for rounding.
+        // f is a quadratic form, so f(y) = ½ y · gradient(y), and central differences are exact up to rounding.
         let value = |soft: &Array2<f64>| {
             let mut gradient = Array2::zeros(soft.raw_dim());
             edge.add_gradient(soft.view(), &mut gradient);
@@ -57,7 +57,7 @@ fn small_qaplib_problems_are_solved() {
         let text = std::fs::read_to_string(folder.join(format!("{name}.dat"))).unwrap();
         let numbers: Vec<f64> = text.split_whitespace().map(|word| word.parse().unwrap()).collect();
         let (flow, distance) = numbers[1..].split_at(144);
-        // Cost turned into score on the left, all off-diagonal pairs as edges.
+        // Costs become scores on the left; all off-diagonal pairs are edges.
         let ends: Vec<[usize; 2]> = (0..144).map(|at| [at / 12, at % 12]).filter(|ends| ends[0] != ends[1]).collect();
         let list = Arc::new(EdgeList::new(12, ends).unwrap());
         let factor = |table: &[f64], sign: f64| {

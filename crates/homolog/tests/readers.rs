@@ -1,5 +1,5 @@
-//! Every reader on its seeds and on mutations of them: an answer or an error, never a panic. `homolog-bench fuzz` runs the same for as long as
-//! there is time, `fuzz/` with cargo-fuzz.
+//! Every reader on its seeds and on mutations of them: an answer or an error, never a panic. `homolog-bench fuzz` runs the same for as long
+//! as there is time, `fuzz/` does so with cargo-fuzz.
 
 #[path = "../../../fuzz/mutations.rs"]
 mod mutations;

@@ -112,7 +112,7 @@ fn a_warm_start_changes_how_long_it_takes_not_what_comes_out() {
         check_point(&changed, &again);
         cold_steps += cold.iterations;
         warm_steps += again.iterations;
-        // One that does not fit is no start at all.
+        // A start that does not fit is not used at all.
         let other = random_small(&mut rng);
         let fresh = precise.solve_from(&other, &mut warm, &mut work).unwrap();
         assert!((fresh.bound - precise.solve(&other, &mut work).unwrap().bound).abs() < 1e-7);

@@ -1,4 +1,4 @@
-//! Seeds and forbidden pairs: every matcher honours them, and what is best under them is what brute force finds among the matchings
+//! Seeds and forbidden pairs: every matcher respects them, and the best under them is what brute force finds among the matchings
 //! that have all seeds and no forbidden pair.
 
 mod common;
@@ -34,7 +34,7 @@ fn random_restrictions(rng: &mut impl Rng, problem: &Compatibility) -> Restricti
     given
 }
 
-/// Every matching of left nodes, partial ones too.
+/// Every matching of left nodes, including partial ones.
 fn all_matchings(problem: &Compatibility) -> Vec<Matching> {
     let (n, m) = problem.node.dim();
     let mut maps: Vec<Vec<Option<usize>>> = vec![vec![]];
@@ -58,7 +58,7 @@ fn every_matcher_honours_seeds_and_forbidden_pairs() {
         with_seeds += usize::from(!given.seeds.is_empty());
         let mut narrowed = problem.clone();
         given.apply(&mut narrowed).unwrap();
-        // What is best is found without any narrowing, among the matchings that honour what is given.
+        // The best is found without any narrowing, among the matchings that respect what is given.
         let allowed = all_matchings(&problem).into_iter().filter(|y| given.check_matching(y).is_ok());
         let must = |i: usize| problem.unmatched_score(i) == f64::NEG_INFINITY;
         let ranked = allowed.filter_map(|y| {

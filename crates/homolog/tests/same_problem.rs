@@ -1,4 +1,4 @@
-//! The same problem in other words, edges included: nodes renumbered on both sides, scores multiplied. Proven scores stay what they are.
+//! The same problem written differently, edges included: nodes renumbered on both sides, scores multiplied. Proven scores do not change.
 
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
@@ -30,7 +30,7 @@ fn moved(edge: &EdgeTerm, left_at: &[usize], right_at: &[usize], by: f64) -> Edg
     EdgeTerm::listed(Arc::clone(&left), Arc::clone(&right), entries).unwrap()
 }
 
-/// `order[p]` is the node that stands at position p.
+/// `order[p]` is the node at position p.
 fn renumbered(problem: &Compatibility, rows: &[usize], columns: &[usize], by: f64) -> Compatibility {
     let positions = |order: &[usize]| {
         let mut at = vec![0; order.len()];
@@ -66,7 +66,7 @@ fn proven_scores_do_not_depend_on_numbering_and_grow_with_the_scores() {
         laws_of_matching::check(&other, &known, &second, "renumbered")
             .unwrap_or_else(|what| panic!("{number}: {what}"));
         if first.status == Status::Optimal && second.status == Status::Optimal {
-            // Carried over, the first answer is as good as the second.
+            // Translated, the first answer is as good as the second.
             let at = |k: usize| columns.iter().position(|&node| node == k);
             let map = rows.iter().map(|&i| first.matching.right_of(i).and_then(at)).collect();
             let carried = homolog::matching::Matching::new(map, problem.right_count(), problem.constraint).unwrap();

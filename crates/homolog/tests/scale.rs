@@ -42,7 +42,7 @@ fn pair(rng: &mut ChaCha8Rng) -> Pair {
     Pair::new(Arc::new(graph(rng, 9)), Arc::new(graph(rng, 11)))
 }
 
-/// Maps that look at both node attributes and both edge attributes.
+/// Maps that use both node attributes and both edge attributes.
 fn maps(pair: &Pair) -> Vec<FeatureMap> {
     let columns = vec!["0".to_string(), "far".to_string()];
     let node = |comparison| {

@@ -1,4 +1,4 @@
-//! Descriptors from images, and known points to be found in a scene.
+//! Image descriptors, and finding known points in a scene.
 #![allow(clippy::unwrap_used, reason = "a panic is a test's report")]
 
 mod common;
@@ -53,7 +53,7 @@ fn light_and_contrast_do_not_matter() {
     for (a, b) in before.values().columns().into_iter().zip(brighter.values().columns()).skip(81) {
         assert!(a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-9));
     }
-    // The patch counts a low contrast as noise in part: it grows as a whole.
+    // The patch partly counts low contrast as noise: it grows as a whole.
     for (a, b) in before.values().rows().into_iter().zip(brighter.values().rows()) {
         let largest = (0..81).max_by(|&i, &j| a[i].abs().total_cmp(&a[j].abs())).unwrap();
         let growth = b[largest] / a[largest];
@@ -114,7 +114,7 @@ fn what_is_no_descriptor_is_refused() {
     assert_eq!(serde_json::from_str::<SceneSettings>(&text).unwrap().image, ImageDescriptor::all());
 }
 
-/// The same triangles and squares at another place in every scene, with noise.
+/// The same triangles and squares at a different place in every scene, with noise.
 fn scene(number: u64, settings: &SceneSettings) -> Scene {
     let mut rng = rng(100 + number);
     let mut picture = Picture::flat(120, 100, 60);
@@ -193,7 +193,7 @@ fn the_nearest_corner_stands_for_a_label_once() {
     let scene = Scene::with_corners(image, landmarks.clone(), corners.clone(), &settings).unwrap();
     let scenes = Scenes::new(settings.features(), vec![scene; 2]).unwrap();
     let example = scenes.example(0, 1, &Endpoint::default()).unwrap();
-    // The landmark without a partner is not asked for; the others see it still.
+    // The landmark without a partner is left out; the others still see it.
     assert_eq!(example.truth().left_to_right(), [Some(1), Some(0)]);
     let ones = scenes.features().unlearned_weights();
     let scores = example.instance().compatibility(&ones).unwrap().node;

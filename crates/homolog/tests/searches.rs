@@ -1,4 +1,4 @@
-//! Every search on problems in which only edges score, or nodes have prices: never less than what growth from the best pairs of edges and
+//! Every search on problems in which only edges score, or nodes have prices: never worse than what growth from the best pairs of edges and
 //! local search find, and close to what is proven.
 
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
@@ -12,7 +12,7 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use std::sync::Arc;
 
-/// Two rings with chords, the second with its nodes in another order and some extra nodes; edges of like length score.
+/// Two rings with chords, the second with its nodes in another order and some extra nodes; edges of similar length score.
 fn edge_problem(rng: &mut ChaCha8Rng, n: usize, m: usize) -> Compatibility {
     let edges = |rng: &mut ChaCha8Rng, count: usize| {
         let mut ends = Vec::new();

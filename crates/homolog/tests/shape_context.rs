@@ -1,4 +1,4 @@
-//! Laws of the shape context: what moves it and what does not, and that it counts every point once.
+//! Laws of the shape context: what changes it and what does not, and that it counts every point once.
 #![expect(clippy::unwrap_used, reason = "a panic is the report")]
 
 mod made;
@@ -22,7 +22,7 @@ fn shape_context_ignores_place_and_size_but_not_turns() {
         for scale in [0.25, 8.0, 2_f64.powi(600), 2_f64.powi(-600)] {
             assert_eq!(describe(&points * scale), counts);
         }
-        // Random points are far from the borders of bins, next to rounding.
+        // Compared with rounding, random points are far from the borders of bins.
         assert_eq!(describe(&points + 3.7), counts);
         assert_eq!(describe(&points * 1.7 - 12.1), counts);
         let turned = points.dot(&array![[0.0, 1.0], [-1.0, 0.0]]);
@@ -55,7 +55,7 @@ fn shape_context_counts_every_other_point_within_reach_once() {
     let counts = wide.describe(&graph).unwrap();
     assert_eq!(counts.dim(), (9, 10));
     assert!(counts.rows().into_iter().all(|row| row.sum() == 12.0));
-    // A context point is seen as a node would be.
+    // A context point is seen like a node.
     let all = ndarray::concatenate![ndarray::Axis(0), graph.points().unwrap(), graph.context().unwrap()];
     let as_nodes = wide.describe(&Graph::from_points(all).unwrap()).unwrap();
     for (i, row) in counts.rows().into_iter().enumerate() {
@@ -70,7 +70,7 @@ fn describe(context: &ShapeContext, points: &Array2<f64>) -> Array2<f64> {
     context.describe(&Graph::from_points(points.clone()).unwrap()).unwrap()
 }
 
-/// The largest difference of two tables.
+/// The largest difference between two tables.
 fn apart(a: &Array2<f64>, b: &Array2<f64>) -> f64 {
     (a - b).iter().fold(0.0, |most: f64, x| most.max(x.abs()))
 }

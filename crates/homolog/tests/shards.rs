@@ -1,5 +1,5 @@
-//! Training from shards: the same bytes as on one machine, whoever answers, in whatever order, and whoever dies; and files that are not
-//! what they should be.
+//! Training from shards: the same bytes as on one machine, whichever worker answers, in whatever order, and whichever dies; and files that
+//! are not what they should be.
 #![expect(clippy::unwrap_used, reason = "a panic is a test's report")]
 
 use homolog::data::Split;
@@ -80,7 +80,7 @@ fn named(name: &str, data: &DataSet) -> FeatureMap {
     FeatureSet::of_name(name).unwrap().features_for(&common).unwrap()
 }
 
-/// One worker after the other in turn.
+/// Workers take turns.
 fn learn(shards: &ShardTrainer, manifest: &Manifest, files: &Files) -> (TrainingSet, Trained) {
     let (mut worker, control) = (Worker::new(1 << 30), Control::new());
     let mut carry =
@@ -118,7 +118,7 @@ fn searches_and_relaxations_remember_as_on_one_machine_for_as_long_as_they_do() 
     let data = data(36, 5, 0.3);
     let features = named("quadratic", &data);
     for oracle in [Oracle::Search, Oracle::Relaxation(LpRelaxation::default())] {
-        // A relaxation is sketched four times, then asked four times: eight rounds, as many as are remembered.
+        // A relaxation is sketched four times, then asked four times: eight rounds, which is how many are remembered.
         let bundle = Bundle { max_iterations: 4, gap_tolerance: 1e-9, ..Bundle::default() };
         let trainer = Trainer { bundle, ..trainer(oracle, &[0.01]) };
         let (_, expected) = at_hand(&features, &trainer, &data);
@@ -246,7 +246,7 @@ fn files_that_are_not_what_they_should_be_are_named() {
     let without = |name: &str| text.lines().filter(|line| !line.contains(name)).collect::<Vec<_>>().join("\n");
     let error = Manifest::from_json(&without("part-00001.jsonl")).unwrap_err().to_string();
     assert!(error.starts_with("part-00002.jsonl: the pairs from ") && error.contains("a shard is missing"), "{error}");
-    // The same file twice, another kind of file, a path, a digest that is none.
+    // The same file twice, another kind of file, a path, an invalid digest.
     let refused = |text: &str| Manifest::from_json(text).unwrap_err().to_string();
     assert!(refused(&text.replace("part-00001", "part-00000")).contains("part-00000.jsonl is listed twice"));
     assert!(
@@ -257,7 +257,7 @@ fn files_that_are_not_what_they_should_be_are_named() {
     assert!(refused(&text.replace(digest.as_str(), "0")).starts_with("part-00000.jsonl: \"0\" is not a sha256"));
     assert!(refused("{").starts_with("manifest.json: "));
 
-    // A shard of another data set, in space: its manifest line and file are in order, its graphs are not what the features are about.
+    // A shard of another data set, in space: its manifest line and file are valid, but its graphs do not fit the features.
     let mut other = manifest.clone();
     let space = |named: &NamedGraph| {
         let points = Array2::from_shape_fn((named.graph.node_count(), 3), |(i, c)| (i * (c + 1)) as f64 + 0.1);

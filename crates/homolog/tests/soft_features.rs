@@ -1,4 +1,4 @@
-//! Phi of soft matchings: equal to Phi of a matching at a matching, linear, and worth what the relaxation says it is worth.
+//! Phi of soft matchings: at a matching equal to its Phi, linear, and with the value that the relaxation states.
 #![expect(clippy::unwrap_used, reason = "a panic is the report")]
 
 mod made;

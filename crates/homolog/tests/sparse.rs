@@ -79,7 +79,7 @@ fn larger_problems_are_answered_as_dense_ones_are() {
     }
 }
 
-/// So many random pairs a row, and one more by which a full matching exists.
+/// This many random pairs per row, and one more that makes a full matching exist.
 fn random_sparse(rng: &mut ChaCha8Rng, n: usize, each: usize, ties: bool) -> Sparse {
     let mut pairs = Vec::new();
     for i in 0..n {

@@ -1,4 +1,4 @@
-//! The laws of the tests on real data, on data that the project makes itself: nothing here is skipped where `../shared/data` is absent.
+//! The laws of the tests on real data, on data that the project generates itself: nothing here is skipped if `../shared/data` is absent.
 #![expect(clippy::unwrap_used, reason = "a panic is a test's report")]
 
 use homolog::Control;
@@ -32,7 +32,7 @@ fn linear_assignment_is_learned() {
     let [train, _, test] = Split::ALL.map(|split| sequence.examples(90, split, &Hamming::default()).unwrap());
     let loss = |examples: &[_], weights: &[f64]| evaluate(examples, &Linear::default(), weights, &control).unwrap();
     let nothing = loss(&test, &[0.0; 60]);
-    // A random permutation of 30 has one fixed point in the mean, with variance 1.
+    // A random permutation of 30 has one fixed point on average, with variance 1.
     assert!((nothing.mean() - 29.0 / 30.0).abs() < 3.0 / 30.0 / 7.0_f64.sqrt(), "{}", nothing.mean());
     let bundle = Bundle { gap_tolerance: 1e-3, lambda: 0.01, ..Bundle::default() };
     let fit = MaxMargin { bundle, ..MaxMargin::default() }.fit(&train, &Linear::default(), &control).unwrap();
@@ -58,7 +58,7 @@ fn quadratic_assignment_is_learned_with_proof() {
     assert!(tested.proven == test.len() && tested.mean() < 0.5, "{}", tested.mean());
 }
 
-/// In place of QAPLIB: a text as it has them, against brute force.
+/// In place of QAPLIB: a text in its format, against brute force.
 #[test]
 fn a_quadratic_assignment_problem_is_proven() {
     let number = |i: usize, j: usize, salt: usize| if i == j { 0 } else { (i * 7 + j * 7 + i * j * 3 + salt) % 11 };

@@ -1,4 +1,4 @@
-//! Linear problems whose scores are never stored, against the solver of tables, with proofs checked by separate code.
+//! Linear problems whose scores are never stored, against the solver for tables, with proofs checked by separate code.
 #![expect(clippy::unwrap_used, reason = "a panic is a test's report")]
 
 mod common;

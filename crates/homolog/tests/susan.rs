@@ -1,4 +1,4 @@
-//! Corners of drawn and real images: where they must be, where none may be, and the same by plain code.
+//! Corners of drawn and real images: where they must be, where there must be none, and compared with plain code.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a panic is a test's report, a line its word")]
 #![expect(
     clippy::cast_possible_truncation,
@@ -166,7 +166,7 @@ fn the_same_as_by_the_formulas() {
     }
 }
 
-/// SUSAN pixel by pixel, without tables or short cuts.
+/// SUSAN pixel by pixel, without tables or shortcuts.
 fn plain(picture: &Picture, brightness: u8) -> Array2<f64> {
     let (width, height) = (picture.width as i32, picture.height as i32);
     let level = |x: i32, y: i32| f64::from(picture.pixels[(y * width + x) as usize]);
@@ -255,7 +255,7 @@ fn small_images_and_bad_settings() {
     let image = GreyImage::new(1, 1, &[0]).unwrap();
     assert!(Susan { brightness: 0, ..Susan::default() }.detect(image).is_err());
     assert!(Susan { geometric: f64::NAN, ..Susan::default() }.at_most(1, image).is_err());
-    // A single dark pixel is its own USAN, whose centre is the pixel itself: no corner.
+    // A single dark pixel is its own USAN, whose centre is the pixel itself: not a corner.
     let mut dot = Picture::flat(7, 7, 200);
     dot.pixels[24] = 0;
     assert_eq!(detect(&dot).count(), 0);

@@ -39,8 +39,8 @@ fn graph(values: Array2<f64>) -> Arc<Graph> {
     Arc::new(Graph::new(attributes.values().nrows()).with_node_attributes(attributes).unwrap())
 }
 
-/// Pairs of graphs whose nodes have four numbers, of which the first two survive from left to right better than the others; of the
-/// labels a share is shuffled.
+/// Pairs of graphs whose nodes have four numbers, of which the first two survive from left to right better than the others; a share
+/// of the labels is shuffled.
 fn pairs(count: usize, nodes: usize, noise: [f64; 2], shuffled: f64, seed: u64) -> LabelledPairs {
     let mut rng = rng(seed);
     let mut pairs = LabelledPairs::new();
@@ -100,7 +100,7 @@ fn whatever_the_noise_learning_is_not_worse_than_before_and_never_ends_at_zero()
         }
     }
     println!("{helped} helped, {as_before} as before, {total:.3} in all");
-    // Labels that are shuffled throughout teach nothing; clean ones do.
+    // Labels that are all shuffled teach nothing; clean ones do.
     assert!(helped >= 6 && as_before >= 8 && total < 0.0, "{helped} {as_before} {total}");
 }
 
@@ -120,7 +120,7 @@ fn the_most_regularised_within_one_standard_error_is_taken_and_said() {
     let least = trained.candidates.iter().map(|candidate| candidate.validation.as_ref().unwrap().mean());
     let least = least.fold(f64::INFINITY, f64::min);
     assert!(after.mean() <= least + 2.0 * after.standard_error() + 1e-12);
-    // Given validation pairs, those decide; the paper's rule takes the least, whatever it is.
+    // If validation pairs are given, they decide; the paper's rule takes the lowest loss, whatever it is.
     let validation = pairs(12, 12, [0.3, 2.0], 0.0, 4);
     let set = TrainingSet::new(&features(), &LossKind::default(), &training, &validation).unwrap();
     for learner in [LearnerKind::MaxMargin, LearnerKind::Likelihood] {
@@ -137,7 +137,7 @@ fn the_most_regularised_within_one_standard_error_is_taken_and_said() {
 #[test]
 fn left_nodes_without_a_known_partner_teach_nothing_and_cost_nothing() {
     let whole = pairs(8, 10, [0.3, 2.0], 0.0, 5);
-    // The same pairs with two more left nodes each, far from everything: once not known, once known to have none.
+    // The same pairs with two more left nodes each, far from everything: once unknown, once known to have no partner.
     let (mut unknown, mut none) = (LabelledPairs::new(), LabelledPairs::new());
     for (pair, truth, _) in whole.iter() {
         let values = pair.left.node_attributes().unwrap().values();
@@ -150,7 +150,7 @@ fn left_nodes_without_a_known_partner_teach_nothing_and_cost_nothing() {
         none.add_partly(&pair, truth, &[]).unwrap();
     }
     let not_per_node = |features: FeatureMap| {
-        // Features are a mean over the left nodes by default; as a sum they do not hear of further nodes.
+        // Features are a mean over the left nodes by default; as a sum they are not affected by further nodes.
         let square = Comparison::NegativeSquare(homolog::features::NegativeSquare { per_node: false });
         let node = features.node.iter().map(|node| NodeFeature { comparison: square, ..node.clone() }).collect();
         FeatureMap { node, ..features }
@@ -170,7 +170,7 @@ fn left_nodes_without_a_known_partner_teach_nothing_and_cost_nothing() {
         // The problem that is predicted has more nodes than the one that was learned from.
         assert!(other.fit().unwrap().certified && !other.fit().unwrap().bounds_loss);
     }
-    // In prediction they are there, and what is not known is neither right nor wrong.
+    // They are present in prediction, and what is not known is neither right nor wrong.
     let examples = unknown.examples(&features(), &Hamming { unmatched_is_label: true }).unwrap();
     assert_eq!(
         (examples[0].left_out(), examples[0].unknown(), examples[0].whole_truth().left_count()),
@@ -181,7 +181,7 @@ fn left_nodes_without_a_known_partner_teach_nothing_and_cost_nothing() {
     assert!((examples[0].whole_loss(&guess) - 1.0).abs() < 1e-12);
     let truth = examples[0].whole_truth().clone();
     assert_eq!(examples[0].whole_loss(&truth), 0.0);
-    // A node known to have no partner is wrong wherever it goes, where that is a label.
+    // A node known to have no partner is wrong wherever it goes, if that is a label.
     let examples = none.examples(&features(), &Hamming { unmatched_is_label: true }).unwrap();
     assert!((examples[0].whole_loss(&guess) - 1.0).abs() < 1e-12 && examples[0].unknown().is_empty());
     // With a price it stays in the example.
@@ -196,7 +196,7 @@ fn left_nodes_without_a_known_partner_teach_nothing_and_cost_nothing() {
     assert!(matches!(wrong, Some(Error::At { .. })), "a node with a partner is known: {wrong:?}");
 }
 
-/// Keeps every checkpoint as text, and says stop after so many.
+/// Keeps every checkpoint as text, and says stop after a given number.
 struct Texts {
     texts: Vec<String>,
     count: Arc<AtomicUsize>,
@@ -228,12 +228,12 @@ fn a_run_that_is_broken_off_anywhere_and_resumed_ends_with_the_same_bytes() {
         let mut again = Texts { texts: Vec::new(), count: Arc::default() };
         let resumed = trainer.resume(&set, &mut checkpoint, &Control::new(), &mut again).unwrap();
         assert_eq!(serde_json::to_string(&resumed).unwrap(), whole);
-        // A run that is done is not done again.
+        // A finished run is not run again.
         if text == keeper.texts.last().unwrap() {
             assert_eq!(again.texts, std::slice::from_ref(text));
         }
     }
-    // Stopped again and again after a few evaluations.
+    // Stopped repeatedly after a few evaluations.
     let mut checkpoint = Checkpoint::new("x".to_string());
     for round in 0.. {
         let count = Arc::new(AtomicUsize::new(0));
@@ -292,7 +292,7 @@ fn parts_can_be_asked_one_by_one_anywhere_and_again() {
         let question = Question { weights: &weights, round, closeness: None, sketch: false };
         let before = memory.clone();
         let all = risk.evaluate(&pieces, &examples, &question, &mut memory).unwrap();
-        // Each part alone, from a memory that was written down and read back.
+        // Each part alone, from a memory that was saved and read back.
         for part in 0..parts.count() {
             let mut one = vec![serde_json::from_str(&serde_json::to_string(&before[part]).unwrap()).unwrap()];
             let own = &examples[parts.examples_of(part)];
@@ -336,7 +336,7 @@ fn a_model_from_own_data_in_one_call() {
     assert!(validation.after[0] < validation.before.unwrap()[0]);
     let back = Model::from_json(&model.to_json().unwrap()).unwrap();
     assert_eq!(back, model);
-    // Through the file and by the graphs themselves it matches as it was measured to.
+    // Through the file and from the graphs themselves it matches as it was measured to.
     let mut right = 0;
     for (pair, truth, _) in training.iter() {
         let solution = back.solve(&pair, &mut Workspace::new()).unwrap();

@@ -24,7 +24,7 @@ fn settings_and_seed_fix_every_label() {
     assert!((variance - 2.0).abs() < 0.15, "{variance}");
 }
 
-/// Numbers in documents and reports are made from this sequence, so a change of it must be meant.
+/// Numbers in documents and reports come from this sequence, so any change to it must be intended.
 #[test]
 fn the_sequence_is_the_published_one() {
     let labels = Turntable::default().landmarks().unwrap();
@@ -85,7 +85,7 @@ fn unlearned_losses(labels: &[Array2<f64>]) -> Vec<f64> {
     losses
 }
 
-/// The truth is the identity; the right side is shuffled so that no solver finds it by standing still.
+/// The truth is the identity; the right side is shuffled so that a solver cannot find it by doing nothing.
 fn loss(left: &Array2<f64>, right: &Array2<f64>, random: &mut ChaCha8Rng, work: &mut Workspace) -> f64 {
     let n = left.nrows();
     let mut order: Vec<usize> = (0..n).collect();

@@ -1,4 +1,4 @@
-//! Whole problems as JSON: back bit for bit, and refused with the reason.
+//! Whole problems as JSON: read back bit for bit, and refused with the reason.
 
 mod common;
 

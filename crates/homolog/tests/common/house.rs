@@ -1,4 +1,4 @@
-//! The house sequence, where it is present.
+//! The house sequence, if it is present.
 
 use homolog::experiment::Sequence;
 use homolog::features::FeatureMap;

@@ -32,7 +32,7 @@ pub struct Kind {
     pub values: Values,
     /// Share of forbidden cells.
     pub forbidden: f64,
-    /// Share of left nodes with a price for staying unmatched; the others must be matched. None: no prices at all.
+    /// Share of left nodes with a price for staying unmatched; the others must be matched. `None`: no prices at all.
     pub priced: Option<f64>,
     pub constraint: Constraint,
     pub edges: bool,
@@ -97,7 +97,7 @@ pub fn random_edges(rng: &mut impl Rng, n: usize, m: usize, values: Values) -> E
     EdgeTerm::factored(left, right, a, b).unwrap().with_listed(entries).unwrap()
 }
 
-/// The sum of the largest magnitudes that a matching could add up: what rounding is measured against.
+/// The sum of the largest magnitudes that a matching could add up, against which rounding is measured.
 pub fn magnitude(problem: &Compatibility) -> f64 {
     let mut total = 0.0;
     for i in 0..problem.left_count() {
@@ -115,18 +115,18 @@ pub fn magnitude(problem: &Compatibility) -> f64 {
     total
 }
 
-/// Equal but for the rounding of a few dozen additions.
+/// Equal up to the rounding of a few dozen additions.
 pub fn close(a: f64, b: f64, magnitude: f64) -> bool {
     a == b || (a - b).abs() <= 64.0 * f64::EPSILON * magnitude
 }
 
-/// How many of the left nodes that must be matched are.
+/// How many of the left nodes that must be matched are matched.
 pub fn placed(problem: &Compatibility, matching: &homolog::matching::Matching) -> usize {
     let forced = |i: usize| problem.unmatched_score(i) == f64::NEG_INFINITY;
     matching.pairs().filter(|&(i, _)| forced(i)).count()
 }
 
-/// The folder of real data, where it is present; says so where it is not.
+/// The folder of real data, if it is present; prints a line if it is not.
 pub fn data_folder(part: &str) -> Option<PathBuf> {
     let root = std::env::var_os("HOMOLOG_DATA")
         .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"), PathBuf::from);

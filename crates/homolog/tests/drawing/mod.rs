@@ -63,7 +63,7 @@ impl Picture {
         }
     }
 
-    /// The mean of each pixel and its eight neighbours; the border stays.
+    /// The mean of each pixel and its eight neighbours; the border is unchanged.
     pub fn blur(&mut self) {
         let before = self.pixels.clone();
         for y in 1..self.height - 1 {

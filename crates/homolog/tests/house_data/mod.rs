@@ -1,11 +1,11 @@
-//! The CMU house data, where it is at hand: `HOMOLOG_DATA`, or `../shared/data` beside the workspace.
+//! The CMU house data, if it is available: `HOMOLOG_DATA`, or `../shared/data` next to the workspace.
 #![allow(dead_code, reason = "each test program uses its own part")]
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a panic is the report")]
 
 use ndarray::Array2;
 use std::path::{Path, PathBuf};
 
-/// The directory of the data; `None`, with a line that says so, where it is absent.
+/// The directory of the data; `None`, with a line that says so, if it is absent.
 pub(crate) fn directory() -> Option<PathBuf> {
     let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
     let data = std::env::var_os("HOMOLOG_DATA").map_or_else(beside, PathBuf::from).join("house");

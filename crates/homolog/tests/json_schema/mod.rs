@@ -1,4 +1,4 @@
-//! The part of JSON Schema (2020-12) that `docs/dataset.schema.json` uses. A keyword that is not known here is a panic, not a pass. A
+//! The part of JSON Schema (2020-12) that `docs/dataset.schema.json` uses. An unknown keyword is a panic, not a pass. A
 //! whole validator as a dependency would be 45 crates for this one schema.
 #![expect(clippy::unwrap_used, reason = "a panic is the report")]
 
@@ -25,7 +25,7 @@ impl Schema {
         Ok(())
     }
 
-    /// Whether a value follows one keyword. Keywords are silent about values of types they do not speak of.
+    /// Whether a value follows one keyword. Keywords ignore values of types they do not apply to.
     fn keyword(&self, keyword: &str, rule: &Value, rules: &Value, value: &Value, at: &str) -> Result<bool, String> {
         let length = |least: bool, found: Option<usize>| {
             let limit = usize::try_from(rule.as_u64().unwrap()).unwrap();

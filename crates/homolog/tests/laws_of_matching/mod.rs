@@ -1,5 +1,5 @@
-//! Random problems of every kind with at most four nodes a side, and the laws that every answer to them obeys: in the tests a hundred
-//! thousand of them, in `homolog-bench laws` as many as there is time for.
+//! Random problems of every kind with at most four nodes per side, and the laws that every answer to them obeys: a hundred
+//! thousand of them in the tests, as many as there is time for in `homolog-bench laws`.
 #![allow(unreachable_pub, dead_code, reason = "compiled into tests and into the benchmarks; each uses its own part")]
 
 use homolog::matching::{
@@ -31,8 +31,8 @@ fn value(rng: &mut ChaCha8Rng, values: Values) -> f64 {
     }
 }
 
-/// The problem of a number: rectangular, with or without edges, prices on both sides, forbidden pairs, shared right nodes, ties, mixed
-/// magnitudes, large constants on a row, single huge cells.
+/// The problem with a given number: rectangular, with or without edges, prices on both sides, forbidden pairs, shared right nodes, ties,
+/// mixed magnitudes, large constants on a row, single huge cells.
 pub fn problem(number: u64) -> Compatibility {
     let rng = &mut ChaCha8Rng::seed_from_u64(number);
     let values = [Values::Uniform, Values::Ties, Values::Mixed, Values::AllEqual][rng.random_range(0..4)];
@@ -83,7 +83,7 @@ fn edges(rng: &mut ChaCha8Rng, n: usize, m: usize, values: Values) -> EdgeTerm {
     EdgeTerm::factored(left, right, a, b).and_then(|edge| edge.with_listed(entries)).expect("finite")
 }
 
-/// Every number that a matching's score adds up.
+/// Every number that is added up in a matching's score.
 fn terms(problem: &Compatibility, matching: &Matching) -> Vec<f64> {
     let mut terms = Vec::new();
     for (i, right) in matching.left_to_right().iter().enumerate() {
@@ -105,7 +105,7 @@ fn terms(problem: &Compatibility, matching: &Matching) -> Vec<f64> {
     terms
 }
 
-/// The sum of numbers without rounding but for the last (Shewchuk's expansions).
+/// The sum of numbers, rounded only once at the end (Shewchuk's expansions).
 fn exact_sum(terms: impl Iterator<Item = f64>) -> f64 {
     let mut parts: Vec<f64> = Vec::new();
     for mut term in terms {
@@ -126,12 +126,12 @@ fn exact_sum(terms: impl Iterator<Item = f64>) -> f64 {
     parts.into_iter().rev().fold(0.0, |sum, part| sum + part)
 }
 
-/// What is known of a problem by trying everything.
+/// What is known about a problem by trying everything.
 pub struct Known {
     pub best: Solution,
     terms: Vec<f64>,
     placed: usize,
-    /// Twice the sum of all that rounding and tolerances are measured by, large constants of rows taken off.
+    /// Twice the sum of everything that rounding and tolerances are relative to, after subtracting large constants of rows.
     size: f64,
 }
 
@@ -149,7 +149,7 @@ pub fn know(problem: &Compatibility) -> Known {
         let gains = row.iter().enumerate().map(|(k, score)| score - price(k)).chain([problem.unmatched_score(i)]);
         let top = gains.fold(f64::NEG_INFINITY, f64::max);
         let own = own.map_or(problem.unmatched_score(i), |k| row[k] - price(k));
-        // A node that is left over where it should not be has no row of its own to be measured by.
+        // A node that is left over where it should not be has no row of its own to compare with.
         size += if own.is_finite() { top - own } else { top.abs().min(f64::MAX) };
     }
     if problem.left_count() > problem.right_count() || best.shortage.is_some() || has_shortage(problem) {
@@ -194,7 +194,7 @@ pub fn check(problem: &Compatibility, known: &Known, answer: &Solution, who: &st
     Ok(())
 }
 
-/// All laws of one problem. Heuristics and the relaxation take their turns by number.
+/// All laws of one problem. Heuristics and the relaxation take turns by number.
 pub fn check_all(number: u64, work: &mut Workspace) -> Result<(), String> {
     let problem = problem(number);
     let known = know(&problem);

@@ -1,4 +1,4 @@
-//! Random graphs, feature maps and matchings for the laws. The seed settles everything.
+//! Random graphs, feature maps and matchings for the laws. The seed determines everything.
 #![allow(dead_code, reason = "each test program uses its own part")]
 #![expect(clippy::unwrap_used, reason = "a panic is the report")]
 
@@ -31,7 +31,7 @@ pub(crate) fn permutation(rng: &mut ChaCha8Rng, count: usize) -> Vec<usize> {
     order
 }
 
-/// A graph with points in the plane, context points now and then, two node attributes "0" and "far", and directed or undirected
+/// A graph with points in the plane, sometimes context points, two node attributes "0" and "far", and directed or undirected
 /// edges with two attributes "0" and "strength".
 pub(crate) fn graph(rng: &mut ChaCha8Rng, n: usize) -> Graph {
     let graph = Graph::from_points(numbers(rng, n, 2, 50.0, 0.0)).unwrap();
@@ -116,7 +116,7 @@ pub(crate) fn feature_map(rng: &mut ChaCha8Rng) -> FeatureMap {
     FeatureMap { node, edge_rule, edge, unmatched: rng.random_bool(0.5), constraint, scale, ..FeatureMap::default() }
 }
 
-/// A matching of the kind the constraint allows, partial now and then.
+/// A matching that the constraint allows, sometimes partial.
 pub(crate) fn matching(rng: &mut ChaCha8Rng, n: usize, m: usize, constraint: Constraint) -> Matching {
     let keep = if rng.random_bool(0.3) { 1.0 } else { 0.7 };
     let places = permutation(rng, m);
@@ -140,7 +140,7 @@ pub(crate) fn instance(map: &FeatureMap, left: &Graph, right: &Graph) -> Instanc
     map.instance(&Arc::new(map.describe(left).unwrap()), &Arc::new(map.describe(right).unwrap())).unwrap()
 }
 
-/// Whether two numbers agree to rounding, given the size of what was summed.
+/// Whether two numbers agree up to rounding, given the size of what was summed.
 pub(crate) fn close(a: f64, b: f64, size: f64) -> bool {
     (a - b).abs() <= 1e-10 * size.abs().max(1.0)
 }

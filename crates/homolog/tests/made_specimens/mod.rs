@@ -1,4 +1,4 @@
-//! Specimens of a known shape, with noise, moved about, with points missing and foreign ones.
+//! Specimens of a known shape, with noise, moved around, with missing and foreign points.
 #![allow(dead_code, unreachable_pub, reason = "each test binary compiles this and uses its own part")]
 #![allow(clippy::unwrap_used, reason = "a panic is a test's report")]
 
@@ -21,7 +21,7 @@ pub fn refs(graphs: &[Graph]) -> Vec<&Graph> {
 }
 
 impl Maker {
-    /// Random points that keep a distance of a quarter from one another.
+    /// Random points that keep a distance of at least a quarter from one another.
     pub fn new(seed: u64, dimension: usize, count: usize) -> Self {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         let mut points: Vec<Vec<f64>> = Vec::new();
@@ -43,7 +43,7 @@ impl Maker {
 
     fn points(&mut self, noise: f64) -> Array2<f64> {
         let random = &mut self.random;
-        // A sum of three is near enough to a normal number.
+        // A sum of three is close enough to a normal number.
         self.shape.mapv(|x| x + noise * (0..3).map(|_| random.random_range(-1.0..1.0)).sum::<f64>())
     }
 
@@ -86,7 +86,7 @@ impl Maker {
         Self::named(points * self.random.random_range(0.1..50.0) + shift)
     }
 
-    /// So many points taken away and as many foreign ones in their place.
+    /// This many points replaced by foreign ones.
     pub fn spoiled(&mut self, count: usize) -> (Graph, Vec<Truth>) {
         let mut points = self.points(NOISE);
         let n = points.nrows();

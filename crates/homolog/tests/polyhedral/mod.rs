@@ -1,4 +1,4 @@
-//! A risk whose minimum an independent solver can tell, and the laws of every run.
+//! A risk whose minimum an independent solver can compute, and the laws of every run.
 #![allow(dead_code, reason = "each test program uses its own part")]
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a panic is the report")]
 
@@ -97,7 +97,7 @@ pub(crate) fn exact(lambda: f64) -> Bundle {
     Bundle { lambda, gap_tolerance: 1e-9, ..Bundle::default() }
 }
 
-/// What must hold of every run: the bound never falls, the objective never rises, the one never passes the other.
+/// What must hold for every run: the bound never falls, the objective never rises, and they never cross.
 pub(crate) fn assert_lawful(minimum: &Minimum, wanted: f64, what: &str) {
     let scale = 1e-6 * wanted.abs().max(1e-3);
     let mut last: Option<&Step> = None;

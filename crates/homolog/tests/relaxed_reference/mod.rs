@@ -33,8 +33,8 @@ struct Row {
     equal: bool,
 }
 
-/// The relaxation's maximum by an interior-point solver, from the definition, without knowledge of crowds: the left nodes that must be
-/// matched are, in sum, as often as in the best matching.
+/// The relaxation's maximum by an interior-point solver, from the definition, without knowledge of crowds: in total, the left nodes that
+/// must be matched are matched as often as in the best matching.
 pub(crate) fn reference(problem: &Compatibility) -> Option<f64> {
     let (n, m) = problem.node.dim();
     let mut variables = Vec::new();
@@ -56,7 +56,7 @@ pub(crate) fn reference(problem: &Compatibility) -> Option<f64> {
     let forced = cell.iter().filter(|((i, _), _)| price(*i).is_none()).map(|(_, &x)| (x, 1.0)).collect();
     let most = placed(problem, &best_matching(problem).matching) as f64;
     rows.push(Row { terms: forced, limit: most, equal: true });
-    // Marginals of pairs and stars: what is at most which cell.
+    // Marginals of pairs and stars: which sums are at most which cell.
     let mut sums: BTreeMap<(usize, [usize; 3], Option<usize>), Vec<usize>> = BTreeMap::new();
     for (([i, j], [k, l]), score) in pair_scores(problem) {
         if score <= 0.0 {
