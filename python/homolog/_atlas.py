@@ -30,23 +30,23 @@ class Atlas(Estimator):
     Parameters
     ----------
     pose : {"auto", "as-given", "rotated", "any"}
-        How specimens may lie: all alike, turned, or turned and mirrored. "auto" finds from the specimens whether they lie alike.
-        Size and place are always free.
+        How specimens may be oriented: all alike, turned, or turned and mirrored. "auto" determines it from the specimens.
+        Size and position are always free.
     presence : {"auto", "complete", "partial"}
-        Whether every landmark is there and nothing else. "auto" finds it from the specimens.
+        Whether every landmark is present and nothing else. "auto" determines it from the specimens.
     edges : int or "auto"
         Edges that each landmark chooses.
     prior : float or "auto"
-        How many specimens the prior of the spreads is worth; "auto" finds it by leaving out each specimen in turn.
+        How many specimens the prior of the spreads is worth; "auto" chooses it by leaving out each specimen in turn.
     learn_weights : bool, default True
-        Whether to learn how much each kind of evidence (positions, edges, attributes) counts; what is learned is taken only where it
+        Whether to learn how much each kind of evidence (positions, edges, attributes) counts; what is learned is used only if it
         names left-out specimens clearly better.
     n_jobs : int, optional
         Threads; all cores by default. The result does not depend on it.
     verbose : int, default 0
-        Shows progress, by tqdm where it is there.
+        Shows progress, with tqdm if it is installed.
     callback : callable, optional
-        Called with a dict now and then during `fit`; if it answers true, `fit` ends with what there is: names without confidences.
+        Called with a dict now and then during `fit`; if it returns true, `fit` ends with what it has: names without confidences.
 
     Attributes
     ----------
@@ -57,9 +57,9 @@ class Atlas(Estimator):
     covariances_ : numpy.ndarray, shape (n, d, d)
         How much each varies there.
     edges_ : list of (str, str)
-        The pairs whose displacement it knows.
+        The pairs whose displacement it uses.
     pose_, presence_ : str
-        What was found of the specimens.
+        What was determined from the specimens.
     weights_, feature_names_ : the kinds of evidence and how much each counts
     n_specimens_ : int
 
@@ -106,8 +106,8 @@ class Atlas(Estimator):
         Parameters
         ----------
         specimens : sequence of graphs, or DataSet
-            Each a :class:`Graph` with points and names, or anything that is read as one; arrays of points where `y` has the names. A point
-            whose name is empty counts for the background alone.
+            Each a :class:`Graph` with points and names, or anything that can be read as one; arrays of points if `y` has the names. A point
+            with an empty name counts only for the background.
         y : sequence of sequence of str or None, optional
             The names of the points of each specimen, instead of those the graphs have; None for a point without a name.
 
@@ -124,7 +124,7 @@ class Atlas(Estimator):
         return self
 
     def _settings(self) -> str:
-        """Checked here, not when they are stored."""
+        """The settings, checked here and not when they are stored."""
         if self.edges != "auto" and not (isinstance(self.edges, (int, np.integer)) and self.edges >= 0):
             raise MatchError(f"edges is {self.edges!r}: it must be a whole number or 'auto'")
         if self.prior != "auto" and not isinstance(self.prior, (int, float, np.number)):
@@ -163,14 +163,14 @@ class Atlas(Estimator):
     # -- naming -----------------------------------------------------------------------------------------------------------------
 
     def predict(self, points: Any, *, time_limit: float | None = None) -> Any:
-        """The name of each point, None for nobody: a list for one specimen, a list of such lists for several.
+        """The name of each point, None if it has none: a list for one specimen, a list of such lists for several.
 
         Parameters
         ----------
         points : a graph or array of points, or a sequence of these, or DataSet
-            Names that they have are not looked at.
+            Names that they have are ignored.
         time_limit : float, optional
-            Seconds, for all of them together; then the best so far is taken.
+            Seconds, for all of them together; after that the best so far is used.
         """
         found = self.name(points, time_limit=time_limit)
         return found.names if isinstance(found, Naming) else [naming.names for naming in found]
@@ -196,7 +196,7 @@ class Atlas(Estimator):
         return Explanation(fields, self.feature_names_, (self.landmarks_, None))
 
     def score(self, specimens: Any, y: Any = None) -> float:
-        """The share of all points with a name that got it. A point that nobody named in the data counts neither way."""
+        """The share of named points that got their name. A point without a name in the data does not count."""
         graphs = _labelled(specimens, y)
         right = named = 0
         for graph, naming in zip(graphs, self.name(graphs)):
@@ -216,7 +216,7 @@ class Atlas(Estimator):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Atlas:
-        """Reads a model file, of Python's or the program's making."""
+        """Reads a model file written by Python or by the program."""
         return cls.from_json(Path(path).read_text(encoding="utf-8-sig"))
 
 
@@ -243,7 +243,7 @@ def _graphs(specimens: Any) -> list[Graph]:
 
 
 def _labelled(specimens: Any, y: Any) -> list[Graph]:
-    """Specimens with names; those of `y` where that is given."""
+    """Specimens with names; those of `y` if it is given."""
     graphs = [as_graph(specimens)] if _is_one(specimens) and y is None else _graphs(specimens)
     if y is None:
         return graphs

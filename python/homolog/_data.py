@@ -1,4 +1,4 @@
-"""Data sets: graphs, pairs of them, and what matches."""
+"""Data sets: graphs, pairs of them, and their matches."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ Truth = NDArray[np.int64]
 
 
 class DataSet:
-    """Graphs by id, pairs of them, and their true matchings where these are known.
+    """Graphs by id, pairs of them, and their true matchings if these are known.
 
     Attributes
     ----------
     graphs : dict of str to Graph
     pairs : list of (left, right)
         What `Matcher.fit` takes for its pairs.
-    y : list of numpy.ndarray of int, or None where nothing is known
-        The right node of each left node, -1 for none, -2 where it is not known.
+    y : list of numpy.ndarray of int, or None if nothing is known
+        The right node of each left node, -1 for none, -2 if it is not known.
     splits : list of str or None
         "train", "validation" or "test" for each pair.
     images : dict of str to Path
@@ -47,7 +47,7 @@ class DataSet:
         self.splits: list[str | None] = [split for _, _, _, split in rows]
 
     def picture(self, id: str) -> Any:
-        """The picture of a graph, as an array; that of the built-in sequence is rendered. None where there is none."""
+        """The picture of a graph, as an array; that of the built-in sequence is rendered. None if there is none."""
         if self._is_turntable:
             return _core.DataSet.turntable_picture(list(self.graphs).index(id))
         if id not in self.images:
@@ -62,11 +62,11 @@ class DataSet:
         return [self.pairs[at] for at in chosen], [self.y[at] for at in chosen]
 
     def all_pairs(self) -> DataSet:
-        """Every graph with every later one; nodes of the same name match."""
+        """Every graph with every later one; nodes with the same name match."""
         return DataSet(self._inner.paired(None, False), self._folder, self._is_turntable)
 
     def pairs_apart(self, baseline: int, *, split: bool = False) -> DataSet:
-        """Each graph with the one so many places later; nodes of the same name match."""
+        """Each graph with the one `baseline` places later; nodes with the same name match."""
         return DataSet(self._inner.paired(baseline, split), self._folder, self._is_turntable)
 
     def to_json(self) -> str:
@@ -74,7 +74,7 @@ class DataSet:
         return self._inner.to_json()
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes a data-set file that the program reads as well."""
+        """Writes a data-set file, which the program can also read."""
         write_whole(path, self.to_json())
 
     def __len__(self) -> int:
@@ -108,14 +108,13 @@ def load(path: str | os.PathLike[str]) -> DataSet:
 
 
 def data_set(pairs: Sequence[Any], y: Sequence[Any] | None) -> tuple[_core.DataSet, list[Pair]]:
-    """The pairs as a data set of the library: what is the same object is one graph, however many pairs it is in."""
+    """The pairs as a data set of the library: the same object is one graph, however many pairs it occurs in."""
     numbers: dict[int, int] = {}
     graphs: list[Graph] = []
     read: list[Pair] = []
     rows: list[tuple[int, int, list[int] | None, None]] = []
 
     def number(thing: GraphLike) -> int:
-        # A graph of the library may be wrapped more than once.
         key = id(thing)
         if key not in numbers:
             numbers[key] = len(graphs)
@@ -132,7 +131,7 @@ def data_set(pairs: Sequence[Any], y: Sequence[Any] | None) -> tuple[_core.DataS
 
 
 def checked_pairs(pairs: Any) -> Sequence[Any]:
-    """Refuses what is no list of pairs, and says what was expected."""
+    """Refuses anything that is not a list of pairs, and says what was expected."""
     expected = "expected a list of pairs (left, right), each a graph or an array of points"
     if isinstance(pairs, DataSet):
         return pairs.pairs
@@ -147,7 +146,7 @@ def checked_pairs(pairs: Any) -> Sequence[Any]:
 
 
 def truth_array(truth: Any, left: Graph, right: Graph, at: int) -> Truth | None:
-    """What matches, as the right node of each left node: from such an array, (m, 2) pairs, a dict of names or numbers, or a Match."""
+    """The matches as the right node of each left node: from such an array, (m, 2) pairs, a dict of names or numbers, or a Match."""
     if truth is None:
         return None
     if hasattr(truth, "assignment"):
@@ -190,7 +189,7 @@ def _indexed(error: MatchError, at: int) -> MatchError:
 
 
 def write_whole(path: str | os.PathLike[str], text: str) -> None:
-    """Writes a file so that it is there whole or not at all."""
+    """Writes a file completely or not at all."""
     place = Path(path)
     beside = place.with_name(f".homolog-{os.getpid()}-{place.name}")
     try:

@@ -1,4 +1,4 @@
-"""Exceptions and warnings. scikit-learn's own are used where it is loaded, so that its tools recognise them."""
+"""Exceptions and warnings. scikit-learn's own are used if it is loaded, so that its tools recognise them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class NotFittedError(ValueError, AttributeError):
 
 
 class ConvergenceWarning(UserWarning):
-    """Training ended before the gap closed; what there is is the best so far."""
+    """Training ended before the gap closed; the result is the best so far."""
 
 
 def not_fitted(estimator: object) -> NotFittedError:
@@ -31,7 +31,7 @@ def convergence_warning(sentence: str) -> ConvergenceWarning:
 
 
 def _joined(ours: type) -> type:
-    """Our class, which is scikit-learn's of the same name as well where that is loaded."""
+    """Our class, which is also scikit-learn's class of the same name if that is loaded."""
     if "sklearn" not in sys.modules:
         return ours
     from sklearn import exceptions

@@ -1,4 +1,4 @@
-"""What scikit-learn asks of an estimator, and files of models: shared by Matcher and Atlas."""
+"""What scikit-learn expects of an estimator, and model files: shared by Matcher and Atlas."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ._errors import not_fitted
 
 
 class Estimator:
-    """Settings by name, a model of the library once fitted."""
+    """Settings by name, and a model of the library once fitted."""
 
     _model: _core.Model
 
@@ -25,7 +25,7 @@ class Estimator:
     # -- files ------------------------------------------------------------------------------------------------------------------
 
     def to_json(self) -> str:
-        """The model as a file that the program reads too."""
+        """The text of the model file, which the program can also read."""
         return self._fitted().to_json()
 
     def save(self, path: str | os.PathLike[str]) -> None:

@@ -1,4 +1,4 @@
-"""Graph: points, names, attributes and edges; and everything that can be read as one."""
+"""Graph: points, names, attributes and edges; and everything that can be read as a graph."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from . import _core
 from ._errors import MatchError
 
 Attributes = Union[Mapping[str, ArrayLike], ArrayLike]
-#: Anything that :func:`as_graph` takes for a graph.
+#: Anything that :func:`as_graph` accepts as a graph.
 GraphLike = Any
 
 
 class Graph:
-    """Nodes with what is known of them; any part may be left out.
+    """Nodes with what is known about them; any part may be left out.
 
     Parameters
     ----------
     points : array_like, shape (n, 2) or (n, 3), optional
         One row of coordinates per node.
     names : sequence of str, optional
-        One per node; an empty one is a node that nobody named.
+        One per node; an empty one means an unnamed node.
     attributes : dict of name to array_like, or array_like of shape (n, k), optional
         Numbers of the nodes; columns of an array are called "0", "1", ...
     edges : array_like of int, shape (e, 2), optional
@@ -36,9 +36,9 @@ class Graph:
     context : array_like, shape (c, 2) or (c, 3), optional
         Further points that descriptors see but that are not matched.
     image_size : (width, height), optional
-        Of the picture that the points were found in.
+        Size of the picture in which the points were found.
     nodes : int, optional
-        How many nodes there are, where nothing else says so.
+        How many nodes there are, if nothing else says so.
 
     Examples
     --------
@@ -92,7 +92,7 @@ class Graph:
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> Graph:
-        """A graph as the data-set file has it: points, names, attributes, edges, ... (docs/formats.md).
+        """A graph as in a data-set file: points, names, attributes, edges, ... (docs/formats.md).
 
         Examples
         --------
@@ -115,7 +115,7 @@ class Graph:
         graph: str | None = None,
         attributes: Sequence[str] = (),
     ) -> Any:
-        """One graph of a pandas DataFrame with a row per node; with `graph`, a dict with one for each value of that column.
+        """One graph from a pandas DataFrame with a row per node; with `graph`, a dict with one for each value of that column.
 
         Examples
         --------
@@ -198,7 +198,7 @@ class Graph:
 
     @property
     def edges(self) -> NDArray[np.int64]:
-        """The directed edges, one a row; an undirected edge stands there both ways."""
+        """The directed edges, one per row; an undirected edge appears both ways."""
         return self._graph.edges
 
     @property
@@ -208,7 +208,7 @@ class Graph:
 
     @property
     def image_size(self) -> tuple[float, float] | None:
-        """Width and height of the picture that the points were found in."""
+        """Width and height of the picture in which the points were found."""
         return self._graph.image_size
 
     def __len__(self) -> int:
@@ -233,7 +233,7 @@ class Graph:
 
 
 def as_graph(thing: GraphLike) -> Graph:
-    """Reads whatever is like a graph: a Graph, an (n, 2|3) array, a DataFrame, a networkx graph, a dict of the data-set file."""
+    """Reads anything like a graph: a Graph, an (n, 2|3) array, a DataFrame, a networkx graph, a dict as in a data-set file."""
     if isinstance(thing, Graph):
         return thing
     if isinstance(thing, _core.Graph):
@@ -252,7 +252,7 @@ def as_graph(thing: GraphLike) -> Graph:
 
 
 def coordinates(points: ArrayLike, what: str) -> NDArray[np.float64]:
-    """An (n, 2) or (n, 3) table; says what was expected where it is none."""
+    """An (n, 2) or (n, 3) table; says what was expected if it is not one."""
     table = np.asarray(points)
     if table.size == 0:
         return np.zeros((0, table.shape[1] if table.ndim == 2 and table.shape[1] in (2, 3) else 2))
@@ -263,7 +263,7 @@ def coordinates(points: ArrayLike, what: str) -> NDArray[np.float64]:
 
 
 def plain_floats(values: ArrayLike) -> NDArray[np.float64]:
-    """float64, aligned, in row order; nothing is copied that is so already."""
+    """float64, aligned, in row order; copied only if necessary."""
     return np.require(values, np.float64, ["C", "A"])
 
 

@@ -16,21 +16,21 @@ class Match:
     Attributes
     ----------
     left, right : numpy.ndarray of int
-        The matched pairs, by left node.
+        The matched pairs, in order of left node.
     assignment : numpy.ndarray of int
         The right node of every left node, -1 for none.
     unmatched_left, unmatched_right : numpy.ndarray of int
         Nodes without a partner.
     score : float
-        Total of the matching, in the sense of the problem: a cost where costs were given.
+        Total of the matching, in the sense of the problem: a cost if costs were given.
     bound : float
-        No matching is better than this; infinite where nothing is proven.
+        No matching is better than this; infinite if nothing is proven.
     status : str
-        "optimal": proven, bound and score agree; "converged": the solver's own end, not a proof; "limit": stopped before.
+        "optimal": proven, bound and score agree; "converged": the solver finished, without a proof; "limit": stopped early.
     shortage : (left, right) or None
-        Left nodes that have too few right nodes to go to because of forbidden pairs, where that is so.
+        Left nodes that have too few right nodes to go to because of forbidden pairs, if there are any.
     margins : numpy.ndarray of float
-        For each matched pair, how much worse the best matching without it is; infinite where there is none of as many nodes.
+        For each matched pair, how much worse the best matching without it is; infinite if no such matching has as many nodes.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class Match:
 
     @property
     def names(self) -> dict[str, str]:
-        """The matched pairs by name, where the graphs have names."""
+        """The matched pairs by name, if the graphs have names."""
         left, right = self._names
         if left is None or right is None:
             return {}
@@ -87,7 +87,7 @@ class Match:
         return table
 
     def to_dataframe(self) -> Any:
-        """The matched pairs as a pandas DataFrame: left, right, margin, and names where there are any."""
+        """The matched pairs as a pandas DataFrame: left, right, margin, and names if there are any."""
         import pandas as pd
 
         frame = pd.DataFrame({"left": self.left, "right": self.right, "margin": self.margins})

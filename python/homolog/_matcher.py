@@ -1,4 +1,4 @@
-"""Matcher: learns from matched pairs how to match, in the shape that scikit-learn taught everybody."""
+"""Matcher: learns from matched pairs how to match, with the interface of scikit-learn."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ class Matcher(Estimator):
     ----------
     features : str or dict, default "auto"
         What is compared: a set by name ("linear", "quadratic", "robust", "attributes", "graph", "paper-linear", ...), or a feature map as
-        docs/features.md has it. "auto" tries the sets that fit the data, for at most a
-        minute, and takes the simplest of those that do best on pairs held out; `fit_report_` has all of them.
+        in docs/features.md. "auto" tries the sets that fit the data, for at most a
+        minute, and chooses the simplest of those that do best on held-out pairs; `fit_report_` has all of them.
     learner : {"auto", "max-margin", "likelihood"}
     pose : {"as-given", "tilted", "any"}
-        How the two sides may be turned against each other.
+        How the two sides may be turned relative to each other.
     lam : float, sequence of float, or "auto"
         The regularisation λ, or those to choose from.
     unmatched : bool, default False
@@ -44,28 +44,28 @@ class Matcher(Estimator):
     method : str or dict, default "auto"
         How the model matches: "linear", "exact", "frank-wolfe", ...; "auto" is exact for its features.
     oracle : {"search", "relaxation"}
-        What training asks for the worst mistake; the relaxation proves what is learned.
+        How training finds the worst mistake; the relaxation proves what is learned.
     loss : {"hamming", "endpoint"} or dict
     tolerance : float, default 1e-3
-        Training ends where objective and bound are this close, relative to the objective.
+        Training ends when objective and bound are this close, relative to the objective.
     folds : int, default 5
-        Parts of cross-validation, over specimens.
+        Folds of cross-validation, over specimens.
     weights : array_like or dict of name to float, optional
-        Weights to use as they are: nothing is learned. A dict may leave names out, which then stay as before learning.
+        Weights to use as they are: nothing is learned. A dict may leave out names, whose weights then stay as before learning.
     warm_start : bool, default False
-        `fit` starts from the weights there are.
+        `fit` starts from the current weights.
     n_jobs : int, optional
         Threads; all cores by default. The result does not depend on it.
     verbose : int, default 0
-        Shows progress, by tqdm where it is there.
+        Shows progress, with tqdm if it is installed.
     callback : callable, optional
-        Called with a dict now and then during `fit`; if it answers true, training ends with the best so far.
+        Called with a dict now and then during `fit`; if it returns true, training ends with the best so far.
 
     Attributes
     ----------
     weights_, feature_names_ : what was learned
-    lam_, objective_, bound_, gap_, certified_, history_, n_iter_, stop_ : how training went; None where learning did not help
-    fit_report_ : all of it, to be printed
+    lam_, objective_, bound_, gap_, certified_, history_, n_iter_, stop_ : how training went; None if learning did not help
+    fit_report_ : all of it, for printing
 
     Examples
     --------
@@ -128,17 +128,17 @@ class Matcher(Estimator):
         Parameters
         ----------
         pairs : sequence of (left, right), DataSet, or path
-            Graphs, or arrays of points. The same object in several pairs is one specimen. A path is that of a folder of shards
+            Graphs, or arrays of points. The same object in several pairs is one specimen. A path must be that of a folder of shards
             (docs/cluster.md).
         y : sequence, optional
             For each pair: the right node of each left node (-1 for none, -2 not known), or (m, 2) pairs, or a dict of names, or None.
-            Without it nodes of the same name match.
+            Without it nodes with the same name match.
         sample_weight : array_like, optional
             How often each pair counts.
         keep : bool, default False
             Ctrl-C ends training with the best so far, and a warning, instead of KeyboardInterrupt.
         client : distributed.Client, optional
-            The Dask cluster that learns from a folder of shards, which all its workers can read. The result does not depend on it.
+            The Dask cluster that learns from a folder of shards, which all its workers must be able to read. It does not affect the result.
 
         Returns
         -------
@@ -172,13 +172,13 @@ class Matcher(Estimator):
         return distributed.fit(self, folder, Carrier(client, folder), keep=keep)
 
     def _take(self, model: str, report: dict[str, Any]) -> None:
-        """What training came to, and a warning where it did not come to an end."""
+        """Takes the result of training, and warns if it did not finish."""
         self._set(_core.Model.from_json(model), report)
         if not self.fit_report_.complete or self.stop_ not in (None, "converged"):
             warnings.warn(convergence_warning(self.fit_report_.sentence), stacklevel=3)
 
     def _settings(self) -> str:
-        """Checked here, not when they are stored."""
+        """The settings, checked here and not when they are stored."""
         if not (isinstance(self.tolerance, (int, float)) and self.tolerance > 0):
             raise MatchError(f"tolerance is {self.tolerance!r}: it must be a positive number")
         if not (isinstance(self.folds, (int, np.integer)) and self.folds >= 0):
@@ -249,7 +249,7 @@ class Matcher(Estimator):
         return [match.assignment for match in self.match_all(pairs, time_limit=time_limit)]
 
     def match_all(self, pairs: Any, *, time_limit: float | None = None) -> list[Match]:
-        """A Match for every pair, on all cores. `time_limit` is for all of them together."""
+        """A Match for every pair, on all cores. `time_limit` applies to all of them together."""
         model = self._fitted()
         graphs = [(as_graph(left), as_graph(right)) for left, right in checked_pairs(pairs)]
         jobs = threads(self.n_jobs)
@@ -265,7 +265,7 @@ class Matcher(Estimator):
         forbid: Any = None,
         time_limit: float | None = None,
     ) -> Match:
-        """Matches two graphs. `seeds` and `forbid` are pairs of nodes that must be and may not be matched."""
+        """Matches two graphs. `seeds` are pairs of nodes that must be matched, `forbid` pairs that must not be."""
         model = self._fitted()
         one, other = as_graph(left), as_graph(right)
         given = [None if pairs is None else _node_pairs(pairs, one, other) for pairs in (seeds, forbid)]
@@ -312,7 +312,7 @@ class Matcher(Estimator):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Matcher:
-        """Reads a model file, of Python's or the program's making."""
+        """Reads a model file written by Python or by the program."""
         return cls.from_json(Path(path).read_text(encoding="utf-8-sig"))
 
 

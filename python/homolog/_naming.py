@@ -1,4 +1,4 @@
-"""Naming: the names that an atlas gave to the points of a specimen, and how sure they are."""
+"""Naming: the names that an atlas gave to the points of a specimen, and how certain they are."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ class Naming:
     Attributes
     ----------
     names : list of str or None
-        The name of each point; None for a point that is nobody.
+        The name of each point; None for a point without a name.
     landmarks : dict of str to int
         The point of each landmark that was found.
     not_found : list of str
         Landmarks that have no point.
     confidence : numpy.ndarray of float
-        For each point, the chance that its name is right; nan where it has none, or where the atlas was learned from one specimen.
+        For each point, the probability that its name is right; nan if it has none, or if the atlas was learned from one specimen.
     runner_up : list of str or None
-        For each point, who it would be if not this; None: nobody.
+        For each point, its next best name; None if it would have none.
     margins : numpy.ndarray of float
-        For each point, how much the score falls if it may not have its name: at most that, found by a search; infinite where the
-        landmark has no other point, nan where the point has no name.
+        For each point, how much the score falls if it may not have its name: an upper bound, found by a search; infinite if the
+        landmark has no other point, nan if the point has no name.
     pose : dict
-        What carries the specimen into the frame of the atlas: x -> scale * rotation @ x + shift.
+        What maps the specimen into the frame of the atlas: x -> scale * rotation @ x + shift.
     score, bound, status : float, float, str
         The score of the naming in that pose. "optimal": proven, no naming in that pose scores more; "converged": the end of a search.
     candidates : int or None
-        How many points of each landmark were looked at where that is not all of them: a proof is one among these.
+        How many points were considered for each landmark, if not all of them: a proof holds among these.
     """
 
     def __init__(self, text: str) -> None:

@@ -1,4 +1,4 @@
-"""A line of progress during training: by tqdm where it is there, else plainly."""
+"""A line of progress during training: with tqdm if it is installed, otherwise plain."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 class Progress:
-    """Shows how far training is, and hands every report on to the user's callback."""
+    """Shows how far training is, and passes every report on to the user's callback."""
 
     def __init__(self, verbose: int, callback: Callable[[dict[str, Any]], Any] | None) -> None:
         self._verbose = verbose

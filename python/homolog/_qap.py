@@ -1,4 +1,4 @@
-"""quadratic_assignment, as scipy has it."""
+"""quadratic_assignment, as in scipy."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ._solve import Method, make_problem, solve_problem
 
 
 class AssignmentResult(dict[str, Any]):
-    """col_ind, fun, nit, bound and status; fields are read as attributes too."""
+    """col_ind, fun, nit, bound and status; fields can also be read as attributes."""
 
     def __getattr__(self, name: str) -> Any:
         try:
@@ -30,20 +30,20 @@ def quadratic_assignment(
 ) -> AssignmentResult:
     """The permutation p that minimises ``sum(A * B[p][:, p])``.
 
-    A drop-in for :func:`scipy.optimize.quadratic_assignment`, which proves nothing: here the answer has a bound.
+    A drop-in for :func:`scipy.optimize.quadratic_assignment`, which proves nothing: here the answer comes with a bound.
 
     Parameters
     ----------
     A, B : array_like, shape (n, n)
     method : str or dict, optional
-        A solver by name ("frank-wolfe", "exact", ...), or with settings. scipy's "faq" and "2opt" are taken for "frank-wolfe".
+        A solver by name ("frank-wolfe", "exact", ...), or with settings. scipy's "faq" and "2opt" mean "frank-wolfe".
     options : dict, optional
-        ``maximize`` (bool), ``partial_match`` (pairs that are given), ``time_limit`` (seconds, 10 unless given).
+        ``maximize`` (bool), ``partial_match`` (given pairs), ``time_limit`` (seconds, 10 unless given).
 
     Returns
     -------
     AssignmentResult
-        ``col_ind``, ``fun``, ``nit`` as scipy has them; ``bound``: no permutation is better; ``status``.
+        ``col_ind``, ``fun``, ``nit`` as in scipy; ``bound``: no permutation is better; ``status``.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""How training went, and why a match is as it is: to be read, printed and shown in a notebook."""
+"""How training went, and why a match is as it is: for reading, printing and notebooks."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from numpy.typing import NDArray
 
 
 class FitReport:
-    """What training came to. Fields are those of the model file's training record; `candidates` are all that was tried."""
+    """The result of training. Fields are those of the model file's training record; `candidates` are everything that was tried."""
 
     def __init__(self, fields: dict[str, Any]) -> None:
         self.fields = fields
 
     @property
     def sentence(self) -> str:
-        """What learning brought, in a sentence."""
+        """What learning achieved, in a sentence."""
         return str(self.fields.get("sentence") or "This model was read from a file.")
 
     @property
     def complete(self) -> bool:
-        """Whether all was done that was to be done."""
+        """Whether training was completed."""
         return bool(self.fields.get("complete", True))
 
     @property

@@ -1,4 +1,4 @@
-"""Matching problems that are given as costs: one, many, with prices, seeds and forbidden pairs."""
+"""Matching problems given as costs: one, many, with prices, seeds and forbidden pairs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ._errors import MatchError
 from ._graph import plain_floats, plain_integers
 from ._match import Match
 
-#: A solver by its name, or a dict with its name and settings.
+#: A solver by name, or a dict with its name and settings.
 Method = Union[str, Mapping[str, Any], None]
 Indices = NDArray[np.int64]
 
@@ -22,14 +22,14 @@ Indices = NDArray[np.int64]
 def linear_sum_assignment_batch(
     costs: ArrayLike | Sequence[ArrayLike], maximize: bool = False, *, n_jobs: int | None = None
 ) -> Any:
-    """The best assignment of every problem of many, on all cores.
+    """The best assignments of many problems, on all cores.
 
     Parameters
     ----------
     costs : array_like, shape (b, n, m), or sequence of (n_i, m_i) array_like
         Costs; ``inf`` forbids a pair.
     maximize : bool, default False
-        Large totals are wanted.
+        Maximise the totals instead of minimising them.
     n_jobs : int, optional
         How many threads; all cores by default.
 
@@ -83,11 +83,11 @@ def solve(
     cost : array_like, shape (n, m)
         Costs; ``inf`` forbids a pair (``-inf`` with `maximize`).
     maximize : bool, default False
-        The matrix has scores, and large ones are wanted.
+        The matrix has scores, which are maximised.
     unmatched : float or array_like of shape (n,), optional
-        What it costs (with `maximize`: brings) to leave a row without a column; by default as many rows as possible are matched.
+        What it costs (with `maximize`: scores) to leave a row without a column; by default as many rows as possible are matched.
     forbid : array_like of bool, shape (n, m), or of int, shape (f, 2), optional
-        Pairs that may not be matched.
+        Pairs that must not be matched.
     seeds : array_like of int, shape (s, 2), or dict of row to column, optional
         Pairs that must be matched.
     method : str or dict, optional
@@ -113,7 +113,7 @@ def solve(
 def solve_problem(
     problem: _core.Problem, method: Method = None, time_limit: float | None = None, n_jobs: int | None = None
 ) -> Match:
-    """Solves, and knows how to find the margins if they are asked for."""
+    """Solves; the margins are computed if they are asked for."""
     text = method_text(method)
     jobs = threads(n_jobs)
     solution = problem.solve(text, time_limit, jobs)
@@ -158,14 +158,14 @@ def _forbidden(forbid: Any, shape: tuple[int, ...]) -> Indices | None:
 
 
 def method_text(method: Method) -> str | None:
-    """A method as settings files have it."""
+    """A method as in settings files."""
     if method is None or method == "auto":
         return None
     return json.dumps({"name": method} if isinstance(method, str) else dict(method))
 
 
 def threads(n_jobs: int | None) -> int | None:
-    """None and -1 are all cores."""
+    """None and -1 mean all cores."""
     if n_jobs is None or n_jobs == -1:
         return None
     if n_jobs < 1:

@@ -11,7 +11,7 @@ from ._graph import GraphLike, as_graph
 
 __all__ = ["matches", "path", "weights"]
 
-#: Colours that people tell apart who see few of them (Okabe and Ito).
+#: Colours that colour-blind people can tell apart (Okabe and Ito).
 GOOD, BAD, QUIET, ACCENT = "#009E73", "#D55E00", "#9AA0A6", "#0072B2"
 
 
@@ -45,7 +45,7 @@ def matches(
         Wrong pairs are then drawn in another colour.
     ax : matplotlib axes, optional
     names : bool, default False
-        Write the names of the nodes beside them.
+        Write the names of the nodes next to them.
 
     Returns
     -------
@@ -84,7 +84,7 @@ def matches(
             for place, label in zip(moved[side], labels):
                 axes.annotate(label, place, xytext=(3, 3), textcoords="offset points", fontsize=7, color="#333333")
     axes.set_aspect("equal")
-    # Rows of a picture are counted from above, and so are points that were found in one.
+    # Rows of a picture are counted from the top, and so are points that were found in one.
     in_pictures = any(picture is not None for picture in pictures) or any(graph.image_size for graph in graphs)
     if in_pictures and not axes.yaxis_inverted():
         axes.invert_yaxis()

@@ -1,7 +1,7 @@
-"""Matchers by the names that users of pygmtools know: ``sm``, ``rrwm``, ``hungarian``, ``sinkhorn``.
+"""Matchers under the names used by pygmtools: ``sm``, ``rrwm``, ``hungarian``, ``sinkhorn``.
 
-`K` is an affinity matrix of pairs of nodes, pair (i, k) at ``k * n1 + i`` as there: a dense array, anything of ``scipy.sparse``, or, without
-any n²×n² matrix, what :func:`affinity` makes of node and edge affinities. Results are tables of shape (n1, n2).
+`K` is an affinity matrix of pairs of nodes, with pair (i, k) at ``k * n1 + i`` as there: a dense array, anything from ``scipy.sparse``, or,
+without any n²×n² matrix, what :func:`affinity` makes of node and edge affinities. Results are tables of shape (n1, n2).
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ Table = NDArray[np.float64]
 
 
 class Affinity:
-    """Affinities of pairs of nodes, and of pairs of edges where both edges exist."""
+    """Affinities of pairs of nodes, and of pairs of existing edges."""
 
     def __init__(self, problem: _core.Problem) -> None:
         self._problem = problem
 
     def match(self, method: Method = None, *, time_limit: float | None = None) -> Match:
-        """Solves by any method, exactly by default: a Match with its score, bound and status."""
+        """Solves with any method, exactly by default: a Match with its score, bound and status."""
         return solve_problem(self._problem, method, time_limit)
 
 
@@ -60,19 +60,19 @@ def affinity(
 
 
 def sm(K: Any, n1: int | None = None, n2: int | None = None, max_iter: int = 50) -> Table:
-    """Spectral matching (Leordeanu & Hebert 2005), made a matching: a table of zeros and ones."""
+    """Spectral matching (Leordeanu & Hebert 2005), rounded to a matching: a table of zeros and ones."""
     return _solve(K, n1, n2, {"name": "spectral", "max_steps": max_iter})
 
 
 def rrwm(
     K: Any, n1: int | None = None, n2: int | None = None, max_iter: int = 50, alpha: float = 0.2, beta: float = 30.0
 ) -> Table:
-    """Reweighted random walks (Cho, Lee & Lee 2010), made a matching: a table of zeros and ones."""
+    """Reweighted random walks (Cho, Lee & Lee 2010), rounded to a matching: a table of zeros and ones."""
     return _solve(K, n1, n2, {"name": "rrwm", "max_steps": max_iter, "walk": alpha, "inflation": beta})
 
 
 def hungarian(s: ArrayLike, unmatch1: ArrayLike | None = None) -> Table:
-    """The matching of largest total score, as a table of zeros and ones.
+    """The matching with the largest total score, as a table of zeros and ones.
 
     Examples
     --------
@@ -85,7 +85,7 @@ def hungarian(s: ArrayLike, unmatch1: ArrayLike | None = None) -> Table:
 
 
 def sinkhorn(s: ArrayLike, max_iter: int = 10, tau: float = 1.0) -> Table:
-    """``exp(s / tau)`` made doubly stochastic; rows sum to one, columns too where the table is square.
+    """``exp(s / tau)`` made doubly stochastic; rows sum to one, and columns too if the table is square.
 
     Examples
     --------
@@ -102,7 +102,7 @@ def sinkhorn(s: ArrayLike, max_iter: int = 10, tau: float = 1.0) -> Table:
     logs = logs.T.copy() if turned else logs.copy()
     spare = logs.shape[1] - logs.shape[0]
     if spare:
-        # Rows that nobody stands for take what is over, as in pygmtools.
+        # Dummy rows take what is left over, as in pygmtools.
         logs = np.vstack([logs, np.full((spare, logs.shape[1]), logs[np.isfinite(logs)].min(initial=0.0) - 100.0)])
     for _ in range(max(int(max_iter), 1)):
         for axis in (1, 0):

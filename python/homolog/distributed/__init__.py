@@ -1,8 +1,8 @@
-"""Training spread over many machines, the same bytes as on one.
+"""Training distributed over many machines, with identical results to the byte.
 
-A data set is cut up into files once (`homolog convert DATA --shards 64 -o FOLDER/`, or `cut` here). Training then asks every file the same
-things, round by round; `answer` is what one question comes to, wherever the file can be read. Who carries questions and answers is up to
-you: `homolog.distributed.dask` has a cluster do it, and a function of a few lines has anything else do it.
+A data set is split into files once (`homolog convert DATA --shards 64 -o FOLDER/`, or `cut` here). Training then asks every file the same
+questions, round by round; `answer` answers one of them, wherever the file can be read. How questions and answers travel is up to
+you: `homolog.distributed.dask` uses a Dask cluster, and a function of a few lines is enough for anything else.
 
 >>> from joblib import Parallel, delayed                                                                    # doctest: +SKIP
 >>> def evaluate(orders):                                                                                   # doctest: +SKIP
@@ -31,19 +31,19 @@ if TYPE_CHECKING:
 __all__ = ["answer", "cut", "fit"]
 
 Place = str | os.PathLike[str]
-#: What is asked of each shard: the name of its file, and the order to it.
+#: What is asked of each shard: the name of its file, and its order.
 Orders = Sequence[tuple[str, str]]
-#: Answers all orders, in their order.
+#: Answers all orders, in sequence.
 Evaluate = Callable[[Orders], Sequence[str]]
 
-#: Examples and what searches remember are held in a process up to so many bytes, unless told otherwise.
+#: By default a process holds examples and what searches remember up to this many bytes.
 MEMORY = 4 << 30
 
 
 def cut(data: DataSet, folder: Place, shards: int = 64) -> None:
-    """Cuts the labelled pairs of a data set up into so many files to learn from, in a new folder with a manifest.
+    """Splits the labelled pairs of a data set into this many files to learn from, in a new folder with a manifest.
 
-    The folder is there whole or not at all. Pairs of the splits "validation" and "test" have files of their own.
+    The folder is written completely or not at all. Pairs of the splits "validation" and "test" get their own files.
     """
     place = Path(folder)
     if place.exists():
@@ -61,10 +61,10 @@ def cut(data: DataSet, folder: Place, shards: int = 64) -> None:
 
 
 def answer(folder: Place, order: str, *, memory: int | None = None, n_jobs: int | None = None) -> str:
-    """What an order comes to, from the files of a folder: a function of both and of nothing else.
+    """The reply to an order, from the files in a folder; it depends on nothing else.
 
-    A process keeps examples and what searches remember for the next order, up to `memory` bytes; whoever does not have them reads and
-    finds them again.
+    A process keeps examples and what searches remember for the next order, up to `memory` bytes; a process without them reads and
+    computes them again.
     """
     return _core.answer_order(os.fspath(folder), order, MEMORY if memory is None else int(memory), n_jobs)
 
@@ -72,7 +72,7 @@ def answer(folder: Place, order: str, *, memory: int | None = None, n_jobs: int 
 def fit(matcher: Matcher, folder: Place, evaluate: Evaluate | None = None, *, keep: bool = False) -> Matcher:
     """Fits a matcher to a folder of shards, asking `evaluate` in every round; without it everything is answered here.
 
-    The features have to be named, and λ too unless there are validation shards to choose it by; what is learned is max-margin.
+    The features have to be given, and also λ unless there are validation shards to choose it by; learning is max-margin.
     With `keep`, Ctrl-C ends training with the best so far.
     """
     manifest = Path(folder) / "manifest.json"

@@ -1,12 +1,12 @@
-"""Orders carried by Dask, on every cluster that Dask runs on.
+"""Orders carried by Dask, on any cluster that Dask runs on.
 
 >>> from distributed import Client                                                      # doctest: +SKIP
 >>> model = hm.Matcher("quadratic", lam=0.1).fit("FOLDER/", client=Client())            # doctest: +SKIP
 
-A shard is answered for by the same worker in every round, which has it in memory; a plain task a round and worker carries the orders of all
-its shards, since a task takes longer to be carried than a small order to be answered. Where a worker is lost its task goes to another, which
-reads the files, repeats what is remembered (at most eight rounds), and comes to the same bytes; the round after, its shards are dealt out
-anew.
+A shard is answered by the same worker in every round, which has it in memory; one plain task per round and worker carries the orders of all
+its shards, since delivering a task takes longer than answering a small order. If a worker is lost its task goes to another, which
+reads the files, repeats what is remembered (at most eight rounds), and gets identical results; in the next round its shards are
+reassigned.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any
 from .._errors import MatchError
 from . import MEMORY, Orders, Place, answer
 
-#: Of the memory that a worker may take, this much is for examples and what searches remember.
+#: The share of a worker's memory limit for examples and what searches remember.
 SHARE = 0.5
 _runs = itertools.count()
 
@@ -32,11 +32,11 @@ class Carrier:
     ----------
     client : distributed.Client
     folder : path
-        As the workers see it: all of them have to be able to read it.
+        As the workers see it: all of them must be able to read it.
     memory : int, optional
-        Bytes for examples and what searches remember in each worker; half of what the worker may take by default.
+        Bytes for examples and what searches remember in each worker; by default half of the worker's limit.
     patience : float
-        Seconds to wait where there is no worker at all, before giving up.
+        Seconds to wait without any worker before giving up.
     """
 
     def __init__(self, client: Any, folder: Place, *, memory: int | None = None, patience: float = 60.0) -> None:
@@ -86,7 +86,7 @@ class Carrier:
         return replies
 
     def _assign(self, files: Sequence[str]) -> dict[str, str]:
-        """A worker for each shard: the one it has, if that is still there, else the one with the fewest."""
+        """A worker for each shard: the one it has, if that is still there, otherwise the one with the fewest."""
         there = self.client.nthreads()
         homes = {file: home for file, home in self._homes.items() if home in there}
         load = {address: 0.0 for address in sorted(there)}
@@ -103,7 +103,7 @@ class Carrier:
     def _wait(self, futures: list[Any]) -> None:
         import distributed
 
-        # Its types are written for some functions only.
+        # Only some of its functions have type annotations.
         wait: Any = distributed.wait
         alone_since: float | None = None
         while True:
