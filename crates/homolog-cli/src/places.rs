@@ -86,7 +86,7 @@ mod tests {
     use clap::CommandFactory;
     use clap::builder::ValueParser;
 
-    /// Arguments that name what is read: by their names, with what stands for them in [`every_output_against_every_input`].
+    /// Arguments that name what is read.
     const INPUTS: [&str; 14] = [
         "data",
         "images",

@@ -28,7 +28,7 @@ fn workplace() -> tempfile::TempDir {
     folder
 }
 
-/// Command lines with `IN` for what is read (by turns each of the names) and the options that name outputs.
+/// A command line, the files it reads, and its options that name outputs.
 struct Case {
     line: &'static str,
     inputs: &'static [&'static str],
