@@ -2,9 +2,9 @@
 //!
 //! 1. The poses that positions alone like best (`pose`).
 //! 2. In each, the whole problem, edges included, is solved by a search (`climb`); the best is kept, its pose fitted to what it found, and
-//! solved again as long as that raises the score.
+//!    solved again as long as that raises the score.
 //! 3. On request [`Exact`] proves that no naming of these points in this pose scores more. To be fast it considers only each landmark's
-//! best candidates; [`Naming::candidates`] says so.
+//!    best candidates; [`Naming::candidates`] says so.
 //! 4. The margins (`margin`): how much the score falls if a name is forbidden.
 //!
 //! The points are shuffled first, always in the same way: ties must not favour the points listed first.

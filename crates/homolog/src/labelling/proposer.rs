@@ -6,8 +6,8 @@
 //!
 //! * Existing points: with three or more labelled specimens, the atlas names them.
 //! * Corners: most of them are no named point, and some named points are at no corner. A few poses (those the atlas likes best among the
-//! corners, the way the labelled specimens lie in their pictures, and the one given by points already known) are each fitted to the corners
-//! (`fitting`), and the fit with the most evidence is kept. What no corner fits is proposed where the shape expects it.
+//!   corners, the way the labelled specimens lie in their pictures, and the one given by points already known) are each fitted to the corners
+//!   (`fitting`), and the fit with the most evidence is kept. What no corner fits is proposed where the shape expects it.
 
 use super::fitting::{Fitted, Sighting};
 use super::shape::{Place, ShapeModel};

@@ -1,6 +1,6 @@
 //! [`Lbfgs`]: limited-memory BFGS for a smooth convex risk,
 //!
-//! J(w) = lambda/2 |w - centre|² + R(w),   w_j free, bounded below, or fixed ([`WeightRule`])
+//!   J(w) = lambda/2 |w - centre|² + R(w),   w_j free, bounded below, or fixed ([`WeightRule`])
 //!
 //! A step goes along -H g, where H is built from the last changes of w and of the gradient (Nocedal's two-loop recursion), on
 //! the weights that are free to move (Bertsekas' two-metric projection: weights at their lower bound that the gradient pushes further

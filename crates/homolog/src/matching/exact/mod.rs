@@ -1,12 +1,12 @@
 //! Exact quadratic matching that can be stopped at any time: a matching, an upper bound, and a proof when they meet.
 //!
 //! 1. The linear relaxation (`lp`) gives upper bounds from its multipliers and candidates from
-//! its soft matchings; a tabu search improves the candidates. On dense graphs bounds are weak and good matchings hard to find,
-//! so the search comes first and gets half of the work.
+//!    its soft matchings; a tabu search improves the candidates. On dense graphs bounds are weak and good matchings hard to find,
+//!    so the search comes first and gets half of the work.
 //! 2. Every pair (i, k) that cannot beat the best matching known is dropped, and the method continues with the smaller
-//! problem from where it was.
+//!    problem from where it was.
 //! 3. When the bound stops falling, the search branches on the left or right node whose choices have the least hope left, best
-//! bound first, each child warm-started from its parent.
+//!    bound first, each child warm-started from its parent.
 //!
 //! On sparse graphs the relaxation is usually tight and nothing is branched on. The cost of an answer cannot be known in advance:
 //! limits are settings, a time limit is the caller's interrupt, and the matching and the bound are valid whenever it stops.

@@ -4,8 +4,8 @@
 //! 1. **Candidates** (`candidates`): one pass over all pairs keeps a few right nodes of each left node.
 //! 2. They are solved as a [`Sparse`](super::Sparse) problem, which gives dual values l_i and r_k.
 //! 3. **Pricing** (`pricing`): one more pass. A pair that was left out can improve the matching only if its score exceeds l_i + r_k. The
-//! best such pairs of each left node become candidates, and step 2 follows again. If there are none, the dual values prove the matching
-//! best of all, not just among candidates.
+//!    best such pairs of each left node become candidates, and step 2 follows again. If there are none, the dual values prove the matching
+//!    best of all, not just among candidates.
 //!
 //! Where candidates leave left nodes without a place, those nodes get more of them until they have one, or until all pairs show that there
 //! is none. Cost: a few passes of n m scores each, and memory of a few dozen numbers per node. If the dual values of the candidates prove
