@@ -15,10 +15,9 @@
 //! }
 //! ```
 //!
-//! Only `format` and `node` are required. A `null` in `node` forbids the pair; in `unmatched` it says that the left node must be matched
-//! if it can be. An entry of `edges` is [i, j, k, l, score]: what left edge (i, j) on right edge (k, l) adds; entries for the same edges
-//! add up. In `edge_factors` each entry is an edge and its factors, and d(e, f) = Σ_t a_t(e) b_t(f). With `"sense": "minimize"` all of these
-//! are costs.
+//! Only `format` and `node` are required. A `null` in `node` forbids the pair; in `unmatched` it says that the left node must be matched if it
+//! can be. An entry of `edges` is [i, j, k, l, score]: what left edge (i, j) on right edge (k, l) adds; entries for the same edges add up. In
+//! `edge_factors` each entry is an edge and its factors, and d(e, f) = Σ_t a_t(e) b_t(f). With `"sense": "minimize"` all of these are costs.
 
 use crate::matching::{Compatibility, Constraint, EdgeList, EdgeTerm, MAX_CELLS, Restrictions, Sense};
 use crate::{Error, Result};
@@ -33,7 +32,7 @@ const VERSION: u32 = 1;
 /// A longer text, in bytes, is refused unread.
 const MAX_FILE_SIZE: usize = 256 << 20;
 
-/// A problem as it stands in a file.
+/// A problem as in a file.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ProblemFile {

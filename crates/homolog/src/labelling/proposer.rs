@@ -84,7 +84,7 @@ struct Lesson {
 /// use homolog::labelling::{Candidates, propose};
 /// let names = ["tip", "base", "notch"].map(String::from).to_vec();
 /// let wing = Graph::from_points(ndarray::array![[0.0, 0.0], [90.0, 10.0], [40.0, 50.0]])?.with_names(names)?;
-/// // Corners in some order; one is nobody.
+/// // Corners in some order; one is not a named point.
 /// let corners = Candidates { points: vec![[41.0, 51.0], [70.0, 70.0], [91.0, 11.0], [1.0, 1.0]], own: false };
 /// let proposal = propose(&[wing], &corners, &[])?;
 /// let found: Vec<_> = proposal.points.iter().map(|point| (point.name.as_str(), point.candidate)).collect();

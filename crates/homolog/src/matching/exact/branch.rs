@@ -21,9 +21,9 @@ impl Node {
 pub(super) enum Outcome {
     /// It holds no feasible matching, or none better than the best known.
     Pruned,
-    /// It held one matching, which has been looked at.
+    /// It held one matching, which has been considered.
     Settled,
-    /// It should be split: where it stands, its bound, and what each of its cells can reach.
+    /// It should be split: its current point, its bound, and what each of its cells can reach.
     Split { node: Box<Node>, bound: f64, reach: Vec<f64> },
     /// The caller or a limit ended the work on it; nothing in it reaches more than this.
     Stopped { bound: f64 },

@@ -23,7 +23,7 @@ pub struct EdgeTerm {
     left_factors: Array2<f64>,
     /// b: one row per right edge, one column per factor.
     right_factors: Array2<f64>,
-    /// Pairs of left edge e stand at `listed_start[e]..listed_start[e + 1]`, sorted by right edge.
+    /// Pairs of left edge e are at `listed_start[e]..listed_start[e + 1]`, sorted by right edge.
     listed_start: Vec<usize>,
     listed: Vec<(usize, f64)>,
     /// d(ij, kl) = d(ji, lk) throughout.
@@ -302,7 +302,7 @@ impl EdgeTerm {
                     row[self.right.ends()[f][1]] += weight * inner(factors, self.right_factors.row(f));
                 }
             }
-            // The edges that leave k stand together.
+            // The edges that leave k are stored together.
             let entries = self.listed_of(e);
             let first = entries.partition_point(|&(f, _)| f < leaving.start);
             for &(f, value) in entries[first..].iter().take_while(|&&(f, _)| f < leaving.end) {

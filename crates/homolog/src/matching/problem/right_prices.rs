@@ -2,19 +2,17 @@
 //!
 //!   Σ node_ik y_ik + Σ_(k unmatched) r_k  =  Σ_k r_k + Σ (node_ik - r_k) y_ik     for one-to-one matchings
 //!
-//! For a left node that itself has a price, the best of its choices is also subtracted from all of them, so that large scores do not
-//! swallow small ones. Differences are rounded; how much that can change a matching's score is known, and a proof that it could overturn is
-//! no longer called one.
+//! For a left node that has a price itself, its best choice is also subtracted from all of them, so that large scores do not swallow small
+//! ones. Differences are rounded; how much that can change a matching's score is known, and a proof that it could overturn is not called one.
 
 use super::{Compatibility, Matching, Precise, Solution, Status};
 use crate::Result;
 use std::borrow::Cow;
 
-/// A proof stands if rounding changes scores by no more than this fraction of the prices plus what the answer falls short of everyone's
-/// best.
+/// A proof stands if rounding changes scores by at most this fraction of the prices plus what the answer falls short of everyone's best.
 const NEGLIGIBLE: f64 = 1e-12;
 
-/// A problem without prices of right nodes, and what it takes to carry its answer back.
+/// A problem without prices of right nodes, and what is needed to translate its answer back.
 pub(crate) struct FoldedPrices<'a> {
     pub(crate) problem: Cow<'a, Compatibility>,
     /// What the folded scores leave out.

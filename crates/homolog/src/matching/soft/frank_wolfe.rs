@@ -136,7 +136,7 @@ impl FrankWolfe {
     }
 }
 
-/// Where an ascent stands and where it is heading.
+/// Where an ascent is and where it is heading.
 struct Climb {
     /// y, and the gradient of the edge part there.
     soft: Soft,

@@ -44,7 +44,7 @@ impl Rows<'_> {
     }
 }
 
-/// What a search knows of a column besides its dual value.
+/// What a search knows about a column besides its dual value.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Column {
     /// From the row being placed, if reached in this search.

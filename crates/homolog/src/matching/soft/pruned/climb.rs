@@ -9,7 +9,7 @@ use crate::matching::{GraduatedAssignment, Matching, Workspace};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// Where an ascent stands and where it is heading.
+/// Where an ascent is and where it is heading.
 struct Climb {
     /// y, and the gradient of the edge part there.
     soft: Soft,
