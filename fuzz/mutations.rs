@@ -1,8 +1,8 @@
-//! Mutations of seeds without instrumentation: bytes changed, removed, doubled, words that readers know put in.
+//! Mutations of seeds without instrumentation: bytes changed, removed or doubled, and words that readers know inserted.
 
 use rand::{Rng, RngExt};
 
-/// What breaks readers: numbers at the edge, signs of structure, words of the formats.
+/// What breaks readers: extreme numbers, structural characters, keywords of the formats.
 const WORDS: [&str; 32] = [
     "0",
     "-1",
@@ -37,10 +37,10 @@ const WORDS: [&str; 32] = [
     "\u{feff}",
     "é",
 ];
-/// No input is longer.
+/// No input is longer than this.
 const LONGEST: usize = 1 << 14;
 
-/// A seed with some of it changed.
+/// A partly changed seed.
 pub(crate) fn mutated(seed: &[u8], other: &[u8], rng: &mut impl Rng) -> Vec<u8> {
     let mut bytes = seed.to_vec();
     for _ in 0..rng.random_range(1..6) {

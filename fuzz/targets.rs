@@ -1,7 +1,7 @@
-//! What every reader of files must survive, as plain functions of bytes: whatever they are, an answer or an error, never a panic; and what
+//! What every file reader must survive, as plain functions of bytes: whatever they are, an answer or an error, never a panic; and what
 //! was read can be written and read again.
 //!
-//! Used by the targets of cargo-fuzz in this folder, by `homolog-bench fuzz`, which mutates without instrumentation, and by an ordinary
+//! Used by the cargo-fuzz targets in this folder, by `homolog-bench fuzz`, which mutates without instrumentation, and by an ordinary
 //! test of the library, which runs the seeds and a few mutations of each.
 
 use homolog::data::cost_matrix::{self, Sense};
@@ -13,10 +13,10 @@ use homolog::features::FeatureMap;
 use homolog::learn::Checkpoint;
 use homolog::model::Model;
 
-/// A reader's name, which is the name of its folder of seeds, and what to do with bytes.
+/// A reader's name, which is also its folder of seeds, and what to do with bytes.
 pub(crate) type Target = (&'static str, fn(&[u8]));
 
-/// Every reader there is.
+/// Every reader.
 pub(crate) const TARGETS: [Target; 17] = [
     ("checkpoint", checkpoint),
     ("coco", |bytes| with_text(bytes, |text| _ = (coco::is_one(text), coco::read(text)))),
@@ -37,7 +37,7 @@ pub(crate) const TARGETS: [Target; 17] = [
     ("qaplib_tps", |bytes| with_text(bytes, |text| _ = (qaplib::read(text), tps::read(text)))),
 ];
 
-/// Text readers are given text: what is not UTF-8 is refused before them.
+/// Text readers are given text: anything that is not UTF-8 is refused before it reaches them.
 fn with_text(bytes: &[u8], read: impl FnOnce(&str)) {
     if let Ok(text) = std::str::from_utf8(bytes) {
         read(text);
@@ -72,7 +72,7 @@ fn dataset(bytes: &[u8]) {
     });
 }
 
-/// The text before a line of dashes is the edges, after it the nodes.
+/// The text before a line of dashes has the edges, the text after it the nodes.
 fn edges(bytes: &[u8]) {
     with_text(bytes, |text| {
         let _ = edge_table::is_one(text);
@@ -91,7 +91,7 @@ fn features(bytes: &[u8]) {
     });
 }
 
-/// Likewise labels and adjacency.
+/// The same for labels and adjacency.
 fn house_frame(bytes: &[u8]) {
     with_text(bytes, |text| {
         let (labels, edges) = text.split_once("\n---\n").map_or((text, None), |(labels, edges)| (labels, Some(edges)));

@@ -38,12 +38,12 @@ def data(pairs: int, points: int) -> hm.DataSet:
 
 
 def peak() -> float:
-    """The most memory that this process had, in MB."""
+    """The peak memory of this process, in MB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def timed(folder: str, order: str) -> tuple[str, int, float, float, float]:
-    """A reply, by whom, the processor time of that process before and after, and its memory."""
+    """A reply, which process gave it, its processor time before and after, and its memory."""
     begin = time.process_time()
     reply = hm.distributed.answer(folder, order, n_jobs=1)
     return reply, os.getpid(), begin, time.process_time(), peak()

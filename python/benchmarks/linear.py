@@ -1,4 +1,4 @@
-"""hm.linear_sum_assignment beside scipy and lapx (lapjvr), in one run.
+"""hm.linear_sum_assignment compared with scipy and lapx (lapjvr), in one run.
 
     pip install scipy lapx
     python python/benchmarks/linear.py [--quick]

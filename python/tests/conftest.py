@@ -1,4 +1,4 @@
-"""What the tests share: where real data and the program are, where they are there."""
+"""What the tests share: where real data and the program are, if they are available."""
 
 from __future__ import annotations
 

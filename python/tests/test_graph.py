@@ -1,4 +1,4 @@
-"""Graph and all that can be read as one; data sets and their files."""
+"""Graph and everything that can be read as one; data sets and their files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ctrl-C in every long call: answered soon, as KeyboardInterrupt, or with the best so far where that is asked for."""
+"""Ctrl-C in every long call: answered soon, with KeyboardInterrupt, or with the best so far if asked for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""linear_sum_assignment: every kind of array, errors with their place, many at once, Ctrl-C."""
+"""linear_sum_assignment: every kind of array, errors with their position, many at once, Ctrl-C."""
 
 from __future__ import annotations
 

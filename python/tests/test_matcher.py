@@ -84,7 +84,7 @@ def test_files_and_pickles_are_the_same_model(tmp_path, data, fitted):
 
 @pytest.mark.parametrize("features", ["linear", "quadratic"])
 def test_the_program_trains_the_same_bytes(tmp_path, frames, program, features):
-    # Few landmarks, so that matching with edges is quick.
+    # Few landmarks, so that matching with edges is fast.
     record = lambda id, graph: {"id": id, "points": graph.points[:9].tolist(), "names": graph.names[:9]}
     graphs = [record(id, graph) for id, graph in frames.graphs.items()]
     pairs = [{"left": str(at), "right": str(at + 100)} for at in range(1, 8)]

@@ -49,7 +49,7 @@ assert not heavy, heavy
 
 def test_types(tmp_path):
     pytest.importorskip("mypy")
-    # From an empty folder: what stands beside the installed package is not ours to check.
+    # From an empty folder: whatever is next to the installed package is not ours to check.
     settings = Path(__file__).parents[1] / "pyproject.toml"
     command = [sys.executable, "-m", "mypy", "--strict", "--config-file", str(settings), "-p", "homolog"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)

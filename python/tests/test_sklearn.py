@@ -14,7 +14,7 @@ from sklearn.pipeline import Pipeline, make_pipeline  # noqa: E402
 from sklearn.preprocessing import FunctionTransformer  # noqa: E402
 from sklearn.utils import estimator_checks  # noqa: E402
 
-# The generic checks that do not make a table of numbers to fit on. The others do, which is no list of pairs; our own versions are below.
+# The generic checks that do not fit a table of numbers. The others do, which is not a list of pairs; our own versions are below.
 CHECKS = [
     "check_do_not_raise_errors_in_init_or_set_params",
     "check_estimator_cloneable",

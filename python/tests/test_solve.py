@@ -12,7 +12,7 @@ import homolog as hm
 
 
 def brute_force(cost, price=None, forbidden=()):
-    """The least total over all matchings, partial ones where there is a price."""
+    """The smallest total over all matchings, including partial ones if there is a price."""
     n, m = cost.shape
     best = (np.inf, None)
     spare = [m + i for i in range(n)] if price is not None else []
@@ -88,7 +88,7 @@ def test_quadratic_assignment_is_no_worse_than_scipys_on_its_own_examples(rng):
             assert sign * ours.fun <= sign * best.fun + 1e-9
             p = ours.col_ind
             assert ours.fun == pytest.approx(np.sum(np.asarray(A) * np.asarray(B)[p][:, p]))
-    # The best known of chr12c.
+    # The best known value of chr12c.
     assert hm.quadratic_assignment(*problems[0]).fun == 11156
 
 
@@ -109,7 +109,7 @@ def test_names_of_pygmtools(rng):
     A = A + A.T
     order = rng.permutation(n)
     B = A[np.argsort(order)][:, np.argsort(order)]
-    # Pair (i, k) stands at k * n + i.
+    # Pair (i, k) is at k * n + i.
     K = np.kron(B, A) + np.diag(rng.random(n * n) * 1e-6)
     for solver in (hm.pygm.rrwm, hm.pygm.sm):
         X = solver(K, n, n)

@@ -83,7 +83,7 @@ impl FeatureMap {
         Ok(self.with_differences(&differences))
     }
 
-    /// With this many pairs, every how many-th is measured.
+    /// The step between measured pairs, out of this many.
     pub(crate) fn spread_step(count: usize) -> usize {
         count.div_ceil(MOST_PAIRS).max(1)
     }

@@ -119,7 +119,7 @@ pub(super) fn least_risk(
     Ok(high)
 }
 
-/// With this many examples, every how many-th is examined for the typical size.
+/// The step between examples examined for the typical size, out of this many.
 pub(super) fn step(count: usize) -> usize {
     count.div_ceil(MOST_EXAMPLES).max(1)
 }

@@ -156,14 +156,14 @@ impl Asked {
 pub enum Request {
     /// How far apart the numbers are in a sample of pairs.
     Spreads {
-        /// Every how many-th of all pairs to learn from.
+        /// The step between sampled pairs, out of all pairs to learn from.
         step: usize,
     },
     /// What has to be known about the examples before learning.
     Facts {
         /// The weights before learning.
         weights: Vec<f64>,
-        /// Every how many-th example is asked how large they should be.
+        /// The step between the examples that are asked how large they should be.
         step: usize,
     },
     /// The risk in the last of these rounds; the earlier ones are what is remembered.

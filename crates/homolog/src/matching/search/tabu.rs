@@ -184,7 +184,7 @@ impl<'a> Tabu<'a> {
             let (i, j) = (self.random.random_range(0..n), self.random.random_range(0..n));
             let (k, l) = (places[i], places[j]);
             let is_open = |i: usize, k: usize| k == NONE || self.gain[[i, k]] > f64::NEG_INFINITY;
-            // Which nodes are matched may only change among those that need not be.
+            // A node that may rest and one that must be matched swap only if both are matched.
             if is_open(i, l) && is_open(j, k) && (self.may_rest[i] == self.may_rest[j] || (k != NONE && l != NONE)) {
                 places.swap(i, j);
             }
