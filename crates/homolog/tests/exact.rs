@@ -88,8 +88,8 @@ fn branching_loses_nothing() {
         let a = Array2::from_shape_simple_fn((left.len(), 1), || -rng.random_range(0.0..1.0_f64).powi(3));
         let b = Array2::from_shape_fn((right.len(), 1), |(f, _)| distance(&right.ends()[f]));
         let edge = EdgeTerm::factored(left, right, a, b).unwrap();
-        let unmatched = (round % 2 == 1).then(|| Array1::from_elem(n, -1.0));
-        let problem = Compatibility { edge: Some(edge), unmatched, ..Compatibility::linear(Array2::zeros((n, m))) };
+        let mut problem = Compatibility::linear(Array2::zeros((n, m))).with_edges(edge);
+        problem.unmatched = (round % 2 == 1).then(|| Array1::from_elem(n, -1.0));
         branched += usize::from(solve_watched(&problem) > 1);
     }
     assert!(branched > 20, "it branched {branched} times");
@@ -162,7 +162,7 @@ fn grids(left: [usize; 2], right: [usize; 2]) -> Compatibility {
     let factors = |edges: &EdgeList| Array2::from_elem((edges.len(), 1), 1.1);
     let (a, b) = (factors(&left), factors(&right));
     let edge = EdgeTerm::factored(Arc::new(left), Arc::new(right), a, b).unwrap();
-    Compatibility { edge: Some(edge), ..Compatibility::linear(Array2::zeros((12, 12))) }
+    Compatibility::linear(Array2::zeros((12, 12))).with_edges(edge)
 }
 
 #[test]

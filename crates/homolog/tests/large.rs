@@ -30,9 +30,10 @@ fn problem(n: usize, m: usize, seed: u64, price: Option<f64>) -> Compatibility {
     let node = Array2::from_shape_fn((n, m), |(i, k)| {
         -(left[i][0] - right[k][0]).powi(2) - (left[i][1] - right[k][1]).powi(2)
     });
-    let unmatched = price.map(|price| Array1::from_elem(n, -price));
-    let edge = Some(EdgeTerm::factored(left_edges, right_edges, a, b).unwrap());
-    Compatibility { edge, unmatched, ..Compatibility::linear(node) }
+    let edge = EdgeTerm::factored(left_edges, right_edges, a, b).unwrap();
+    let mut problem = Compatibility::linear(node).with_edges(edge);
+    problem.unmatched = price.map(|price| Array1::from_elem(n, -price));
+    problem
 }
 
 #[test]

@@ -285,11 +285,10 @@ fn extreme_magnitudes_neither_overflow_nor_vanish() {
 #[test]
 fn a_price_for_staying_unmatched_is_weighed_inside_the_solve() {
     // Matching 0 pays for 1 to stay out: decided together, not by removing weak pairs afterwards.
-    let problem =
-        Compatibility { unmatched: Some(array![0.0, 0.0]), ..Compatibility::linear(array![[5.0, 4.5], [1.0, -1.0]]) };
+    let problem = Compatibility::linear(array![[5.0, 4.5], [1.0, -1.0]]).with_unmatched(array![0.0, 0.0]);
     let answer = solve_proven(&problem, &mut Workspace::new());
     assert_eq!(scores(&answer), [Some(1), Some(0)]);
-    let dearer = Compatibility { unmatched: Some(array![0.0, 0.6]), ..problem };
+    let dearer = problem.with_unmatched(array![0.0, 0.6]);
     let answer = solve_proven(&dearer, &mut Workspace::new());
     assert_eq!(scores(&answer), [Some(0), None]);
 }
@@ -300,8 +299,8 @@ fn scores_in_any_memory_layout() {
     let kind =
         Kind { values: Values::Uniform, forbidden: 0.1, priced: None, constraint: Constraint::OneToOne, edges: false };
     let problem = random_problem(&mut rng, 6, 9, kind);
-    let columns_first =
-        Compatibility { node: problem.node.t().as_standard_layout().into_owned().reversed_axes(), ..problem.clone() };
+    let mut columns_first = problem.clone();
+    columns_first.node = problem.node.t().as_standard_layout().into_owned().reversed_axes();
     assert!(!columns_first.node.is_standard_layout());
     assert_eq!(solve_proven(&problem, &mut Workspace::new()), solve_proven(&columns_first, &mut Workspace::new()));
 }

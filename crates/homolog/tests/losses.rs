@@ -130,13 +130,12 @@ fn loss_cells_make_the_search_for_the_violator_a_matching_problem() {
         let (n, m) = (3, 4);
         let pair = pair(seed, n, m);
         let truth = matching(rng, n, m, Constraint::OneToOne);
-        let problem = Compatibility {
-            unmatched: Some(Array1::from_elem(n, rng.random_range(-0.5..0.5))),
-            ..Compatibility::linear(numbers(rng, n, m, 1.0, 0.0))
-        };
+        let unmatched = Array1::from_elem(n, rng.random_range(-0.5..0.5));
+        let problem = Compatibility::linear(numbers(rng, n, m, 1.0, 0.0)).with_unmatched(unmatched);
         for kind in kinds() {
             let terms = kind.loss().terms(&pair, &truth).unwrap();
-            let augmented = Compatibility { node: &problem.node + &terms.cells, ..problem.clone() };
+            let mut augmented = problem.clone();
+            augmented.node += &terms.cells;
             let answer = BruteForce::default().solve(&augmented, &mut Workspace::new()).unwrap();
             let mut best = f64::NEG_INFINITY;
             for code in 0..5_usize.pow(3) {

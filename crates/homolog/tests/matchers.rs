@@ -94,11 +94,9 @@ fn a_proven_score_does_not_depend_on_the_numbering() {
             let (mut rows, mut columns): (Vec<_>, Vec<_>) = ((0..n).collect(), (0..m).collect());
             rows.shuffle(&mut rng);
             columns.shuffle(&mut rng);
-            let shuffled = Compatibility {
-                node: problem.node.select(Axis(0), &rows).select(Axis(1), &columns),
-                unmatched: problem.unmatched.as_ref().map(|scores| scores.select(Axis(0), &rows)),
-                ..problem.clone()
-            };
+            let mut shuffled = problem.clone();
+            shuffled.node = problem.node.select(Axis(0), &rows).select(Axis(1), &columns);
+            shuffled.unmatched = problem.unmatched.as_ref().map(|scores| scores.select(Axis(0), &rows));
             let (Some(before), Some(after)) =
                 (solve_lawfully(method, &problem, work), solve_lawfully(method, &shuffled, work))
             else {
@@ -121,11 +119,9 @@ fn scale_does_not_change_the_matching() {
             let problem = random_problem(&mut rng, n, m, kind);
             let Some(plain) = solve_lawfully(method, &problem, work) else { continue };
             for scale in [1e-300, 1e-12, 1e150] {
-                let scaled = Compatibility {
-                    node: &problem.node * scale,
-                    unmatched: problem.unmatched.as_ref().map(|scores| scores * scale),
-                    ..problem.clone()
-                };
+                let mut scaled = problem.clone();
+                scaled.node *= scale;
+                scaled.unmatched.iter_mut().for_each(|scores| *scores *= scale);
                 let answer = solve_lawfully(method, &scaled, work).expect("took the same problem unscaled");
                 assert_eq!(answer.matching, plain.matching, "{} at {scale}: {problem:?}", method.name());
             }
@@ -159,8 +155,8 @@ fn not_a_number_and_plus_infinity_are_refused_with_their_place() {
                 Err(Error::BadCell { row: 2, column: 1, .. }) => {}
                 other => panic!("{}: {other:?}", method.name()),
             }
-            let unmatched = Some(ndarray::array![0.0, value, 0.0]);
-            let problem = Compatibility { unmatched, ..Compatibility::linear(Array2::zeros((3, 4))) };
+            let unmatched = ndarray::array![0.0, value, 0.0];
+            let problem = Compatibility::linear(Array2::zeros((3, 4))).with_unmatched(unmatched);
             match method.matcher().solve(&problem, work) {
                 Err(Error::BadEntry { index: 1, .. }) => {}
                 other => panic!("{}: {other:?}", method.name()),

@@ -26,8 +26,7 @@ fn a_dd_problem_comes_back_as_it_was_written() {
         let mut score = || if rng.random_bool(0.3) { f64::NEG_INFINITY } else { rng.random_range(-1e3..1e3) };
         let node = Array2::from_shape_simple_fn((n, m), &mut score);
         let edge = random_edges(&mut rng, n, m, common::Values::Mixed);
-        let problem =
-            Compatibility { edge: Some(edge), unmatched: Some(Array1::zeros(n)), ..Compatibility::linear(node) };
+        let problem = Compatibility::linear(node).with_edges(edge).with_unmatched(Array1::zeros(n));
         let text = dd::write(&problem).unwrap();
         let read = dd::read(&text).unwrap();
         assert_eq!(read.node, problem.node);

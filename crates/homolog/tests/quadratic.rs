@@ -108,7 +108,8 @@ fn without_edges_the_answer_is_the_linear_one() {
         let nothing = EdgeTerm::listed(edges(4), edges(5), Vec::new()).unwrap();
         let no_edges = EdgeTerm::listed(Arc::new(EdgeList::new(4, Vec::new()).unwrap()), edges(5), Vec::new()).unwrap();
         for edge in [None, Some(nothing), Some(no_edges)] {
-            let problem = Compatibility { edge, ..problem.clone() };
+            let mut problem = problem.clone();
+            problem.edge = edge;
             for method in heuristics() {
                 assert_eq!(solve(&method, &problem), linear, "{}", method.name());
             }
@@ -125,8 +126,10 @@ fn scaled(problem: &Compatibility, by: f64) -> Compatibility {
         let (a, b) = (&edge.left_factors() * by, edge.right_factors().to_owned());
         EdgeTerm::factored(left, right, a, b).unwrap().with_listed(entries.collect()).unwrap()
     });
-    let unmatched = problem.unmatched.as_ref().map(|scores| scores * by);
-    Compatibility { edge, unmatched, constraint: problem.constraint, ..Compatibility::linear(&problem.node * by) }
+    let mut scaled = Compatibility::linear(&problem.node * by).with_constraint(problem.constraint);
+    scaled.unmatched = problem.unmatched.as_ref().map(|scores| scores * by);
+    scaled.edge = edge;
+    scaled
 }
 
 #[test]
@@ -205,8 +208,7 @@ fn length_problem(left: &[[f64; 2]], right: &[[f64; 2]]) -> Compatibility {
         }
     }
     let node = Array2::zeros((left.len(), right.len()));
-    let edge = Some(EdgeTerm::listed(left_edges, right_edges, entries).unwrap());
-    Compatibility { edge, ..Compatibility::linear(node) }
+    Compatibility::linear(node).with_edges(EdgeTerm::listed(left_edges, right_edges, entries).unwrap())
 }
 
 #[test]
@@ -245,9 +247,9 @@ fn the_direction_of_edges_counts() {
     let (left, right) = (vec![[0, 1], [1, 2], [2, 3]], vec![[2, 0], [0, 3], [3, 1]]);
     let list = |ends| Arc::new(EdgeList::new(4, ends).unwrap());
     let ones = || Array2::ones((3, 1));
-    let edge = Some(EdgeTerm::factored(list(left), list(right), ones(), ones()).unwrap());
+    let edge = EdgeTerm::factored(list(left), list(right), ones(), ones()).unwrap();
     let node = Array2::zeros((4, 4));
-    let problem = Compatibility { edge, ..Compatibility::linear(node) };
+    let problem = Compatibility::linear(node).with_edges(edge);
     for method in Method::all().into_iter().filter(is_heuristic) {
         let answer = solve(&method, &problem);
         assert_eq!(answer.matching.left_to_right(), [Some(2), Some(0), Some(3), Some(1)], "{}", method.name());
@@ -260,12 +262,12 @@ fn nodes_without_edges_go_by_their_own_scores() {
     let list = |ends| Arc::new(EdgeList::new(4, ends).unwrap());
     let ones = || Array2::ones((2, 1));
     let both_ways = |i, j| list(vec![[i, j], [j, i]]);
-    let edge = Some(EdgeTerm::factored(both_ways(0, 1), both_ways(2, 3), ones(), ones()).unwrap());
+    let edge = EdgeTerm::factored(both_ways(0, 1), both_ways(2, 3), ones(), ones()).unwrap();
     let mut node = Array2::zeros((4, 4));
     node[[2, 1]] = 0.5;
     node[[3, 0]] = 0.25;
     node[[0, 3]] = 0.1;
-    let problem = Compatibility { edge, ..Compatibility::linear(node) };
+    let problem = Compatibility::linear(node).with_edges(edge);
     for method in Method::all().into_iter().filter(is_heuristic) {
         let answer = solve(&method, &problem);
         assert_eq!(answer.matching.left_to_right(), [Some(3), Some(2), Some(1), Some(0)], "{}", method.name());
@@ -277,11 +279,11 @@ fn a_price_for_staying_unmatched_is_weighed_against_the_edges() {
     // A triangle and one node that fits nowhere; the right side has the triangle and one stray node.
     let triangle = vec![[0, 1], [1, 0], [1, 2], [2, 1], [0, 2], [2, 0]];
     let list = || Arc::new(EdgeList::new(4, triangle.clone()).unwrap());
-    let edge = || Some(EdgeTerm::factored(list(), list(), Array2::ones((6, 1)), Array2::ones((6, 1))).unwrap());
+    let edge = || EdgeTerm::factored(list(), list(), Array2::ones((6, 1)), Array2::ones((6, 1))).unwrap();
     let node = Array2::from_elem((4, 4), -1.0);
     for (price, matched) in [(-0.5, 3), (-1.5, 4), (2.0, 0)] {
-        let unmatched = Some(Array1::from_elem(4, price));
-        let problem = Compatibility { edge: edge(), unmatched, ..Compatibility::linear(node.clone()) };
+        let unmatched = Array1::from_elem(4, price);
+        let problem = Compatibility::linear(node.clone()).with_edges(edge()).with_unmatched(unmatched);
         for method in Method::all().into_iter().filter(is_heuristic) {
             let answer = solve(&method, &problem);
             assert_eq!(answer.matching.matched_count(), matched, "{} at {price}", method.name());
@@ -365,9 +367,9 @@ fn memory_grows_with_the_number_of_pairs_only() {
         let points: Vec<[f64; 2]> = (0..count).map(|_| [rng.random(), rng.random()]).collect();
         let edges = nearest_edges(&points, 3);
         let ones = || Array2::ones((edges.len(), 1));
-        let edge = Some(EdgeTerm::factored(edges.clone(), edges.clone(), ones(), ones()).unwrap());
+        let edge = EdgeTerm::factored(edges.clone(), edges.clone(), ones(), ones()).unwrap();
         let node = Array2::from_shape_simple_fn((count, count), || rng.random::<f64>());
-        let problem = Compatibility { edge, ..Compatibility::linear(node) };
+        let problem = Compatibility::linear(node).with_edges(edge);
         let brief = GraduatedAssignment { beta_end: 0.6, ..GraduatedAssignment::default() };
         allocation_counter::measure(|| {
             brief.solve(&problem, &mut Workspace::new()).unwrap();

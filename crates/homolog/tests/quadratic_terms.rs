@@ -42,7 +42,7 @@ fn the_gradient_is_the_slope_of_the_score() {
             assert!((at(1.0) - at(-1.0) - 2.0 * slope).abs() <= 1e-12 * size, "cell {i}, {k}");
         }
         // At a matching the form is its edge score.
-        let matching = Linear::default().solve(&Compatibility { edge: None, ..problem.clone() }, &mut Workspace::new());
+        let matching = Linear::default().solve(&problem.without_edges(), &mut Workspace::new());
         let matching: Matching = matching.unwrap().matching;
         let mut hard = Array2::zeros(problem.node.raw_dim());
         matching.pairs().for_each(|(i, k)| hard[[i, k]] = 1.0);

@@ -38,13 +38,11 @@ fn renumbered(problem: &Compatibility, rows: &[usize], columns: &[usize], by: f6
         at
     };
     let node: Array2<f64> = problem.node.select(Axis(0), rows).select(Axis(1), columns) * by;
-    Compatibility {
-        edge: problem.edge.as_ref().map(|edge| moved(edge, &positions(rows), &positions(columns), by)),
-        unmatched: problem.unmatched.as_ref().map(|scores| scores.select(Axis(0), rows) * by),
-        right_unmatched: problem.right_unmatched.as_ref().map(|scores| scores.select(Axis(0), columns) * by),
-        constraint: problem.constraint,
-        ..Compatibility::linear(node)
-    }
+    let mut same = Compatibility::linear(node).with_constraint(problem.constraint);
+    same.edge = problem.edge.as_ref().map(|edge| moved(edge, &positions(rows), &positions(columns), by));
+    same.unmatched = problem.unmatched.as_ref().map(|scores| scores.select(Axis(0), rows) * by);
+    same.right_unmatched = problem.right_unmatched.as_ref().map(|scores| scores.select(Axis(0), columns) * by);
+    same
 }
 
 #[test]

@@ -31,7 +31,7 @@ fn as_soft(x: &Instance, y: &Matching) -> Relaxed {
             }
         }
     }
-    Relaxed { bound: 0.0, value: 0.0, node, unmatched, edges, matching: None, iterations: 0 }
+    Relaxed::point(node, unmatched, edges)
 }
 
 /// share · a + (1 - share) · b.
@@ -39,12 +39,11 @@ fn mix(a: &Relaxed, b: &Relaxed, share: f64) -> Relaxed {
     let part = |point: &Relaxed, share: f64| {
         point.edges.iter().map(|edge| EdgeShare { share: share * edge.share, ..*edge }).collect::<Vec<_>>()
     };
-    Relaxed {
-        node: share * &a.node + (1.0 - share) * &b.node,
-        unmatched: share * &a.unmatched + (1.0 - share) * &b.unmatched,
-        edges: [part(a, share), part(b, 1.0 - share)].concat(),
-        ..a.clone()
-    }
+    Relaxed::point(
+        share * &a.node + (1.0 - share) * &b.node,
+        share * &a.unmatched + (1.0 - share) * &b.unmatched,
+        [part(a, share), part(b, 1.0 - share)].concat(),
+    )
 }
 
 #[test]
@@ -101,7 +100,8 @@ fn sizes_that_disagree_are_refused() {
     let map = feature_map(rng);
     let x = instance(&map, &graph(rng, 3), &graph(rng, 4));
     let soft = as_soft(&x, &Matching::empty(3, 4));
-    let other = Relaxed { node: Array2::zeros((3, 5)), ..soft.clone() };
+    let mut other = soft.clone();
+    other.node = Array2::zeros((3, 5));
     let refused = x.add_soft_features(&other, 1.0, &mut vec![0.0; x.dim()]);
     assert_eq!(refused, Err(Error::Size { what: "right nodes of the matching", expected: 4, found: 5 }));
     let refused = x.add_soft_features(&soft, 1.0, &mut vec![0.0; x.dim() + 1]);

@@ -217,7 +217,8 @@ fn check(problem: &Compatibility, solution: &Solution) -> Result<()> {
     let largest = finite.fold(0.0_f64, |largest, score| largest.max(score.abs()));
     let terms = (problem.left_count() + problem.right_count()) as f64;
     // An edge term without edges is as good as none, and a certificate is of node scores.
-    let linear = Compatibility { edge: problem.edge.clone().filter(|edge| !edge.is_empty()), ..problem.clone() };
+    let mut linear = problem.clone();
+    linear.edge = linear.edge.filter(|edge| !edge.is_empty());
     let bound = verify(&linear, &solution.matching, certificate)?;
     let score = problem.score(&solution.matching)?;
     if bound - score > ROUNDING * largest * terms {

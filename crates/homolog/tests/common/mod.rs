@@ -64,8 +64,10 @@ pub fn random_problem(rng: &mut impl Rng, n: usize, m: usize, kind: Kind) -> Com
             if rng.random_bool(share) { value(rng, kind.values) } else { f64::NEG_INFINITY }
         })
     });
-    let edge = kind.edges.then(|| random_edges(rng, n, m, kind.values));
-    Compatibility { edge, unmatched, constraint: kind.constraint, ..Compatibility::linear(node) }
+    let mut problem = Compatibility::linear(node).with_constraint(kind.constraint);
+    problem.unmatched = unmatched;
+    problem.edge = kind.edges.then(|| random_edges(rng, n, m, kind.values));
+    problem
 }
 
 /// A factored and a listed part over random directed edges.

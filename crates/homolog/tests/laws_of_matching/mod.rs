@@ -51,7 +51,8 @@ pub fn problem(number: u64) -> Compatibility {
     if n > 0 && m > 0 && rng.random_bool(0.1) {
         node[[rng.random_range(0..n), rng.random_range(0..m)]] = [-1e20, 1e20, -1e9][rng.random_range(0..3)];
     }
-    let mut problem = Compatibility { unmatched, ..Compatibility::linear(node) };
+    let mut problem = Compatibility::linear(node);
+    problem.unmatched = unmatched;
     match rng.random_range(0..10) {
         0 | 1 => problem.constraint = Constraint::ManyToOne,
         2 | 3 => problem.right_unmatched = Some(Array1::from_shape_simple_fn(m, || value(rng, values))),

@@ -338,5 +338,5 @@ fn features_of(instance: &Instance, truth: &Matching, pieces: &[Piece]) -> Resul
 /// Amounts of cells and nothing else, as a point that [`Instance::add_soft_features`] takes.
 pub(super) fn soft_point(node: Array2<f64>) -> Relaxed {
     let unmatched = Array1::zeros(node.nrows());
-    Relaxed { bound: 0.0, value: 0.0, node, unmatched, edges: Vec::new(), matching: None, iterations: 0 }
+    Relaxed::point(node, unmatched, Vec::new())
 }

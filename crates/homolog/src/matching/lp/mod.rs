@@ -70,6 +70,7 @@ impl Default for LpRelaxation {
 ///
 /// With prices of right nodes, their part of the score is in `bound` and `value`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Relaxed {
     /// The relaxed maximum, and so every matching's score, is at most this.
     pub bound: f64,
@@ -110,6 +111,15 @@ pub struct WarmStart {
     scale: f64,
     /// The method's weight.
     weight: f64,
+}
+
+impl Relaxed {
+    /// A point of the relaxation by itself: nothing is said of what it is worth.
+    #[must_use]
+    pub fn point(node: Array2<f64>, unmatched: Array1<f64>, edges: Vec<EdgeShare>) -> Self {
+        let (bound, value) = (f64::INFINITY, f64::NEG_INFINITY);
+        Self { bound, value, node, unmatched, edges, matching: None, iterations: 0 }
+    }
 }
 
 impl LpRelaxation {

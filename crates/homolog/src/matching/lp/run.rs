@@ -172,8 +172,7 @@ fn of_matching(problem: &Compatibility, matching: &Matching) -> Relaxed {
             }
         }
     }
-    let (bound, value) = (f64::INFINITY, f64::NEG_INFINITY);
-    Relaxed { bound, value, node, unmatched, edges, matching: None, iterations: 0 }
+    Relaxed::point(node, unmatched, edges)
 }
 
 /// A problem without edges: its relaxation is the assignment itself.

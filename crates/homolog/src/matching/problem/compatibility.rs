@@ -32,6 +32,7 @@ use ndarray::{Array1, Array2};
 /// # Ok::<(), homolog::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Compatibility {
     /// c: one row per left node, one column per right node. Minus infinity forbids the pair.
     pub node: Array2<f64>,

@@ -19,6 +19,8 @@ const FORGOTTEN: usize = 5;
 const SHAKES: [f64; 3] = [0.25, 0.5, 1.0];
 /// A score has to be better by this fraction to count, above rounding errors.
 const RELATIVE_GAIN: f64 = 1e-12;
+/// What rounding adds up to between two refreshes, as a part of all scores together: a million steps at a few units of the last digit.
+const DRIFT: f64 = 1e-9;
 
 pub(in crate::matching) struct Tabu<'a> {
     gain: &'a Array2<f64>,
@@ -44,6 +46,8 @@ pub(in crate::matching) struct Tabu<'a> {
     recent_step: usize,
     best: Vec<usize>,
     best_score: f64,
+    /// A gain no larger than this may be rounding: the score is computed again before it counts.
+    drift: f64,
 }
 
 /// `row` goes to `to`; `other`, if there is one, gets what `row` had.
@@ -69,6 +73,9 @@ impl<'a> Tabu<'a> {
     /// Begins with nothing matched: `jump` comes next. `may_rest`: which nodes may choose to stay unmatched.
     pub(in crate::matching) fn new(growth: &Growth<'a>, may_rest: Vec<bool>, seed: u64) -> Self {
         let (n, m) = growth.gain.dim();
+        let largest =
+            growth.gain.iter().filter(|gain| gain.is_finite()).fold(0.0_f64, |largest, gain| largest.max(gain.abs()));
+        let edges = growth.weight.abs() * growth.edge.magnitude() * growth.edge.left_edges().len() as f64;
         // Never used, in some order.
         let closed = Array2::from_shape_fn((n, m + 1), |(i, k)| i * (m + 1) + k);
         Self {
@@ -90,6 +97,7 @@ impl<'a> Tabu<'a> {
             recent_step: 0,
             best: Vec::new(),
             best_score: f64::NEG_INFINITY,
+            drift: DRIFT * (largest * n as f64 + edges),
         }
     }
 
@@ -147,6 +155,9 @@ impl<'a> Tabu<'a> {
             }
             let Some(change) = self.best_change() else { return };
             self.apply(change);
+            if is_better(self.score, self.recent_best) && self.score - self.recent_best <= self.drift {
+                self.refresh();
+            }
             if is_better(self.score, self.recent_best) {
                 (self.recent_best, self.recent_step) = (self.score, self.step);
                 self.note_best();
