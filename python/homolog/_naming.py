@@ -37,18 +37,18 @@ class Naming:
 
     def __init__(self, text: str) -> None:
         fields: dict[str, Any] = json.loads(text)
-        count: int = fields["points"]
+        count = len(fields["names"]) + len(fields["nobody"])
         self.names: list[str | None] = [None] * count
         self.runner_up: list[str | None] = [None] * count
         self.confidence: NDArray[np.float64] = np.full(count, np.nan)
         self.margins: NDArray[np.float64] = np.full(count, np.nan)
-        for call in fields["calls"]:
+        for call in fields["names"]:
             point = call["point"]
             self.names[point], self.runner_up[point] = call["name"], call["runner_up"]
             self.margins[point] = np.inf if call["margin"] is None else call["margin"]
             if call["confidence"] is not None:
                 self.confidence[point] = call["confidence"]
-        self.landmarks: dict[str, int] = {call["name"]: call["point"] for call in fields["calls"]}
+        self.landmarks: dict[str, int] = {call["name"]: call["point"] for call in fields["names"]}
         self.not_found: list[str] = fields["not_found"]
         pose = fields["pose"]
         self.pose: dict[str, Any] = {

@@ -5,7 +5,7 @@ use crate::graph::Graph;
 use crate::model::{Model, explanation_json};
 use crate::problem::deadline;
 use crate::run;
-use homolog::atlas::{Atlas, AtlasSettings, Naming};
+use homolog::atlas::AtlasSettings;
 use homolog::graph::Graph as InnerGraph;
 use homolog::matching::Workspace;
 use homolog::model::Model as Inner;
@@ -52,7 +52,7 @@ pub(crate) fn name_points(
         let control = control.clone().interrupted_by(move || until.is_some_and(|until| Instant::now() >= until));
         let name = |work: &mut Workspace, graph: &Arc<InnerGraph>| -> homolog::Result<serde_json::Value> {
             let naming = model.name(graph, work)?;
-            Ok(model.atlas().map_or_else(|| json!(null), |atlas| fields(atlas, &naming)))
+            Ok(json!(model.atlas().map(|atlas| naming.named(atlas))))
         };
         let each = graphs.par_iter().map_init(|| Workspace::with_control(&control), name);
         each.collect::<homolog::Result<Vec<_>>>()
@@ -71,32 +71,4 @@ pub(crate) fn explain_naming(py: Python<'_>, model: &Model, specimen: &Graph, jo
 
 fn inner(specimens: &[Py<Graph>]) -> Vec<Arc<InnerGraph>> {
     specimens.iter().map(|graph| Arc::clone(&graph.get().inner)).collect()
-}
-
-fn fields(atlas: &Atlas, naming: &Naming) -> serde_json::Value {
-    let name = |landmark: usize| atlas.landmarks[landmark].name.as_str();
-    let calls = naming.calls.iter().map(|call| {
-        json!({
-            "point": call.point,
-            "name": name(call.landmark),
-            // JSON has no infinity.
-            "margin": call.margin.is_finite().then_some(call.margin),
-            "confidence": call.confidence,
-            "runner_up": call.runner_up.map(name),
-        })
-    });
-    json!({
-        "points": naming.matching.right_count(),
-        "calls": calls.collect::<Vec<_>>(),
-        "not_found": naming.matching.unmatched_left().map(name).collect::<Vec<_>>(),
-        "pose": {
-            "scale": naming.frame.scale,
-            "rotation": naming.frame.rotation.rows().into_iter().map(|row| row.to_vec()).collect::<Vec<_>>(),
-            "shift": naming.frame.shift.to_vec(),
-        },
-        "score": naming.score,
-        "bound": naming.bound.is_finite().then_some(naming.bound),
-        "status": naming.status,
-        "candidates": naming.candidates,
-    })
 }

@@ -82,7 +82,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
         files::write(path, table.as_bytes())?;
     }
     if arguments.json {
-        let list: Vec<Value> = named.iter().map(|(specimen, naming)| value(atlas, specimen, naming)).collect();
+        let list =
+            named.iter().map(|(specimen, naming)| value(atlas, specimen, naming)).collect::<Result<Vec<Value>>>()?;
         files::print_data((serde_json::to_string_pretty(&json!({ "specimens": list }))? + "\n").as_bytes())?;
     } else {
         match &arguments.output {
@@ -147,33 +148,10 @@ fn status(naming: &Naming) -> String {
     }
 }
 
-fn value(atlas: &Atlas, specimen: &NamedGraph, naming: &Naming) -> Value {
-    let name = |landmark: usize| atlas.landmarks[landmark].name.as_str();
-    let calls = naming.calls.iter().map(|call| {
-        json!({
-            "point": call.point,
-            "name": name(call.landmark),
-            // JSON has no infinity: null where the landmark has no other point.
-            "margin": call.margin.is_finite().then_some(call.margin),
-            "confidence": call.confidence,
-            "runner_up": call.runner_up.map(name),
-        })
-    });
-    json!({
-        "specimen": specimen.id,
-        "names": calls.collect::<Vec<_>>(),
-        "nobody": naming.matching.unmatched_right().collect::<Vec<_>>(),
-        "not_found": naming.matching.unmatched_left().map(name).collect::<Vec<_>>(),
-        "pose": {
-            "scale": naming.frame.scale,
-            "rotation": naming.frame.rotation.rows().into_iter().map(|row| row.to_vec()).collect::<Vec<_>>(),
-            "shift": naming.frame.shift.to_vec(),
-        },
-        "score": naming.score,
-        "bound": naming.bound.is_finite().then_some(naming.bound),
-        "status": naming.status,
-        "candidates": naming.candidates,
-    })
+fn value(atlas: &Atlas, specimen: &NamedGraph, naming: &Naming) -> Result<Value> {
+    let mut named = serde_json::to_value(naming.named(atlas))?;
+    named["specimen"] = json!(specimen.id);
+    Ok(named)
 }
 
 fn draw(path: &Path, atlas: &Atlas, specimen: &NamedGraph, naming: &Naming, input: Option<&Input>) -> Result<()> {

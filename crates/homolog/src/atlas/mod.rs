@@ -22,6 +22,7 @@ mod evidence;
 mod gaussian;
 mod learn;
 mod margin;
+mod named;
 mod naming;
 mod neighbours;
 mod pose;
@@ -31,6 +32,7 @@ mod together;
 pub use calibration::Calibration;
 pub use gaussian::Gaussian;
 pub(crate) use margin::naming_without;
+pub use named::{Named, NamedCall, NamedPose};
 pub use naming::{Call, Naming, Search};
 
 use crate::features::ImageDescriptor;
