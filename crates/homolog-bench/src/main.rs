@@ -9,6 +9,7 @@
 )]
 
 mod atlas;
+mod automatic;
 mod certified;
 mod clock;
 mod exact;
@@ -19,6 +20,7 @@ mod fuzz;
 mod house;
 mod laws;
 mod learn;
+mod likelihood;
 mod linear;
 mod never_worse;
 mod quadratic;
@@ -57,6 +59,7 @@ enum Command {
     Certified(certified::Arguments),
     /// Training: the house data, a path of λ, random problems, and up to 10,000 examples.
     Learn(learn::Arguments),
+    Likelihood(likelihood::Arguments),
     /// The laws of matching on millions of small random problems, against brute force.
     Laws(laws::Arguments),
     /// Every reader of files on mutated seeds: no input may make one panic.
@@ -64,6 +67,7 @@ enum Command {
     /// Known points found among the corners of photographs, with and without learning; SUSAN beside imageproc's FAST.
     Scene(scene::Arguments),
     NeverWorse(never_worse::Arguments),
+    Automatic(automatic::Arguments),
     /// How long an atlas takes to learn and to name, with and without proof.
     Atlas(atlas::Arguments),
     /// One row of the last table of `learn`, in a process of its own.
@@ -85,10 +89,12 @@ fn main() -> Result<()> {
         Command::Exact(arguments) => exact::run(&arguments),
         Command::Certified(arguments) => certified::run(&arguments),
         Command::Learn(arguments) => learn::run(&arguments),
+        Command::Likelihood(arguments) => likelihood::run(&arguments),
         Command::Laws(arguments) => laws::run(&arguments),
         Command::Fuzz(arguments) => fuzz::run(&arguments),
         Command::Scene(arguments) => scene::run(&arguments),
         Command::NeverWorse(arguments) => never_worse::run(&arguments),
+        Command::Automatic(arguments) => automatic::run(&arguments),
         Command::Atlas(arguments) => atlas::run(&arguments),
         Command::LearnScale(arguments) => learn::run_one(&arguments),
         Command::SolveOne(arguments) => linear::run_one(&arguments),

@@ -15,15 +15,15 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// Specimens with named points.
-pub(super) struct Data {
-    pub(super) name: String,
-    pub(super) specimens: Vec<Arc<Graph>>,
+pub(crate) struct Data {
+    pub(crate) name: String,
+    pub(crate) specimens: Vec<Arc<Graph>>,
     /// A third of the right graph's points are missing and replaced by as many foreign points.
-    pub(super) spoiled: bool,
+    pub(crate) spoiled: bool,
 }
 
 /// The sets that are stored next to the project.
-pub(super) fn all(folder: &Path) -> Result<Vec<Data>> {
+pub(crate) fn all(folder: &Path) -> Result<Vec<Data>> {
     let house = table(&folder.join("house/landmarks.csv"), "house")?;
     let spoiled = Data { name: "house, a third foreign".to_string(), spoiled: true, specimens: house.specimens };
     let mut sets = vec![table(&folder.join("faces/landmarks.csv"), "faces")?, bikes(folder)?];
@@ -35,7 +35,7 @@ pub(super) fn all(folder: &Path) -> Result<Vec<Data>> {
 }
 
 /// Any table of landmarks: whichever of the usual columns exists names the specimen.
-pub(super) fn table(path: &Path, name: &str) -> Result<Data> {
+pub(crate) fn table(path: &Path, name: &str) -> Result<Data> {
     let text = std::fs::read_to_string(path).with_context(|| format!("reading {}", path.display()))?;
     let header = text.lines().next().unwrap_or_default().to_lowercase();
     let columns: Vec<&str> = header.split(',').map(str::trim).collect();
@@ -83,7 +83,7 @@ fn bikes(folder: &Path) -> Result<Data> {
 impl Data {
     /// This many random pairs of different specimens, each once and one way round, all even-numbered for training or all odd-numbered for
     /// tests: no specimen is in both.
-    pub(super) fn pairs(&self, count: usize, for_tests: bool, seed: u64) -> Result<LabelledPairs> {
+    pub(crate) fn pairs(&self, count: usize, for_tests: bool, seed: u64) -> Result<LabelledPairs> {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let own: Vec<usize> = (0..self.specimens.len()).filter(|n| (n % 2 == 1) == for_tests).collect();
         ensure!(own.len() >= 2, "{}: too few specimens", self.name);

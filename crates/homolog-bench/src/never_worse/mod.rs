@@ -5,7 +5,7 @@ mod data;
 
 use crate::{files, house};
 use anyhow::Result;
-use data::Data;
+pub(crate) use data::{Data, all as all_data, table};
 use homolog::Control;
 use homolog::features::FeatureSet;
 use homolog::learn::{LabelledPairs, Trainer, TrainingSet, evaluate};
@@ -77,9 +77,9 @@ impl Cell {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let folder = arguments.data.clone().unwrap_or_else(|| house::default_directory().join(".."));
-    let mut sets = data::all(&folder)?;
+    let mut sets = all_data(&folder)?;
     for path in &arguments.tables {
-        sets.push(data::table(path, &path.file_stem().unwrap_or_default().to_string_lossy())?);
+        sets.push(table(path, &path.file_stem().unwrap_or_default().to_string_lossy())?);
     }
     sets.retain(|data| arguments.only.as_ref().is_none_or(|part| data.name.contains(part)));
     let (subsets, counts, test_count) = if arguments.quick { (1, &[1, 3][..], 20) } else { (5, &[1, 3, 10][..], 40) };
@@ -151,7 +151,7 @@ fn cell(
     })
 }
 
-fn standard_error(values: &[f64]) -> f64 {
+pub(crate) fn standard_error(values: &[f64]) -> f64 {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
     let square: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();

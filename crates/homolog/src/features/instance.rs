@@ -8,6 +8,7 @@ use super::{edge_scores, node_scores};
 use crate::matching::{Compatibility, Constraint, Matching, Relaxed, Restrictions};
 use crate::{Error, Result};
 use ndarray::{Array1, Array2};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Two described graphs to be matched. See [`FeatureMap::instance`](super::FeatureMap::instance).
@@ -202,6 +203,17 @@ impl Instance {
             phi[plan.dim - 1] -= factor * soft.unmatched.sum();
         }
         Ok(())
+    }
+
+    /// Adds the features of a pair of edges, by their numbers, to `phi`.
+    pub(crate) fn add_edge_features(&self, pair: (usize, usize), phi: &mut [f64]) {
+        edge_scores::add_features(&self.plan().edge, &self.left, &self.right, std::iter::once((pair, 1.0)), phi);
+    }
+
+    /// The weights that are not about nodes: those of edges, and the price of staying unmatched.
+    pub(crate) fn columns_beside_nodes(&self) -> Range<usize> {
+        let plan = self.plan();
+        plan.node.last().map_or(0, |(_, range)| range.end)..plan.dim
     }
 
     fn check_sizes(&self, left_count: usize, right_count: usize, phi: &[f64]) -> Result<()> {

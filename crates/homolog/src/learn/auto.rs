@@ -1,26 +1,37 @@
-//! [`AutoTrainer`]: the best model without choosing. Sets of features that fit the data are tried, the simplest first, and measured on
-//! pairs that they were not learned from; of all that are as good as the best, the simplest is taken.
+//! [`AutoTrainer`]: the best model without choosing. Sets of features that fit the data are tried and measured on pairs that they were not
+//! learned from; of all that are as good as the best, the simplest is taken.
 //!
 //! All are measured on the same held-out pairs: the folds depend on the specimens alone. As good as the best means within one standard
 //! error of the paired difference, as in the choice of λ ([`Choice`]). Where left nodes have no partner, every set is tried without
 //! and with a price for staying unmatched, and matching a node that has no partner counts as a mistake.
 //! How far graphs may be turned against each other is read off the true matchings; held-out pairs have to be turned back by the score alone.
-//! Where all specimens share their names an [`Atlas`] is tried as well: it matches two specimens by naming both.
+//! Where all specimens share their names an [`Atlas`](crate::atlas::Atlas) is tried as well: it matches two specimens by naming both.
 //!
-//! The library has no clock: the caller brings one, and with a time limit no set takes more than twice its share of what is left.
+//! First every set is measured as it is before learning, which takes little; then those learn that have something to gain, the best before
+//! learning first. So a time limit costs some learning, and no set goes without being looked at because a simpler one took its time learning.
+//! Held-out pairs are matched by the quick search of training: proofs would take most of the time, and change few matches. The model itself
+//! matches exactly, unless a trial shows that this takes too long.
+//!
+//! The library has no clock: the caller brings one. Half of the time limit is for measuring, and no set takes more than twice its share.
 
-use super::auto_atlas;
+mod atlas;
+mod plans;
+mod selected;
+
+pub use selected::{Outcome, Selected, SkipReason, Skipped, Tried};
+
+use super::checkpoint::NoKeeper;
 use super::choice::Entry;
-use super::evaluate::summary;
 use super::{
-    Choice, Evaluation, LabelledPairs, LearnerName, Trained, Trainer, TrainingSet, ValidatedBy, default_matcher,
-    evaluate,
+    Checkpoint, Choice, Evaluation, LabelledPairs, LearnerName, Trained, Trainer, TrainingSet, ValidatedBy,
+    default_matcher, evaluate,
 };
-use crate::atlas::{Atlas, AtlasSettings};
-use crate::features::{FAR_TURN, FeatureMap, FeatureSet, ImageDescriptor, Pose, Turns, lies_within, turn_of};
+use crate::atlas::AtlasSettings;
+use crate::features::{FeatureMap, ImageDescriptor, Pose};
 use crate::loss::LossKind;
+use crate::matching::Method;
 use crate::{Control, Error, Result};
-use serde::{Deserialize, Serialize};
+use plans::{Plan, has_partnerless};
 use std::sync::Arc;
 
 /// Seconds since some moment.
@@ -45,122 +56,32 @@ pub struct AutoTrainer {
     pub clock: Clock,
 }
 
-/// A set of features that was tried.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[non_exhaustive]
-pub struct Tried {
-    /// The set, and whether it has a price.
-    pub name: String,
-    /// The error on what was held out, learned or not, as it was taken; `None`: nothing was held out, or time was up.
-    pub error: Option<f64>,
-    /// Of that error.
-    pub standard_error: Option<f64>,
-    /// The 95 % interval of the error where no two pairs differ, which a standard error takes for certainty.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub interval: Option<[f64; 2]>,
-    /// The error without learning.
-    pub unlearned_error: Option<f64>,
-    /// Seconds for a match; `None` in files, which are the same each time.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub match_seconds: Option<f64>,
-    /// Every prediction on training pairs that were looked at was proven to be the best under its weights.
-    pub proven: bool,
-}
-
-impl Tried {
-    /// The error with how certain it is.
-    #[must_use]
-    pub fn summary(&self) -> Option<String> {
-        Some(summary(self.error?, self.standard_error.unwrap_or(0.0), self.interval))
-    }
-}
-
-/// What came of it.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub struct Selected {
-    /// Everything that was tried, the simplest first.
-    pub tried: Vec<Tried>,
-    /// Which was taken.
-    pub chosen: usize,
-    /// What came of it.
-    pub outcome: Outcome,
-    /// What they were compared by.
-    pub by: ValidatedBy,
-    /// Sets that were not tried.
-    pub skipped: Vec<Skipped>,
-}
-
-/// What a model is made of.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub enum Outcome {
-    /// Features and weights.
-    Weights {
-        /// The examples and features.
-        set: Box<TrainingSet>,
-        /// How they were trained.
-        trainer: Box<Trainer>,
-        /// What came of that.
-        trained: Box<Trained>,
-    },
-    /// Where each named point belongs.
-    Atlas {
-        /// The atlas.
-        atlas: Box<Atlas>,
-        /// How much each kind of its evidence counts.
-        weights: Vec<f64>,
-    },
-}
-
-/// A set of features that was not tried.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[non_exhaustive]
-pub struct Skipped {
-    /// The set, and whether it has a price.
-    pub name: String,
-    /// Why not.
-    pub reason: SkipReason,
-}
-
-/// Why a set of features was not tried.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum SkipReason {
-    /// Time was up, or the control said stop.
-    NoTime,
-    /// A simpler set makes no mistake on what was held out.
-    NothingToGain,
-}
-
-/// What is to be tried.
-enum Plan {
-    Features(Box<FeatureMap>),
-    Atlas,
-}
-
-/// A set with what it gave.
+/// A set with what is known of it.
 struct Attempt {
     tried: Tried,
     /// On what was held out.
     evaluation: Option<Evaluation>,
-    outcome: Outcome,
+    made: Made,
 }
 
-/// From the simplest to the most expensive.
-const ORDER: [FeatureSet; 5] =
-    [FeatureSet::Attributes, FeatureSet::Linear, FeatureSet::Graph, FeatureSet::Quadratic, FeatureSet::Robust];
-/// Graphs that are turned by more degrees than this may be turned any way.
-const TILTED: f64 = 45.0;
+enum Made {
+    Features { set: Box<TrainingSet>, trainer: Box<Trainer>, run: Checkpoint, trained: Option<Box<Trained>> },
+    Atlas(Outcome),
+}
+
 /// What an atlas is called among them.
 const ATLAS: &str = "atlas";
-/// What is added to the name of what looks at pictures.
-const WITH_PICTURES: &str = " with pictures";
-/// How many training pairs are matched to see how long a match takes.
+/// The share of the time limit for measuring all sets before any learns.
+const MEASURING: f64 = 0.5;
+/// How many training pairs are matched to see how long a match takes,
 const TIMED: usize = 8;
+/// in at most this share of the time limit.
+const TRIAL: f64 = 0.05;
+/// A model does not match exactly if that takes more seconds than this.
+const TOO_LONG: f64 = 1.0;
+
+/// The pairs to learn from and to choose by.
+type Given<'a> = (&'a LabelledPairs, &'a LabelledPairs);
 
 impl AutoTrainer {
     /// Tries what fits the data and takes the simplest of the best. Where the control says stop, the best of what is done by then.
@@ -177,120 +98,128 @@ impl AutoTrainer {
         if let (LossKind::Hamming(hamming), true) = (&mut trainer.loss, lacks_partners) {
             hamming.unmatched_is_label = true;
         }
-        let end = self.time_limit.map(|limit| (self.clock)() + limit);
+        let now = (self.clock)();
+        let end = |share: f64| self.time_limit.map(|limit| now + share * limit);
+        let count = candidates.len();
         let (mut attempts, mut skipped): (Vec<Attempt>, Vec<Skipped>) = (Vec::new(), Vec::new());
-        let mut by = ValidatedBy::Nothing;
-        for (number, (name, plan)) in candidates.iter().enumerate() {
-            let is_over = control.interrupted() || end.is_some_and(|end| (self.clock)() >= end);
-            let is_perfect = attempts.iter().any(|attempt| attempt.tried.error == Some(0.0));
-            let reason = match (is_perfect, is_over) {
+        for (number, (name, plan)) in candidates.into_iter().enumerate() {
+            let is_over = control.interrupted() || end(1.0).is_some_and(|end| (self.clock)() >= end);
+            let reason = match (attempts.iter().any(Attempt::is_perfect), is_over) {
                 (true, _) => Some(SkipReason::NothingToGain),
                 // There is always an answer: the first set is begun whatever the time, and has its weights before learning at least.
                 (_, true) if !attempts.is_empty() => Some(SkipReason::NoTime),
                 _ => None,
             };
             if let Some(reason) = reason {
-                skipped.push(Skipped { name: name.clone(), reason });
+                skipped.push(Skipped { name, reason });
                 continue;
             }
-            let share = self.share(control, end, candidates.len() - number).part(number, candidates.len());
-            match plan {
+            let share = self.share(control, end(MEASURING), count - number).part(number, 2 * count);
+            let attempt = match plan {
                 Plan::Features(features) => {
-                    let attempt = self.attempt(name, features, &trainer, (training, validation), &share)?;
-                    if let Outcome::Weights { trained, .. } = &attempt.outcome {
-                        by = trained.by;
-                    }
-                    attempts.push(attempt);
+                    Some(self.measure(&name, &features, &trainer, (training, validation), &share)?)
                 }
-                Plan::Atlas => match self.attempt_atlas(name, &trainer, (training, validation), &share)? {
-                    Some(attempt) => attempts.push(attempt),
-                    None => skipped.push(Skipped { name: name.clone(), reason: SkipReason::NoTime }),
-                },
+                Plan::Atlas => self.measure_atlas(&name, &trainer, (training, validation), &share)?,
+            };
+            match attempt {
+                Some(attempt) => attempts.push(attempt),
+                None => skipped.push(Skipped { name, reason: SkipReason::NoTime }),
             }
         }
+        let by = self.learn_all(&mut attempts, end(1.0), control)?;
         let chosen = choose(&attempts);
         let tried = attempts.iter().map(|attempt| attempt.tried.clone()).collect();
-        let Attempt { outcome, .. } = attempts.swap_remove(chosen);
+        let outcome = match attempts.swap_remove(chosen).made {
+            Made::Atlas(outcome) => outcome,
+            Made::Features { set, trainer, trained: Some(trained), .. } => Outcome::Weights { set, trainer, trained },
+            Made::Features { .. } => return Err(Error::Interrupted),
+        };
         Ok(Selected { tried, chosen, outcome, by, skipped })
     }
 
-    /// Names and features of all sets that fit.
-    fn candidates(&self, pairs: &LabelledPairs, lacks_partners: bool) -> Result<Vec<(String, Plan)>> {
-        let mut candidates = Vec::new();
-        let mut reason = None;
-        let pose = self.pose.map_or_else(|| pose_of(pairs), Ok)?;
-        let numbers: Vec<String> = self.images.iter().flat_map(ImageDescriptor::names).collect();
-        for set in ORDER {
-            // Named in milliseconds: before what takes a search.
-            if set == FeatureSet::Quadratic && self.atlas && auto_atlas::suits(pairs, &self.atlas_settings()) {
-                let seen = if self.images.is_empty() { "" } else { WITH_PICTURES };
-                candidates.push((format!("{ATLAS}{seen}"), Plan::Atlas));
+    /// Lets every set learn that has something to gain, the best before learning first; says what they were compared by.
+    fn learn_all(&self, attempts: &mut [Attempt], end: Option<f64>, control: &Control) -> Result<ValidatedBy> {
+        let mut order: Vec<usize> = (0..attempts.len()).collect();
+        let error = |at: usize| attempts[at].tried.error.unwrap_or(f64::INFINITY);
+        order.sort_by(|&a, &b| error(a).total_cmp(&error(b)));
+        let (count, mut by) = (order.len(), ValidatedBy::Nothing);
+        for (number, at) in order.into_iter().enumerate() {
+            // What is simpler and makes no mistakes will be taken whatever this one learns.
+            let is_beaten = attempts[..at].iter().any(Attempt::is_perfect);
+            let mut share = self.share(control, end, count - number).part(count + number, 2 * count);
+            if is_beaten {
+                share = share.interrupted_by(|| true);
             }
-            let features = match set.features(pairs.graphs()).and_then(|map| map.without_columns(&numbers, set.name()))
-            {
-                Ok(features) => features,
-                Err(error) => {
-                    reason.get_or_insert(error);
-                    continue;
-                }
-            };
-            let prices: &[bool] = match self.unmatched {
-                Some(true) => &[true],
-                None if lacks_partners => &[false, true],
-                _ => &[false],
-            };
-            let pictured = |map: &FeatureMap| self.images.iter().fold(map.clone(), |map, &of| map.with_image(of));
-            let maps = [(features.clone(), ""), (pictured(&features), WITH_PICTURES)];
-            let maps = &maps[..if self.images.is_empty() { 1 } else { 2 }];
-            for ((map, seen), &unmatched) in maps.iter().flat_map(|map| prices.iter().map(move |price| (map, price))) {
-                let name = format!("{}{seen}{}", set.name(), if unmatched { " with a price" } else { "" });
-                candidates.push((name, Plan::Features(Box::new(FeatureMap { unmatched, pose, ..map.clone() }))));
+            let Attempt { tried, evaluation, made } = &mut attempts[at];
+            let Made::Features { set, trainer, run, trained } = made else { continue };
+            let quick = Trainer { matcher: Some(self.quick(set)), ..(**trainer).clone() };
+            let learned = quick.resume(set, run, &share, &mut NoKeeper)?;
+            by = learned.by;
+            if let Some(after) = learned.after() {
+                tried.measured(after);
+                *evaluation = Some(after.clone());
             }
+            tried.unlearned_error = learned.before().map(Evaluation::mean);
+            *trained = Some(Box::new(learned));
         }
-        match reason {
-            Some(error) if candidates.is_empty() => Err(error),
-            _ => Ok(candidates),
-        }
+        Ok(by)
     }
 
     /// The caller's control, ended also when the time for the next set is up: twice its share of what is left.
     fn share(&self, control: &Control, end: Option<f64>, sets_left: usize) -> Control {
         let Some(end) = end else { return control.clone() };
         let now = (self.clock)();
-        let until = now + (end - now) * (2.0 / sets_left as f64).min(1.0);
-        let clock = Arc::clone(&self.clock);
-        control.clone().interrupted_by(move || clock() >= until)
+        self.until(control, now + (end - now) * (2.0 / sets_left as f64).min(1.0))
     }
 
-    fn attempt(
+    fn until(&self, control: &Control, end: f64) -> Control {
+        let clock = Arc::clone(&self.clock);
+        control.clone().interrupted_by(move || clock() >= end)
+    }
+
+    /// How held-out pairs are matched.
+    fn quick(&self, set: &TrainingSet) -> Method {
+        self.trainer.matcher.clone().unwrap_or_else(|| set.default_search())
+    }
+
+    /// A set as it is before learning, and how long it takes for a match.
+    fn measure(
         &self,
         name: &str,
         features: &FeatureMap,
         trainer: &Trainer,
-        (training, validation): (&LabelledPairs, &LabelledPairs),
+        (training, validation): Given<'_>,
         control: &Control,
     ) -> Result<Attempt> {
         let set = TrainingSet::new(features, &trainer.loss, training, validation)?;
-        let trained = trainer.train(&set, control)?;
-        let matcher = trainer.matcher.clone().unwrap_or_else(|| default_matcher(&set.features));
+        let (mut trainer, mut run) = (trainer.clone(), Checkpoint::default());
+        let quick = Trainer { matcher: Some(self.quick(&set)), ..trainer.clone() };
+        let evaluation = quick.measure(&set, &mut run, control)?;
+        let mut tried = Tried::named(name);
+        if let Some(evaluation) = &evaluation {
+            tried.measured(evaluation);
+            tried.unlearned_error = tried.error;
+        }
+        let matcher = self.trainer.matcher.clone().unwrap_or_else(|| default_matcher(&set.features));
+        if self.try_out(&set, &matcher, &mut tried, control)? {
+            trainer.matcher = Some(self.quick(&set));
+            self.try_out(&set, &self.quick(&set), &mut tried, control)?;
+        }
+        let made = Made::Features { set: Box::new(set), trainer: Box::new(trainer), run, trained: None };
+        Ok(Attempt { tried, evaluation, made })
+    }
+
+    /// Matches a few training pairs to see how long that takes; whether it takes too long.
+    fn try_out(&self, set: &TrainingSet, matcher: &Method, tried: &mut Tried, control: &Control) -> Result<bool> {
         let timed = &set.training[..set.training.len().min(TIMED)];
         let before = (self.clock)();
-        let matched = evaluate(timed, matcher.matcher(), trained.weights(), control)?;
-        let took = (self.clock)() - before;
-        let count = matched.losses.len();
-        let tried = Tried {
-            name: name.to_string(),
-            error: trained.after().map(Evaluation::mean),
-            standard_error: trained.after().map(Evaluation::standard_error),
-            interval: trained.after().and_then(Evaluation::interval),
-            unlearned_error: trained.before().map(Evaluation::mean),
-            match_seconds: (count > 0).then(|| took / count as f64),
-            proven: count > 0 && matched.proven == count,
-        };
-        let evaluation = trained.after().cloned();
-        let outcome =
-            Outcome::Weights { set: Box::new(set), trainer: Box::new(trainer.clone()), trained: Box::new(trained) };
-        Ok(Attempt { tried, evaluation, outcome })
+        let limited = self.time_limit.map(|limit| self.until(control, before + TRIAL * limit));
+        let matched = evaluate(timed, matcher.matcher(), &set.unlearned, limited.as_ref().unwrap_or(control))?;
+        let (took, count) = ((self.clock)() - before, matched.losses.len());
+        tried.match_seconds = (count > 0).then(|| took / count as f64);
+        tried.proven = count > 0 && matched.proven == count;
+        let is_cut_off = count < timed.len() && !control.interrupted();
+        Ok(is_cut_off && took > TOO_LONG * count.max(1) as f64 && *matcher != self.quick(set))
     }
 
     fn atlas_settings(&self) -> AtlasSettings {
@@ -298,30 +227,30 @@ impl AutoTrainer {
     }
 
     /// `None` where time was up, or nothing could be held out.
-    fn attempt_atlas(
+    fn measure_atlas(
         &self,
         name: &str,
         trainer: &Trainer,
-        (training, validation): (&LabelledPairs, &LabelledPairs),
+        (training, validation): Given<'_>,
         control: &Control,
     ) -> Result<Option<Attempt>> {
         let before = (self.clock)();
         let settings = self.atlas_settings();
-        let evaluation = auto_atlas::measure(training, validation, (trainer, &settings), control)?;
+        let evaluation = atlas::measure(training, validation, (trainer, &settings), control)?;
         let Some(evaluation) = evaluation else { return Ok(None) };
         let took = (self.clock)() - before;
-        let (atlas, weights) = auto_atlas::learn(training, &settings, control)?;
-        let tried = Tried {
-            name: name.to_string(),
-            error: Some(evaluation.mean()),
-            standard_error: Some(evaluation.standard_error()),
-            interval: evaluation.interval(),
-            unlearned_error: None,
-            match_seconds: Some(took / evaluation.losses.len().max(1) as f64),
-            proven: false,
-        };
-        let outcome = Outcome::Atlas { atlas: Box::new(atlas), weights };
-        Ok(Some(Attempt { tried, evaluation: Some(evaluation), outcome }))
+        let (atlas, weights) = atlas::learn(training, &settings, control)?;
+        let mut tried = Tried::named(name);
+        tried.measured(&evaluation);
+        tried.match_seconds = Some(took / evaluation.losses.len().max(1) as f64);
+        let made = Made::Atlas(Outcome::Atlas { atlas: Box::new(atlas), weights });
+        Ok(Some(Attempt { tried, evaluation: Some(evaluation), made }))
+    }
+}
+
+impl Attempt {
+    fn is_perfect(&self) -> bool {
+        self.tried.error == Some(0.0)
     }
 }
 
@@ -336,89 +265,4 @@ fn choose(attempts: &[Attempt]) -> usize {
     let entry = |&(rank, validation): &(usize, _)| Entry { learner: LearnerName::Unlearned, rank, validation };
     let entries: Vec<Entry<'_>> = complete.iter().map(entry).collect();
     Choice::OneStandardError.of(&entries, &[]).map_or(0, |at| complete[at].0)
-}
-
-/// The least turns that the true matchings show: as given, tilted, or any.
-fn pose_of(pairs: &LabelledPairs) -> Result<Pose> {
-    let mut farthest = 0.0_f64;
-    for (pair, truth, _) in pairs.iter() {
-        if !lies_within(FAR_TURN, &pair, truth)? {
-            farthest = farthest.max(turn_of(&pair, truth)?.unwrap_or(0.0));
-        }
-    }
-    let turns = match farthest {
-        0.0 => Turns::AsGiven,
-        turn if turn <= TILTED => Turns::Tilted,
-        _ => Turns::Any,
-    };
-    Ok(Pose { turns, mirror: false })
-}
-
-/// Whether the partner of some left node is known not to be there.
-fn has_partnerless(pairs: &LabelledPairs) -> bool {
-    pairs.iter().any(|(_, truth, unknown)| {
-        (0..truth.left_count()).any(|i| truth.right_of(i).is_none() && !unknown.contains(&i))
-    })
-}
-
-impl Selected {
-    /// What training came to, where weights were taken.
-    #[must_use]
-    pub fn trained(&self) -> Option<&Trained> {
-        match &self.outcome {
-            Outcome::Weights { trained, .. } => Some(trained),
-            Outcome::Atlas { .. } => None,
-        }
-    }
-
-    /// Whether nothing that was begun was broken off.
-    #[must_use]
-    pub fn is_complete(&self) -> bool {
-        self.trained().is_none_or(|trained| trained.complete)
-    }
-
-    /// Whether an atlas was possible and something else was taken.
-    #[must_use]
-    pub fn passed_over_an_atlas(&self) -> bool {
-        let names = self.tried.iter().map(|tried| &tried.name).chain(self.skipped.iter().map(|skipped| &skipped.name));
-        self.trained().is_some() && names.into_iter().any(|name| name.starts_with(ATLAS))
-    }
-
-    /// What was chosen, in a sentence.
-    #[must_use]
-    pub fn sentence(&self) -> String {
-        let name = &self.tried[self.chosen].name;
-        let by = match self.by {
-            ValidatedBy::Nothing => return format!("Took {name}: there was nothing to choose by."),
-            ValidatedBy::OnePair => "on the only pair, without learning",
-            _ => "on pairs held out",
-        };
-        let others = self.tried.len() - 1;
-        match (self.tried[self.chosen].error, others) {
-            (Some(error), 0) => format!("Took {name}: error {error:.4} {by}."),
-            (Some(error), _) => {
-                format!("Took {name}: error {error:.4} {by}; no simpler one is as good, and none is clearly better.")
-            }
-            (None, _) => format!("Took {name}: it was stopped before anything was measured."),
-        }
-    }
-
-    /// What learning brought to it, in a sentence.
-    #[must_use]
-    pub fn learning(&self) -> String {
-        match &self.outcome {
-            Outcome::Weights { trained, .. } => trained.sentence(),
-            Outcome::Atlas { atlas, .. } => format!(
-                "The atlas knows {} landmarks from {} specimens; two specimens are matched by naming both.",
-                atlas.landmarks.len(),
-                atlas.specimens
-            ),
-        }
-    }
-
-    /// What was tried, as a model file keeps it: without times, which differ from run to run.
-    #[must_use]
-    pub fn record(&self) -> Vec<Tried> {
-        self.tried.iter().map(|tried| Tried { match_seconds: None, ..tried.clone() }).collect()
-    }
 }

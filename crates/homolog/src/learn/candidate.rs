@@ -117,31 +117,10 @@ impl Trained {
     /// What learning achieved, in a sentence.
     #[must_use]
     pub fn sentence(&self) -> String {
-        if self.by == ValidatedBy::OnePair && self.best().learner == LearnerName::Unlearned {
-            return "One pair does not show whether learning would help on others; the weights are as before. Label another pair or more."
-                .to_string();
+        if self.best().learner == LearnerName::Unlearned {
+            return self.why_unlearned();
         }
-        let is_few = self.before().is_some_and(|before| before.losses.len() < FEWEST && before.mean() > 0.0);
-        if is_few && self.best().learner == LearnerName::Unlearned {
-            return format!(
-                "Fewer than {FEWEST} pairs could be held out, which does not show whether learning helps; the weights are as before."
-            );
-        }
-        let is_unlearned = self.best().learner == LearnerName::Unlearned;
         match (self.before(), self.after()) {
-            (Some(before), _) if is_unlearned && before.mean() == 0.0 => {
-                "Nothing to learn: the pairs held out were all right without; the weights are as before.".to_string()
-            }
-            (Some(before), _) if is_unlearned && (self.candidates.len() > 1 || self.complete) => format!(
-                "Learning did not help: the error on pairs it had not seen is {:.4} without it; the weights are as before.",
-                before.mean()
-            ),
-            _ if is_unlearned && !self.complete => {
-                "Learning was stopped before anything was learned; the weights are as before.".to_string()
-            }
-            _ if is_unlearned => {
-                "Learning did not help: there was nothing to tell by; the weights are as before.".to_string()
-            }
             (Some(before), Some(after)) => format!(
                 "Learning lowered the error from {:.4} to {:.4} on pairs it had not seen.",
                 before.mean(),
@@ -152,5 +131,37 @@ impl Trained {
             }
             (_, None) => "There was nothing to measure by what learning brought.".to_string(),
         }
+    }
+
+    /// Why the weights are as before, in a sentence.
+    fn why_unlearned(&self) -> String {
+        let (before, is_begun) = (self.before(), self.candidates.len() > 1);
+        let reason = match before {
+            _ if self.examples == 0 => "There was no pair to learn from".to_string(),
+            _ if self.by == ValidatedBy::OnePair => {
+                return "One pair does not show whether learning would help on others; the weights are as before. Label another pair or more."
+                    .to_string();
+            }
+            Some(before) if before.mean() == 0.0 => {
+                "Nothing to learn: the pairs held out were all right without".to_string()
+            }
+            Some(before) if before.losses.len() < FEWEST => {
+                format!("Fewer than {FEWEST} pairs could be held out, which does not show whether learning helps")
+            }
+            _ if !self.complete && !is_begun => "Learning was stopped before anything was learned".to_string(),
+            Some(before) => {
+                let error = format!("the error on pairs it had not seen is {:.4} without it", before.mean());
+                match (is_begun, self.complete) {
+                    (false, _) => format!(
+                        "Too few mistakes on the pairs held out to show whether learning helps: the error is {:.4}",
+                        before.mean()
+                    ),
+                    (true, true) => format!("Learning did not help: {error}"),
+                    (true, false) => format!("Learning did not help as far as it came: {error}"),
+                }
+            }
+            None => "Learning did not help: there was nothing to tell by".to_string(),
+        };
+        format!("{reason}; the weights are as before.")
     }
 }

@@ -21,6 +21,7 @@ use super::Example;
 use crate::optimize::{Lbfgs, Minimum, Regularization, Smooth};
 use crate::{Control, Error, Result};
 use risk::LikelihoodRisk;
+pub(super) use risk::Prepared;
 use serde::{Deserialize, Serialize};
 
 /// Settings of likelihood learning.
@@ -68,7 +69,8 @@ impl Likelihood {
     ) -> Result<Vec<Minimum>> {
         check(examples)?;
         let mut minima: Vec<Minimum> = Vec::with_capacity(lambdas.len());
-        let Some(mut risk) = LikelihoodRisk::new(examples, control)? else { return Ok(minima) };
+        let Some(prepared) = Prepared::new(examples, control)? else { return Ok(minima) };
+        let mut risk = LikelihoodRisk::new(examples, prepared, control);
         for &lambda in lambdas {
             let near = Regularization { lambda, ..near };
             let last = minima.last().map(|minimum| minimum.weights.clone());
@@ -83,13 +85,26 @@ impl Likelihood {
         Ok(minima)
     }
 
+    /// [`Self::fit`] of examples that were prepared.
+    pub(super) fn fit_prepared(
+        &self,
+        (examples, prepared): (&[Example], Prepared),
+        near: Regularization<'_>,
+        start: Option<&[f64]>,
+        control: &Control,
+    ) -> Result<Option<Minimum>> {
+        check(examples)?;
+        self.optimizer.minimize(&mut LikelihoodRisk::new(examples, prepared, control), near, start, control)
+    }
+
     /// The mean of -log of the truth's share at these weights, and its gradient. `None` if interrupted.
     ///
     /// # Errors
     /// No examples, examples of different features, weights that do not fit them.
     pub fn risk(&self, examples: &[Example], weights: &[f64], control: &Control) -> Result<Option<(f64, Vec<f64>)>> {
         check(examples)?;
-        let Some(mut risk) = LikelihoodRisk::new(examples, control)? else { return Ok(None) };
+        let Some(prepared) = Prepared::new(examples, control)? else { return Ok(None) };
+        let mut risk = LikelihoodRisk::new(examples, prepared, control);
         let mut gradient = vec![0.0; weights.len()];
         Ok(risk.evaluate(weights, &mut gradient)?.map(|value| (value, gradient)))
     }
@@ -102,7 +117,19 @@ impl Likelihood {
     /// As [`Self::fit`].
     pub fn scale(&self, examples: &[Example], weights: &[f64], control: &Control) -> Result<f64> {
         check(examples)?;
-        let Some(mut risk) = LikelihoodRisk::new(examples, control)? else { return Ok(1.0) };
+        let Some(prepared) = Prepared::new(examples, control)? else { return Ok(1.0) };
+        self.scale_prepared((examples, prepared), weights, control)
+    }
+
+    /// [`Self::scale`] of examples that were prepared.
+    pub(super) fn scale_prepared(
+        &self,
+        (examples, prepared): (&[Example], Prepared),
+        weights: &[f64],
+        control: &Control,
+    ) -> Result<f64> {
+        check(examples)?;
+        let mut risk = LikelihoodRisk::new(examples, prepared, control);
         if weights.len() != risk.dim() {
             return Err(Error::Size { what: "weights", expected: risk.dim(), found: weights.len() });
         }

@@ -15,7 +15,6 @@
 //! for callers who distribute the work.
 
 mod auto;
-mod auto_atlas;
 mod candidate;
 mod checkpoint;
 mod choice;

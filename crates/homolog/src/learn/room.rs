@@ -4,6 +4,7 @@
 use super::candidate::{Candidate, Trained, ValidatedBy};
 use super::checkpoint::{Checkpoint, Done, Keeper, LearnerRun};
 use super::choice::{Entry, is_hopeless};
+use super::likelihood::Prepared;
 use super::runs::Run;
 use super::scale::centred_lambdas;
 use super::trainer::{Centre, Trainer};
@@ -20,6 +21,8 @@ pub(super) struct Room<'a> {
     pub(super) by: ValidatedBy,
     pub(super) matcher: Method,
     pub(super) search: Method,
+    /// What the likelihood compares all examples with, once it is needed.
+    pub(super) prepared: Option<Prepared>,
     pub(super) checkpoint: &'a mut Checkpoint,
     pub(super) control: &'a Control,
     pub(super) keeper: &'a mut dyn Keeper,
@@ -30,10 +33,8 @@ impl Room<'_> {
         let unlearned = self.trainer.ruled(&self.set.unlearned, 1.0)?;
         let mut candidates = Vec::new();
         if self.trainer.choice != Choice::Least {
-            if self.checkpoint.unlearned.is_none() {
-                self.checkpoint.unlearned = self.validate(&unlearned)?;
-            }
-            candidates.push(Candidate::unlearned(unlearned, self.checkpoint.unlearned.clone()));
+            let measured = self.measure(&unlearned)?;
+            candidates.push(Candidate::unlearned(unlearned, measured));
         }
         // Where not even weights that make no mistake would be taken, nothing is left to gain.
         let before = candidates.first().and_then(|unlearned| unlearned.validation.as_ref());
@@ -50,6 +51,14 @@ impl Room<'_> {
         }
         let chosen = self.choose(&candidates)?;
         Ok(Trained { candidates, chosen, by: self.by, complete, examples: self.set.training.len() })
+    }
+
+    /// How the weights before learning do on what is held out.
+    pub(super) fn measure(&mut self, unlearned: &[f64]) -> Result<Option<Evaluation>> {
+        if self.checkpoint.unlearned.is_none() {
+            self.checkpoint.unlearned = self.validate(unlearned)?;
+        }
+        Ok(self.checkpoint.unlearned.clone())
     }
 
     /// One λ of one learner, which is taken where nothing tells otherwise.
@@ -73,22 +82,37 @@ impl Room<'_> {
         }
     }
 
-    fn centre_and_lambdas(&self, learner: LearnerName) -> Result<(Vec<f64>, Vec<f64>)> {
-        let (trainer, control) = (self.trainer, self.control);
-        let (examples, search) = (&self.set.training, self.search.matcher());
+    /// What the likelihood compares the examples at these positions with; `None` where the control said stop.
+    fn prepared(&mut self, positions: &[usize]) -> Result<Option<Prepared>> {
+        if self.prepared.is_none() {
+            self.prepared = Prepared::new(&self.set.training, self.control)?;
+        }
+        Ok(self.prepared.as_ref().map(|all| all.pick(positions)))
+    }
+
+    fn centre_and_lambdas(&mut self, learner: LearnerName) -> Result<(Vec<f64>, Vec<f64>)> {
+        let (trainer, control, set) = (self.trainer, self.control, self.set);
+        let prepared = match learner {
+            LearnerName::Likelihood => self.prepared(&(0..set.training.len()).collect::<Vec<_>>())?,
+            _ => None,
+        };
+        let (examples, search) = (&set.training, self.search.matcher());
         let plain = trainer.max_margin(Vec::new());
         // Weights that are held at a value say how large the others are to be.
         let is_held =
             |rule: &WeightRule| matches!(rule, WeightRule::Fixed(value) | WeightRule::AtLeast(value) if *value != 0.0);
         let s = match learner {
             _ if trainer.rules.iter().any(is_held) => 1.0,
-            LearnerName::Likelihood => trainer.likelihood.scale(examples, &self.set.unlearned, control)?,
-            _ => plain.scale(&self.set.unlearned, examples, search, control)?,
+            LearnerName::Likelihood => match prepared {
+                Some(prepared) => trainer.likelihood.scale_prepared((examples, prepared), &set.unlearned, control)?,
+                None => return Err(Error::Interrupted),
+            },
+            _ => plain.scale(&set.unlearned, examples, search, control)?,
         };
         if control.interrupted() {
             return Err(Error::Interrupted);
         }
-        let scaled = trainer.ruled(&self.set.unlearned, s)?;
+        let scaled = trainer.ruled(&set.unlearned, s)?;
         let mut lambdas = match (trainer.centre, learner) {
             _ if !trainer.lambdas.is_empty() => trainer.lambdas.clone(),
             (Centre::Zero, LearnerName::MaxMargin) => plain.lambdas(examples, search, control)?,
@@ -159,12 +183,14 @@ impl Room<'_> {
     }
 
     /// Weights that make the truths of a run likely; `None` where the control said stop.
-    fn learn_likelihood(&self, at: usize, lambda: f64, number: usize, control: &Control) -> Result<Option<Fit>> {
+    fn learn_likelihood(&mut self, at: usize, lambda: f64, number: usize, control: &Control) -> Result<Option<Fit>> {
+        let positions = self.runs[number].positions.clone();
+        let Some(prepared) = self.prepared(&positions)? else { return Ok(None) };
         let run = &self.runs[number];
         let LearnerRun { centre, last, .. } = &self.checkpoint.learners[at];
         let near = Regularization { lambda, centre, rules: &self.trainer.rules };
         let start = last.get(number).map(Vec::as_slice);
-        let minimum = self.trainer.likelihood.fit(&run.examples, near, start, control)?;
+        let minimum = self.trainer.likelihood.fit_prepared((&run.examples, prepared), near, start, control)?;
         Ok(minimum.filter(|_| !control.interrupted()).map(Fit::likelihood))
     }
 

@@ -11,6 +11,8 @@ use crate::{Control, Result};
 /// Examples to learn from, and what is held out.
 pub(super) struct Run {
     pub(super) examples: Vec<Example>,
+    /// Which of all examples these are.
+    pub(super) positions: Vec<usize>,
     held_out: HeldOut,
     /// Its name in progress messages.
     name: String,
@@ -25,8 +27,10 @@ enum HeldOut {
 
 /// The runs, the first on all examples, and what they are validated by.
 pub(super) fn runs(set: &TrainingSet, folds: usize) -> (Vec<Run>, ValidatedBy) {
-    let run = |examples: Vec<Example>, held_out, name: String| Run { examples, held_out, name };
-    let all = |held_out| run(set.training.clone(), held_out, String::new());
+    let pick = |numbers: &[usize]| numbers.iter().map(|&n| set.training[n].clone()).collect::<Vec<_>>();
+    let run =
+        |positions: Vec<usize>, held_out, name: String| Run { examples: pick(&positions), positions, held_out, name };
+    let all = |held_out| run((0..set.training.len()).collect(), held_out, String::new());
     if !set.validation.is_empty() {
         let by = ValidatedBy::Pairs { pairs: set.validation.len() };
         return (vec![all(HeldOut::Pairs(set.validation.clone()))], by);
@@ -37,10 +41,9 @@ pub(super) fn runs(set: &TrainingSet, folds: usize) -> (Vec<Run>, ValidatedBy) {
     }
     let cuts = cuts(&set.training, folds);
     let count = cuts.len();
-    let pick = |numbers: &[usize]| numbers.iter().map(|&n| set.training[n].clone()).collect::<Vec<_>>();
     for (number, fold) in cuts.iter().enumerate() {
         let name = format!("without part {} of {count} ", number + 1);
-        runs.push(run(pick(&fold.learned), HeldOut::Pairs(pick(&fold.held_out)), name));
+        runs.push(run(fold.learned.clone(), HeldOut::Pairs(pick(&fold.held_out)), name));
     }
     if count > 0 {
         return (runs, ValidatedBy::Specimens { folds: count });

@@ -11,7 +11,7 @@ use super::candidate::Trained;
 use super::checkpoint::{Checkpoint, Keeper, NoKeeper};
 use super::room::Room;
 use super::runs::runs;
-use super::{Choice, LearnerKind, Likelihood, MaxMargin, Oracle, TrainingSet};
+use super::{Choice, Evaluation, LearnerKind, Likelihood, MaxMargin, Oracle, TrainingSet};
 use crate::loss::LossKind;
 use crate::matching::Method;
 use crate::optimize::{Bundle, Lbfgs, WeightRule};
@@ -107,15 +107,35 @@ impl Trainer {
         control: &Control,
         keeper: &mut dyn Keeper,
     ) -> Result<Trained> {
+        let mut room = self.room(set, checkpoint, control, keeper)?;
+        let answer = room.train();
+        room.keeper.keep(room.checkpoint);
+        answer
+    }
+
+    /// How the weights before learning do on what is held out, which the checkpoint then knows; `None` if nothing is, or if interrupted.
+    pub(super) fn measure(
+        &self,
+        set: &TrainingSet,
+        checkpoint: &mut Checkpoint,
+        control: &Control,
+    ) -> Result<Option<Evaluation>> {
+        self.room(set, checkpoint, control, &mut NoKeeper)?.measure(&self.ruled(&set.unlearned, 1.0)?)
+    }
+
+    fn room<'a>(
+        &'a self,
+        set: &'a TrainingSet,
+        checkpoint: &'a mut Checkpoint,
+        control: &'a Control,
+        keeper: &'a mut dyn Keeper,
+    ) -> Result<Room<'a>> {
         if set.training.is_empty() && (set.turned.is_empty() || self.choice == Choice::Least) {
             return Err(Error::NoExamples);
         }
         let (runs, by) = runs(set, self.folds);
         let (matcher, search) = (self.matcher_for(set), self.search_for(set));
-        let mut room = Room { trainer: self, set, runs, by, matcher, search, checkpoint, control, keeper };
-        let answer = room.train();
-        room.keeper.keep(room.checkpoint);
-        answer
+        Ok(Room { trainer: self, set, runs, by, matcher, search, prepared: None, checkpoint, control, keeper })
     }
 
     pub(super) fn max_margin(&self, centre: Vec<f64>) -> MaxMargin {

@@ -8,6 +8,7 @@ use crate::optimize::Smooth;
 use crate::{Control, Result};
 use ndarray::Array2;
 use rayon::prelude::*;
+use std::sync::Arc;
 
 /// Changes are stored for as many examples as fit into this many bytes, and rebuilt at each evaluation for the rest.
 const KEPT_BYTES: usize = 512 << 20;
@@ -19,8 +20,14 @@ pub(super) struct LikelihoodRisk<'a> {
     examples: &'a [Example],
     /// By importance, summing to 1.
     shares: Vec<f64>,
-    kept: Vec<Option<Groups>>,
+    prepared: Prepared,
     control: &'a Control,
+}
+
+/// What some examples are compared with, which does not depend on the weights: cross-validation prepares it once for all its runs.
+#[derive(Clone)]
+pub(in crate::learn) struct Prepared {
+    kept: Vec<Option<Arc<Groups>>>,
 }
 
 enum Groups {
@@ -56,12 +63,9 @@ impl Groups {
 /// A part of the sum; `None` if interrupted.
 type Sum = Option<(f64, Vec<f64>)>;
 
-impl<'a> LikelihoodRisk<'a> {
-    /// Prepares the changes; `None` if interrupted.
-    pub(super) fn new(examples: &'a [Example], control: &'a Control) -> Result<Option<Self>> {
-        let total: f64 = examples.iter().map(Example::importance).sum();
-        let share = |example: &Example| if total > 0.0 { example.importance() / total } else { 0.0 };
-        let shares = examples.iter().map(share).collect();
+impl Prepared {
+    /// For these examples; `None` if interrupted.
+    pub(in crate::learn) fn new(examples: &[Example], control: &Control) -> Result<Option<Self>> {
         let (mut kept, mut bytes) = (Vec::with_capacity(examples.len()), 0);
         // One run at a time, so that no more is in memory at once than is kept.
         for run in examples.chunks(RUN) {
@@ -73,10 +77,24 @@ impl<'a> LikelihoodRisk<'a> {
                 .collect::<Result<_>>()?;
             for groups in made {
                 bytes += groups.as_ref().map_or(0, Groups::size);
-                kept.push(groups.filter(|_| bytes <= KEPT_BYTES));
+                kept.push(groups.filter(|_| bytes <= KEPT_BYTES).map(Arc::new));
             }
         }
-        Ok((!control.interrupted()).then_some(Self { examples, shares, kept, control }))
+        Ok((!control.interrupted()).then_some(Self { kept }))
+    }
+
+    /// For the examples at these positions.
+    pub(in crate::learn) fn pick(&self, positions: &[usize]) -> Self {
+        Self { kept: positions.iter().map(|&at| self.kept[at].clone()).collect() }
+    }
+}
+
+impl<'a> LikelihoodRisk<'a> {
+    /// Of examples that were prepared.
+    pub(super) fn new(examples: &'a [Example], prepared: Prepared, control: &'a Control) -> Self {
+        let total: f64 = examples.iter().map(Example::importance).sum();
+        let share = |example: &Example| if total > 0.0 { example.importance() / total } else { 0.0 };
+        Self { examples, shares: examples.iter().map(share).collect(), prepared, control }
     }
 
     fn sum(&self, range: std::ops::Range<usize>, weights: &[f64]) -> Result<Sum> {
@@ -89,7 +107,7 @@ impl<'a> LikelihoodRisk<'a> {
                 continue;
             }
             let made;
-            let groups = if let Some(groups) = &self.kept[n] {
+            let groups = if let Some(groups) = &self.prepared.kept[n] {
                 groups
             } else {
                 made = Groups::new(&self.examples[n])?;

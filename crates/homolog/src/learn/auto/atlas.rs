@@ -1,11 +1,11 @@
 //! An atlas as a candidate alongside sets of features: learned from the specimens of the training pairs, it names both
 //! specimens of a held-out pair, and points with the same name are matched. The folds are the same as for every other candidate.
 
-use super::runs::cuts;
-use super::{Evaluation, Evidence, Example, LabelledPairs, Trainer};
 use crate::atlas::{Atlas, AtlasSettings, Naming, Search};
 use crate::features::FeatureMap;
 use crate::graph::Graph;
+use crate::learn::runs::cuts;
+use crate::learn::{Evaluation, Evidence, Example, LabelledPairs, Trainer};
 use crate::matching::Workspace;
 use crate::{Control, Error, Result};
 use rayon::prelude::*;

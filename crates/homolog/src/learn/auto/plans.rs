@@ -1,0 +1,85 @@
+//! Which sets of features fit the data: the simplest first, without and with a price where nodes lack partners, without and with pictures
+//! where there are some, and an atlas where specimens share names.
+
+use super::{ATLAS, AutoTrainer, atlas};
+use crate::Result;
+use crate::features::{FAR_TURN, FeatureMap, FeatureSet, ImageDescriptor, Pose, Turns, lies_within, turn_of};
+use crate::learn::LabelledPairs;
+
+/// What is to be tried.
+pub(super) enum Plan {
+    Features(Box<FeatureMap>),
+    Atlas,
+}
+
+/// From the simplest to the most expensive.
+const ORDER: [FeatureSet; 5] =
+    [FeatureSet::Attributes, FeatureSet::Linear, FeatureSet::Graph, FeatureSet::Quadratic, FeatureSet::Robust];
+/// Graphs that are turned by more degrees than this may be turned any way.
+const TILTED: f64 = 45.0;
+/// What is added to the name of what looks at pictures.
+const WITH_PICTURES: &str = " with pictures";
+
+impl AutoTrainer {
+    /// Names and features of all sets that fit.
+    pub(super) fn candidates(&self, pairs: &LabelledPairs, lacks_partners: bool) -> Result<Vec<(String, Plan)>> {
+        let mut candidates = Vec::new();
+        let mut reason = None;
+        let pose = self.pose.map_or_else(|| pose_of(pairs), Ok)?;
+        let numbers: Vec<String> = self.images.iter().flat_map(ImageDescriptor::names).collect();
+        for set in ORDER {
+            // Named in milliseconds: before what takes a search.
+            if set == FeatureSet::Quadratic && self.atlas && atlas::suits(pairs, &self.atlas_settings()) {
+                let seen = if self.images.is_empty() { "" } else { WITH_PICTURES };
+                candidates.push((format!("{ATLAS}{seen}"), Plan::Atlas));
+            }
+            let features = match set.features(pairs.graphs()).and_then(|map| map.without_columns(&numbers, set.name()))
+            {
+                Ok(features) => features,
+                Err(error) => {
+                    reason.get_or_insert(error);
+                    continue;
+                }
+            };
+            let prices: &[bool] = match self.unmatched {
+                Some(true) => &[true],
+                None if lacks_partners => &[false, true],
+                _ => &[false],
+            };
+            let pictured = |map: &FeatureMap| self.images.iter().fold(map.clone(), |map, &of| map.with_image(of));
+            let maps = [(features.clone(), ""), (pictured(&features), WITH_PICTURES)];
+            let maps = &maps[..if self.images.is_empty() { 1 } else { 2 }];
+            for ((map, seen), &unmatched) in maps.iter().flat_map(|map| prices.iter().map(move |price| (map, price))) {
+                let name = format!("{}{seen}{}", set.name(), if unmatched { " with a price" } else { "" });
+                candidates.push((name, Plan::Features(Box::new(FeatureMap { unmatched, pose, ..map.clone() }))));
+            }
+        }
+        match reason {
+            Some(error) if candidates.is_empty() => Err(error),
+            _ => Ok(candidates),
+        }
+    }
+}
+
+/// The least turns that the true matchings show: as given, tilted, or any.
+fn pose_of(pairs: &LabelledPairs) -> Result<Pose> {
+    let mut farthest = 0.0_f64;
+    for (pair, truth, _) in pairs.iter() {
+        if !lies_within(FAR_TURN, &pair, truth)? {
+            farthest = farthest.max(turn_of(&pair, truth)?.unwrap_or(0.0));
+        }
+    }
+    let turns = match farthest {
+        0.0 => Turns::AsGiven,
+        turn if turn <= TILTED => Turns::Tilted,
+        _ => Turns::Any,
+    };
+    Ok(Pose { turns, mirror: false })
+}
+
+/// Whether the partner of some left node is known not to be there.
+pub(super) fn has_partnerless(pairs: &LabelledPairs) -> bool {
+    pairs.iter().any(|(_, truth, unknown)| {
+        (0..truth.left_count()).any(|i| truth.right_of(i).is_none() && !unknown.contains(&i))
+    })
+}
