@@ -5,7 +5,7 @@
 
 use homolog::matching::{Compatibility, EdgeList, EdgeTerm, Matching, Method, Solution, Streamed, Workspace};
 use ndarray::linalg::general_mat_mul;
-use ndarray::{Array1, Array2, Axis, s};
+use ndarray::{Array1, Array2, Axis};
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -57,7 +57,7 @@ impl Problem {
             Scores::Streamed { left, right, edge } => {
                 let norms: [Array1<f64>; 2] = [left, right].map(|table| (table * table).sum_axis(Axis(1)));
                 let write = |rows: std::ops::Range<usize>, scores: &mut Array2<f64>| {
-                    general_mat_mul(2.0, &left.slice(s![rows.clone(), ..]), &right.t(), 0.0, scores);
+                    general_mat_mul(2.0, &left.slice_axis(Axis(0), rows.clone().into()), &right.t(), 0.0, scores);
                     for (at, mut row) in scores.rows_mut().into_iter().enumerate() {
                         let own = norms[0][rows.start + at];
                         row.zip_mut_with(&norms[1], |score, norm| *score = (*score - own - norm) / left.nrows() as f64);

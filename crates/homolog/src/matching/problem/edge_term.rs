@@ -322,7 +322,7 @@ impl EdgeTerm {
     /// Σ d(ij, kl) over matched i, j with k, l their partners and both edges existing.
     #[must_use]
     pub fn score(&self, matching: &Matching) -> f64 {
-        self.kept(matching).map(|(_, value)| value).sum()
+        self.kept(matching).fold(0.0, |total, (_, value)| total + value)
     }
 
     /// Adds half of each of these to the shares of i and of j.

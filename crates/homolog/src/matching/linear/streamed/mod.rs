@@ -251,7 +251,8 @@ impl Streamed<'_> {
                 candidates.add(priced.better.into_iter());
                 continue;
             }
-            let is_proven = priced.better.is_empty() && priced.gap.is_some_and(|gap| gap <= TOLERANCE * priced.given_up);
+            let is_proven =
+                priced.better.is_empty() && priced.gap.is_some_and(|gap| gap <= TOLERANCE * priced.given_up);
             if is_proven {
                 return Ok(Solution { bound: solution.score, status: Status::Optimal, ..solution });
             }

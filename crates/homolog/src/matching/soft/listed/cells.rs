@@ -81,8 +81,7 @@ impl Chosen {
             Ok(part)
         })?;
         let (n, m) = problem.dim();
-        let cells =
-            Cells { start: vec![0], columns: Vec::new(), scores: Vec::new(), gain: Vec::new(), right_count: m };
+        let cells = Cells { start: vec![0], columns: Vec::new(), scores: Vec::new(), gain: Vec::new(), right_count: m };
         let mut all = Self { cells, costs: Vec::new(), spread: 0.0, sum: 0.0, largest: 0.0 };
         let Some(parts) = parts else { return Ok(None) };
         for part in parts {

@@ -60,6 +60,7 @@ pub(in crate::matching) struct Listed<'a> {
     /// What separates the node scores.
     node_spread: f64,
     /// All scores are multiplied by this in gains and links.
+    #[cfg(test)]
     scale: f64,
     /// The largest score of each node, regardless of sign, added up.
     size: f64,
@@ -139,7 +140,8 @@ impl<'a> Listed<'a> {
         let (n, m) = problem.dim();
         let mut linear = problem.solve_nodes(work)?;
         // Not even the size of the matching is proven then, or there is nothing but nodes.
-        let needs_table = linear.status == Status::Converged && (linear.bound == f64::INFINITY || problem.edge().is_none());
+        let needs_table =
+            linear.status == Status::Converged && (linear.bound == f64::INFINITY || problem.edge().is_none());
         if needs_table {
             linear = Linear::default().solve(&problem.to_dense()?, work)?;
         }
@@ -191,6 +193,7 @@ impl<'a> Listed<'a> {
             prices: if has_prices { prices } else { Vec::new() },
             right_prices,
             node_spread: chosen.spread * scale,
+            #[cfg(test)]
             scale,
             size,
         })))
@@ -224,6 +227,10 @@ impl<'a> Listed<'a> {
             if score > best.0 || (number == 0 && improve.is_none()) {
                 best = (score, matching);
             }
+        }
+        if let Some(kicks) = improve {
+            let matching = self.shake(&best.1, kicks.seed, work)?;
+            best = (self.score(&matching)?, matching);
         }
         let (score, matching) = best;
         let bound = self.bound(work)?.max(score);

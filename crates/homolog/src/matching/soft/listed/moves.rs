@@ -4,7 +4,8 @@
 //! to c is worth v_c - v_a; where node j moves at the same time, from b to p, and is a neighbour of i, that counts what the two are worth to
 //! each other wrongly, and  link(c, p) - link(a, p) + link(a, b)  puts it right. Examining a node costs its candidates, a change its links.
 //!
-//! A kick makes a few random changes near each other; if the local search from there ends lower than before, it is undone.
+//! A kick makes a few random changes near each other; if the local search from there ends lower than before, it is undone. All of that costs
+//! no more than the nodes around it, whatever the size of the problem: [`SHAKES`] per node are made to the best matching at the end.
 
 use super::Listed;
 use crate::Result;
@@ -12,6 +13,9 @@ use crate::matching::search::{KICK_SIZE, Kicks, MAX_ROUNDS, RELATIVE_GAIN};
 use crate::matching::{Constraint, Matching, Workspace};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+
+/// Kicks per left node for the best matching found.
+const SHAKES: usize = 8;
 
 /// Node `mover` goes to candidate `to`; `other`, if any, makes room and goes to its own new candidate. `None` is unmatched.
 #[derive(Debug, Clone, Copy)]
@@ -32,15 +36,23 @@ struct Search<'a> {
     left_of: Vec<Option<usize>>,
     /// Score gained since the start.
     total: f64,
-    /// Nodes that may have a change worth making.
-    active: Vec<bool>,
-    /// The candidate that each left node would best go to among those whose right nodes are free, as of the start of the round.
-    best_free: Vec<Option<usize>>,
+    /// Nodes that may have a change worth making, and whether a node is one.
+    waiting: Vec<usize>,
+    is_waiting: Vec<bool>,
+    /// How many right nodes are free.
+    free: usize,
+    /// Nodes that were moved since the last kick, and where they were.
+    trail: Vec<(usize, Option<usize>)>,
     /// The neighbours of the mover.
     near: Vec<bool>,
 }
 
 impl Listed<'_> {
+    /// The matching, or a better one, after many kicks.
+    pub(super) fn shake(&self, matching: &Matching, seed: u64, work: &Workspace) -> Result<Matching> {
+        self.polish(matching, Kicks { count: SHAKES * self.cells.left_count(), seed }, work)
+    }
+
     /// The matching, or a better one.
     pub(super) fn polish(&self, matching: &Matching, kicks: Kicks, work: &Workspace) -> Result<Matching> {
         let mut search = Search::new(self, matching);
@@ -69,23 +81,31 @@ impl<'a> Search<'a> {
             cell_of: vec![None; n],
             left_of: matching.right_to_left().to_vec(),
             total: 0.0,
-            active: vec![true; n],
-            best_free: vec![None; n],
+            waiting: Vec::new(),
+            is_waiting: vec![false; n],
+            free: m - matching.matched_count(),
+            trail: Vec::new(),
             near: vec![false; n],
         };
-        debug_assert_eq!(search.left_of.len(), m, "the matching belongs to the problem");
         for (i, cell) in listed.cells.of_matching(matching) {
             search.cell_of[i] = Some(cell);
             listed.links.add_gradient_of(cell, &mut search.value);
         }
+        (0..n).for_each(|i| search.wake(i));
         search
+    }
+
+    fn wake(&mut self, i: usize) {
+        if !std::mem::replace(&mut self.is_waiting[i], true) {
+            self.waiting.push(i);
+        }
     }
 
     /// Settles until no node has a change worth making, near the last changes or not.
     fn settle_all(&mut self, work: &Workspace) {
         for _ in 0..MAX_ROUNDS {
             let before = self.total;
-            self.active.fill(true);
+            (0..self.cell_of.len()).for_each(|i| self.wake(i));
             self.settle(work);
             if self.total == before || work.interrupted() {
                 break;
@@ -93,17 +113,17 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Gives active nodes their turn until none are left.
+    /// Gives waiting nodes their turn until none are left.
     fn settle(&mut self, work: &Workspace) {
         for _ in 0..MAX_ROUNDS {
-            if work.interrupted() || !self.active.contains(&true) {
+            if self.waiting.is_empty() || work.interrupted() {
                 break;
             }
-            self.find_free();
-            for i in 0..self.cell_of.len() {
-                if std::mem::take(&mut self.active[i])
-                    && let Some(change) = self.best_change(i)
-                {
+            let mut turn = std::mem::take(&mut self.waiting);
+            turn.sort_unstable();
+            for i in turn {
+                self.is_waiting[i] = false;
+                if let Some(change) = self.best_change(i) {
                     self.apply(change);
                 }
             }
@@ -114,18 +134,14 @@ impl<'a> Search<'a> {
         self.listed.cells.columns[cell] as usize
     }
 
-    fn find_free(&mut self) {
-        if !self.left_of.contains(&None) {
-            return self.best_free.fill(None);
+    /// Where a node would best go among its candidates whose right nodes are free.
+    fn best_free(&self, i: usize) -> Option<usize> {
+        if self.free == 0 {
+            return None;
         }
-        for i in 0..self.cell_of.len() {
-            let better = |best: Option<usize>, cell: usize| match best {
-                _ if self.left_of[self.right(cell)].is_some() => best,
-                Some(best) if self.value[best] >= self.value[cell] => Some(best),
-                _ => Some(cell),
-            };
-            self.best_free[i] = self.listed.cells.of_node(i).fold(None, better);
-        }
+        let is_free = |cell: &usize| self.left_of[self.right(*cell)].is_none();
+        let better = |best: usize, cell: usize| if self.value[cell] > self.value[best] { cell } else { best };
+        self.listed.cells.of_node(i).filter(is_free).reduce(better)
     }
 
     /// The marginal value of where a node is or would be; unmatched it is 0.
@@ -168,7 +184,7 @@ impl<'a> Search<'a> {
     fn places_for(&self, mover: usize, j: usize) -> [Option<Option<usize>>; 3] {
         let old = self.cell_of[mover];
         let swapped = old.and_then(|old| self.listed.cells.find(j, self.listed.cells.columns[old]));
-        let free = self.best_free[j].filter(|&free| self.left_of[self.right(free)].is_none());
+        let free = self.best_free(j);
         // Unmatched only if no node that must be matched loses its place to one that need not be.
         let may_rest = !self.listed.is_forced(j) || (old.is_none() && self.listed.is_forced(mover));
         [swapped.map(Some), free.map(Some), may_rest.then_some(None)]
@@ -199,22 +215,25 @@ impl<'a> Search<'a> {
 
     /// Puts a node somewhere else and keeps values and total up to date. In between, an unmatched node keeps the total right.
     fn place(&mut self, i: usize, to: Option<usize>) {
-        self.total += self.at(to) - self.at(self.cell_of[i]);
-        if let Some(old) = self.cell_of[i] {
+        let old = self.cell_of[i];
+        self.total += self.at(to) - self.at(old);
+        self.trail.push((i, old));
+        if let Some(old) = old {
             self.listed.links.of(old).for_each(|(other, value)| self.value[other] -= value);
             let right = self.right(old);
-            if self.left_of[right] == Some(i) {
-                self.left_of[right] = None;
-            }
+            self.left_of[right] = None;
+            self.free += 1;
         }
         if let Some(to) = to {
             self.listed.links.add_gradient_of(to, &mut self.value);
             let right = self.right(to);
             self.left_of[right] = Some(i);
+            self.free -= 1;
         }
         self.cell_of[i] = to;
-        self.active[i] = true;
-        self.listed.edge.left_edges().neighbours(i).for_each(|j| self.active[j] = true);
+        self.wake(i);
+        let listed = self.listed;
+        listed.edge.left_edges().neighbours(i).for_each(|j| self.wake(j));
     }
 
     /// Shakes, settles, and goes back if that was worse; `false` if there is nothing to shake.
@@ -222,17 +241,22 @@ impl<'a> Search<'a> {
         if self.cell_of.is_empty() {
             return false;
         }
-        let (before, score) = (self.cell_of.clone(), self.total);
-        self.active.fill(false);
+        let score = self.total;
+        self.trail.clear();
+        self.forget_waiting();
         self.kick(random);
         self.settle(work);
         if self.total < score - RELATIVE_GAIN * score.abs() {
-            let moved: Vec<usize> = (0..before.len()).filter(|&i| self.cell_of[i] != before[i]).collect();
-            moved.iter().for_each(|&i| self.place(i, None));
-            moved.iter().for_each(|&i| self.place(i, before[i]));
+            let trail = std::mem::take(&mut self.trail);
+            trail.iter().rev().for_each(|&(i, before)| self.place(i, before));
             self.total = score;
         }
         true
+    }
+
+    fn forget_waiting(&mut self) {
+        let waiting = std::mem::take(&mut self.waiting);
+        waiting.into_iter().for_each(|i| self.is_waiting[i] = false);
     }
 
     /// A few nodes take random candidates of theirs, each near the last: the next is the one that lost its place, or a neighbour.

@@ -43,7 +43,8 @@ fn problem(random: &mut ChaCha8Rng, n: usize, m: usize, directed: bool, priced: 
 fn with_lists(table: &Compatibility, per_node: usize, test: impl FnOnce(&Compatibility, Listed<'_>)) {
     let write =
         |rows: Range<usize>, scores: &mut Array2<f64>| scores.assign(&table.node.slice_axis(Axis(0), rows.into()));
-    let mut problem = Streamed::new(table.left_count(), table.right_count(), &write).with_edges(table.edge.as_ref().unwrap());
+    let mut problem =
+        Streamed::new(table.left_count(), table.right_count(), &write).with_edges(table.edge.as_ref().unwrap());
     (problem.candidates, problem.rows_at_once) = (2, 4);
     if let Some(prices) = &table.unmatched {
         problem = problem.with_unmatched(prices.to_vec());
@@ -88,8 +89,7 @@ fn candidates_are_the_pairs_that_cost_no_more_than_their_edges_bring_or_avoid() 
             let cost = proof.left[i] + proof.right[k] - node;
             let bring = worth_at(edge, i, k) - least;
             let is_in = listed.cells.find(i, cells::narrow(k)).is_some();
-            let is_possible =
-                node > f64::NEG_INFINITY && (crowd.left.contains(&i) || !crowd.right.contains(&k));
+            let is_possible = node > f64::NEG_INFINITY && (crowd.left.contains(&i) || !crowd.right.contains(&k));
             if (cost - bring).abs() > 1e-9 && listed.linear.right_of(i) != Some(k) {
                 assert_eq!(is_in, is_possible && cost < bring, "({i}, {k}) costs {cost}, edges bring {bring}");
                 left_out += usize::from(is_possible && !is_in);
