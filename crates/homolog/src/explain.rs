@@ -58,8 +58,7 @@ pub struct Alternative {
 }
 
 impl Model {
-    /// [`Self::solve`], and what each left node adds to the score ([`shares`]). Large linear problems are solved without a table of all
-    /// pairs.
+    /// [`Self::solve`], and what each left node adds to the score ([`shares`]). Large problems are solved without a table of all pairs.
     ///
     /// # Errors
     /// As [`Self::solve`].
@@ -71,7 +70,7 @@ impl Model {
         let (solution, problem) = self.solve_instance(&instance, work)?;
         let shares = match &problem {
             Some(problem) => shares(problem, &solution.matching)?,
-            None => instance.node_shares(&self.weights(), &solution.matching),
+            None => instance.shares(&self.weights(), &solution.matching)?,
         };
         Ok((solution, shares))
     }
@@ -197,14 +196,7 @@ pub fn shares(problem: &Compatibility, matching: &Matching) -> Result<Vec<f64>> 
     };
     let mut shares: Vec<f64> = (0..problem.left_count()).map(own).collect();
     if let Some(edges) = &problem.edge {
-        for (number, &[i, j]) in edges.left_edges().ends().iter().enumerate() {
-            let ends = matching.right_of(i).zip(matching.right_of(j));
-            if let Some(other) = ends.and_then(|(k, l)| edges.right_edges().find(k, l)) {
-                let half = 0.5 * edges.value(number, other);
-                shares[i] += half;
-                shares[j] += half;
-            }
-        }
+        edges.add_shares(matching, &mut shares);
     }
     Ok(shares)
 }

@@ -1,20 +1,17 @@
 //! [`Model`]: features, matcher and weights, and how they were learned. A model file is JSON that a person can read and compare:
-//! data, never code. Numbers come back bit for bit.
+//! data, never code. Numbers come back bit for bit. `record` says how the weights came about, `solving` matches with them.
+
+mod record;
+mod solving;
+
+pub use record::{TrainingRecord, ValidationRecord};
 
 use crate::atlas::Atlas;
-use crate::features::{Described, FeatureMap, Instance};
-use crate::graph::{Graph, Pair};
-use crate::learn::{
-    Evaluation, LabelledPairs, LearnerName, Outcome, RelaxedProof, Selected, Trained, Trainer, TrainingSet, Tried,
-    ValidatedBy,
-};
-use crate::loss::LossKind;
-use crate::matching::{Compatibility, Method, Restrictions, RightOrder, Solution, Workspace};
-use crate::optimize::StopReason;
+use crate::features::FeatureMap;
+use crate::learn::{LabelledPairs, Outcome, Selected, Trained, Trainer, TrainingSet};
+use crate::matching::Method;
 use crate::{Control, Error, Result};
-use ndarray::Array2;
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
 
 /// The version of the file format that this library writes, and the newest it reads.
 pub const FORMAT_VERSION: u32 = 1;
@@ -65,114 +62,6 @@ const LIBRARY: &str = concat!("homolog ", env!("CARGO_PKG_VERSION"));
 struct NamedWeight {
     name: String,
     weight: f64,
-}
-
-/// How weights came about.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct TrainingRecord {
-    /// Who learned them; `unlearned`: learning did not help, and they are as before.
-    #[serde(default)]
-    pub learner: LearnerName,
-    /// The loss that was trained against.
-    pub loss: LossKind,
-    /// How many examples there were.
-    pub examples: usize,
-    /// How weights before and after learning did on what was held out.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub validation: Option<ValidationRecord>,
-    /// The regularisation.
-    pub lambda: Option<f64>,
-    /// λ/2 |w - centre|² + risk.
-    pub objective: Option<f64>,
-    /// The mean slack, or the mean of -log of the truth's share.
-    pub risk: Option<f64>,
-    /// A lower bound on the objective of any weights, if certified.
-    pub bound: Option<f64>,
-    /// (objective - bound) / objective.
-    pub gap: Option<f64>,
-    /// Whether bound and gap are proven.
-    pub certified: bool,
-    /// Why training ended.
-    pub stop: Option<StopReason>,
-    /// Evaluations of the risk at this λ.
-    pub evaluations: usize,
-    /// Problems solved, up to this λ on the path.
-    pub solves: usize,
-    /// What is proven besides, if it was trained against the linear relaxation.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub relaxed: Option<RelaxedProof>,
-    /// The sets of features that were tried, where the features were not given; without times, which differ from run to run.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub tried: Vec<Tried>,
-    /// The version of the library.
-    pub version: String,
-}
-
-/// Errors on what was held out of training.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ValidationRecord {
-    /// What was held out.
-    pub by: ValidatedBy,
-    /// The mean loss before learning, and its standard error.
-    pub before: Option<[f64; 2]>,
-    /// The mean loss with the weights taken, and its standard error.
-    pub after: [f64; 2],
-}
-
-impl TrainingRecord {
-    /// Of an atlas that was chosen among others: it has no weights that were learned.
-    fn of_choice(specimens: usize, tried: Vec<Tried>) -> Self {
-        Self {
-            learner: LearnerName::Unlearned,
-            loss: LossKind::default(),
-            examples: specimens,
-            validation: None,
-            lambda: None,
-            objective: None,
-            risk: None,
-            bound: None,
-            gap: None,
-            certified: false,
-            stop: None,
-            evaluations: 0,
-            solves: 0,
-            relaxed: None,
-            tried,
-            version: env!("CARGO_PKG_VERSION").to_string(),
-        }
-    }
-
-    /// What is worth keeping of a run of training.
-    #[must_use]
-    pub fn new(trained: &Trained, loss: LossKind) -> Self {
-        let numbers = |evaluation: &Evaluation| [evaluation.mean(), evaluation.standard_error()];
-        let fit = trained.fit();
-        let minimum = fit.map(|fit| &fit.minimum);
-        Self {
-            learner: trained.best().learner,
-            loss,
-            examples: trained.examples,
-            validation: trained.after().map(|after| ValidationRecord {
-                by: trained.by,
-                before: trained.before().map(numbers),
-                after: numbers(after),
-            }),
-            lambda: minimum.map(|minimum| minimum.lambda),
-            objective: minimum.map(|minimum| minimum.objective),
-            risk: minimum.map(|minimum| minimum.risk),
-            bound: minimum.map(|minimum| minimum.bound),
-            gap: minimum.map(|minimum| minimum.gap),
-            certified: fit.is_some_and(|fit| fit.certified),
-            stop: minimum.map(|minimum| minimum.stop),
-            evaluations: minimum.map_or(0, |minimum| minimum.history.len()),
-            solves: fit.map_or(0, |fit| fit.solves),
-            relaxed: fit.and_then(|fit| fit.relaxed),
-            tried: Vec::new(),
-            version: env!("CARGO_PKG_VERSION").to_string(),
-        }
-    }
 }
 
 impl Model {
@@ -280,97 +169,6 @@ impl Model {
     /// The names of the weights.
     pub fn weight_names(&self) -> impl Iterator<Item = &str> {
         self.weights.iter().map(|entry| entry.name.as_str())
-    }
-
-    /// Matches two graphs. With an atlas both are named and joined by their names, which proves nothing about the match. The right nodes are solved in a shuffled order, always the same, so ties are not broken towards equal
-    /// numbers.
-    ///
-    /// # Errors
-    /// A graph without the parts that the features need.
-    pub fn solve(&self, pair: &Pair, work: &mut Workspace) -> Result<Solution> {
-        if self.atlas.is_some() {
-            return Ok(self.join_by_name(pair, work)?.0);
-        }
-        self.solve_described(&self.instance(pair)?, work)
-    }
-
-    /// [`Self::solve`] for graphs that are described already.
-    ///
-    /// # Errors
-    /// Graphs that were described by another model.
-    pub fn solve_described(&self, instance: &Instance, work: &mut Workspace) -> Result<Solution> {
-        Ok(self.solve_instance(instance, work)?.0)
-    }
-
-    /// The solution, and the problem where a table of it was made: large linear ones are solved without.
-    pub(crate) fn solve_instance(
-        &self,
-        instance: &Instance,
-        work: &mut Workspace,
-    ) -> Result<(Solution, Option<Compatibility>)> {
-        let weights = self.weights();
-        if let Method::Linear(linear) = self.matcher
-            && instance.is_streamed()
-        {
-            let order = RightOrder::random(instance.right().node_count(), 0);
-            return Ok((instance.solve_streamed(linear, &weights, &order, work)?, None));
-        }
-        let problem = instance.compatibility(&weights)?;
-        let solution = self.solve_shuffled(&problem, work)?;
-        Ok((solution, Some(problem)))
-    }
-
-    /// The problem of matching two graphs under this model.
-    ///
-    /// # Errors
-    /// A graph without the parts that the features need; graphs too large for the matcher, which is seen before anything is computed.
-    pub fn problem(&self, pair: &Pair) -> Result<(Instance, Compatibility)> {
-        let instance = self.instance(pair)?;
-        let problem = instance.compatibility(&self.weights())?;
-        Ok((instance, problem))
-    }
-
-    /// The two graphs as the model sees them.
-    pub(crate) fn instance(&self, pair: &Pair) -> Result<Instance> {
-        let has_edges = !self.features.edge.is_empty();
-        self.matcher.check_size(pair.left.node_count(), pair.right.node_count(), has_edges)?;
-        // As given there is no turn to try.
-        let posed = if self.features.pose.is_as_given() { pair } else { &self.posed(pair)? };
-        let (left, right) = (Arc::new(self.describe(&posed.left)?), Arc::new(self.describe(&posed.right)?));
-        self.features.instance(&left, &right)?.restricted(&pair.given)
-    }
-
-    /// What the model sees of a graph: computed once, for all the problems it is in.
-    ///
-    /// # Errors
-    /// A graph without the parts that the features need.
-    pub fn describe(&self, graph: &Graph) -> Result<Described> {
-        self.features.describe(graph)
-    }
-
-    /// [`Self::problem`] of graphs that are described already.
-    ///
-    /// # Errors
-    /// Graphs that were described by another model; seeds or forbidden pairs that cannot hold.
-    pub fn problem_of(
-        &self,
-        left: &Arc<Described>,
-        right: &Arc<Described>,
-        given: &Restrictions,
-    ) -> Result<(Instance, Compatibility)> {
-        let instance = self.features.instance(left, right)?.restricted(given)?;
-        let problem = instance.compatibility(&self.weights())?;
-        Ok((instance, problem))
-    }
-
-    /// Solves a problem of this model with its right nodes in a shuffled order, always the same.
-    pub(crate) fn solve_shuffled(&self, problem: &Compatibility, work: &mut Workspace) -> Result<Solution> {
-        let order = RightOrder::random(problem.right_count(), 0);
-        let mut shuffled = Compatibility::linear(Array2::zeros((0, 0)));
-        order.shuffle_into(problem, &mut shuffled)?;
-        let mut solution = self.matcher.matcher().solve(&shuffled, work)?;
-        order.carry_back_solution(&mut solution)?;
-        Ok(solution)
     }
 
     /// The model as a file: indented JSON with a line feed at the end.

@@ -2,7 +2,7 @@
 
 use super::Arguments;
 use super::solves::Timing;
-use crate::quadratic::problems::{Kind, make};
+use crate::quadratic::problems::{Kind, Scores, make};
 use anyhow::Result;
 use cpu_time::ProcessTime;
 use homolog::Control;
@@ -60,7 +60,7 @@ pub(super) fn report(arguments: &Arguments) -> Result<()> {
 fn relaxations(kind: Kind, size: usize) -> Result<()> {
     let (mut cold, mut warm, mut entries) = (Timing::default(), Timing::default(), 0);
     for number in 0..PROBLEMS {
-        let problem = make(kind, size, number)?.scores;
+        let Scores::Table(problem) = make(kind, size, number)?.scores else { continue };
         let edge = problem.edge.as_ref();
         entries += edge.map_or(0, |edge| edge.left_edges().len() / 2 * edge.right_edges().len());
         let solver = LpRelaxation { gap: 0.01, max_iterations: 5_000, ..LpRelaxation::default() };

@@ -1,16 +1,18 @@
 //! Our quadratic matchers side by side, on rotated and jittered point sets (`problems`) of several sizes.
 //!
 //! Every solver gets the same problems with its default settings (`plain`: without local search, as published). Reported per solver:
-//! the median of the processor time of a solve; the score, as the mean of (score - worst) / (best - worst) with best and worst taken over
+//! the median of the processor time of a solve, all threads; the peak memory of the process so far, so that one solver and size per run say
+//! most about it; the mean score, and the mean of (score - worst) / (best - worst) with best and worst taken over
 //! the solvers and the truth on each problem; the share of nodes matched as in truth; and the mean of (bound - score) / |score|.
 
 pub(crate) mod problems;
 
-use crate::clock::{Stopwatch, median};
+use crate::clock::median;
 use crate::files::write_json;
 use anyhow::{Context, Result};
+use cpu_time::ProcessTime;
 use homolog::matching::{
-    Bistochastic, FrankWolfe, GraduatedAssignment, Matching, Method, Rrwm, Solution, Spectral, TabuSearch, Workspace,
+    Bistochastic, FrankWolfe, GraduatedAssignment, Method, Rrwm, Solution, Spectral, TabuSearch, Workspace,
 };
 use problems::{Kind, Problem};
 use serde::Serialize;
@@ -28,7 +30,7 @@ pub(crate) struct Arguments {
     /// Only this kind of problem; may be repeated.
     #[arg(long)]
     kind: Vec<Kind>,
-    /// Only this number of nodes (30, 100, 200, 1000, 3000); may be repeated.
+    /// Only this number of nodes (30, 100, 200, 1000, 3000, 10000); may be repeated.
     #[arg(long)]
     size: Vec<usize>,
     /// Only this solver; may be repeated.
@@ -45,13 +47,15 @@ struct Row {
     solver: String,
     /// Median processor time of a solve, in seconds.
     seconds: f64,
+    peak_bytes: u64,
+    score: f64,
     relative_score: f64,
     accuracy: f64,
     bound_gap: f64,
 }
 
-/// Node counts, and how many problems of each; the last only if asked for.
-const SIZES: [(usize, usize); 5] = [(30, 20), (100, 5), (200, 3), (1000, 1), (3000, 1)];
+/// Node counts, and how many problems of each; the last two only if asked for.
+const SIZES: [(usize, usize); 6] = [(30, 20), (100, 5), (200, 3), (1000, 1), (3000, 1), (10_000, 1)];
 const LARGEST_UNASKED: usize = 1000;
 
 /// Listing all pairs of edges takes gigabytes beyond this many nodes.
@@ -60,13 +64,16 @@ const LARGEST_LISTED: usize = 300;
 /// Tabu search examines all swaps in every step: too many beyond this many nodes.
 const LARGEST_HEAVY: usize = 300;
 
+/// Most solvers hold several tables of all pairs: too much memory beyond this many nodes.
+const LARGEST_DENSE: usize = 3000;
+
 /// Prints the table block by block as results arrive.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let kinds = if arguments.kind.is_empty() { Kind::ALL.to_vec() } else { arguments.kind.clone() };
     let mut rows = Vec::new();
     println!(
-        "{:8} {:>5}  {:28} {:>12} {:>9} {:>9} {:>10}",
-        "kind", "nodes", "solver", "time", "score", "accuracy", "bound gap"
+        "{:8} {:>5}  {:28} {:>14} {:>9} {:>12} {:>9} {:>9} {:>10}",
+        "kind", "nodes", "solver", "time", "peak", "score", "relative", "accuracy", "bound gap"
     );
     for kind in kinds {
         for (size, count) in SIZES {
@@ -88,9 +95,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 }
 
 fn line(row: &Row) -> String {
-    let Row { kind, size, solver, relative_score, accuracy, bound_gap, .. } = row;
-    let time = format!("{:.3} ms", 1e3 * row.seconds);
-    format!("{kind:8} {size:>5}  {solver:28} {time:>12} {relative_score:>9.4} {accuracy:>9.3} {bound_gap:>10.3}")
+    let Row { kind, size, solver, score, relative_score, accuracy, bound_gap, .. } = row;
+    let (time, peak) = (format!("{:.3} ms", 1e3 * row.seconds), format!("{:.0} MB", row.peak_bytes as f64 / 1e6));
+    format!(
+        "{kind:8} {size:>5}  {solver:28} {time:>14} {peak:>9} {score:>12.4} {relative_score:>9.4} {accuracy:>9.3} {bound_gap:>10.3}"
+    )
 }
 
 /// The solvers for a size, with the names of the table.
@@ -116,24 +125,28 @@ fn solvers(size: usize, only: &[String]) -> Vec<(String, Method)> {
     if size <= LARGEST_HEAVY {
         solvers.push(("tabu-search".to_owned(), Method::TabuSearch(TabuSearch::default())));
     }
-    solvers.retain(|(name, _)| only.is_empty() || only.contains(name));
+    solvers.retain(|(name, method)| {
+        let is_possible = size <= LARGEST_DENSE || method.is_streaming();
+        is_possible && (only.is_empty() || only.contains(name))
+    });
     solvers
 }
 
 fn measure(kind: Kind, size: usize, count: usize, only: &[String]) -> Result<Vec<Row>> {
     let solvers = solvers(size, only);
     let mut times = vec![Vec::new(); solvers.len()];
-    let mut totals = vec![[0.0; 3]; solvers.len()];
+    let mut totals = vec![[0.0; 4]; solvers.len()];
+    let mut peaks = vec![0; solvers.len()];
     for number in 0..count as u64 {
         let problem = problems::make(kind, size, number)?;
         let mut answers = Vec::new();
-        for ((_, method), times) in solvers.iter().zip(&mut times) {
+        for (((_, method), times), peak) in solvers.iter().zip(&mut times).zip(&mut peaks) {
             let (answer, seconds) = solve(method, &problem, size)?;
             times.push(seconds);
             answers.push(answer);
+            *peak = crate::learn::peak_bytes();
         }
-        let map = problem.truth.iter().map(|&k| Some(k)).collect();
-        let truth = problem.scores.score(&Matching::new(map, size, problem.scores.constraint)?)?;
+        let truth = problem.score_of_truth()?;
         let scores = || answers.iter().map(|answer| answer.score).chain([truth]);
         let (worst, best) = (scores().fold(f64::INFINITY, f64::min), scores().fold(f64::NEG_INFINITY, f64::max));
         for (answer, totals) in answers.iter().zip(&mut totals) {
@@ -142,14 +155,28 @@ fn measure(kind: Kind, size: usize, count: usize, only: &[String]) -> Result<Vec
             totals[0] += if best > worst { (answer.score - worst) / (best - worst) } else { 1.0 };
             totals[1] += correct as f64 / size as f64;
             totals[2] += (answer.bound - answer.score) / answer.score.abs();
+            totals[3] += answer.score;
         }
     }
-    let rows = solvers.into_iter().zip(times).zip(totals).map(|(((solver, _), times), totals)| {
-        let [relative_score, accuracy, bound_gap] = totals.map(|total| total / count as f64);
+    let mut rows = Vec::new();
+    for ((((solver, _), times), totals), peak_bytes) in solvers.into_iter().zip(times).zip(totals).zip(peaks) {
+        let [relative_score, accuracy, bound_gap, score] = totals.map(|total| total / count as f64);
         let seconds = median(&times).unwrap_or(f64::NAN);
-        Row { kind: kind.name(), size, problems: count, solver, seconds, relative_score, accuracy, bound_gap }
-    });
-    Ok(rows.collect())
+        let (kind, problems) = (kind.name(), count);
+        rows.push(Row {
+            kind,
+            size,
+            problems,
+            solver,
+            seconds,
+            peak_bytes,
+            score,
+            relative_score,
+            accuracy,
+            bound_gap,
+        });
+    }
+    Ok(rows)
 }
 
 /// The answer, and the best time of a few solves of a small problem (the first warms up).
@@ -159,9 +186,9 @@ fn solve(method: &Method, problem: &Problem, size: usize) -> Result<(Solution, f
     let mut fastest = f64::INFINITY;
     let mut answer = None;
     for _ in 0..repetitions {
-        let stopwatch = Stopwatch::start();
-        answer = Some(method.matcher().solve(&problem.scores, &mut work)?);
-        fastest = fastest.min(stopwatch.stop().cpu);
+        let begin = ProcessTime::now();
+        answer = Some(problem.solve(method, &mut work)?);
+        fastest = fastest.min(begin.elapsed().as_secs_f64());
     }
     Ok((answer.context("a solve was asked for")?, fastest))
 }

@@ -3,8 +3,9 @@
 //! Points are uniform in a square with one point per unit of area. Edges join each point with its four nearest, both ways: about 5.2
 //! edges leave a node, as in a Delaunay triangulation. Every right point is its left point rotated, plus a normal error.
 
-use homolog::matching::{Compatibility, EdgeList, EdgeTerm};
-use ndarray::Array2;
+use homolog::matching::{Compatibility, EdgeList, EdgeTerm, Matching, Method, Solution, Streamed, Workspace};
+use ndarray::linalg::general_mat_mul;
+use ndarray::{Array1, Array2, Axis};
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -34,8 +35,51 @@ impl Kind {
 
 /// A problem whose true matching is known: left node i belongs to right node `truth[i]`.
 pub(crate) struct Problem {
-    pub(crate) scores: Compatibility,
+    pub(crate) scores: Scores,
     pub(crate) truth: Vec<usize>,
+}
+
+/// The scores of a problem.
+pub(crate) enum Scores {
+    /// All pairs of nodes in a table.
+    Table(Compatibility),
+    /// Too many for a table: what the node scores are computed from.
+    Streamed { left: Array2<f64>, right: Array2<f64>, edge: EdgeTerm },
+}
+
+/// With more nodes than this there is no table.
+const LARGEST_TABLE: usize = 5000;
+
+impl Problem {
+    pub(crate) fn solve(&self, method: &Method, work: &mut Workspace) -> homolog::Result<Solution> {
+        match &self.scores {
+            Scores::Table(scores) => method.matcher().solve(scores, work),
+            Scores::Streamed { left, right, edge } => {
+                let norms: [Array1<f64>; 2] = [left, right].map(|table| (table * table).sum_axis(Axis(1)));
+                let write = |rows: std::ops::Range<usize>, scores: &mut Array2<f64>| {
+                    general_mat_mul(2.0, &left.slice_axis(Axis(0), rows.clone().into()), &right.t(), 0.0, scores);
+                    for (at, mut row) in scores.rows_mut().into_iter().enumerate() {
+                        let own = norms[0][rows.start + at];
+                        row.zip_mut_with(&norms[1], |score, norm| *score = (*score - own - norm) / left.nrows() as f64);
+                    }
+                };
+                method.solve_streamed(&Streamed::new(left.nrows(), right.nrows(), &write).with_edges(edge), work)
+            }
+        }
+    }
+
+    /// The score of the true matching.
+    pub(crate) fn score_of_truth(&self) -> homolog::Result<f64> {
+        let map = self.truth.iter().map(|&k| Some(k)).collect();
+        let truth = Matching::new(map, self.truth.len(), homolog::matching::Constraint::OneToOne)?;
+        match &self.scores {
+            Scores::Table(scores) => scores.score(&truth),
+            Scores::Streamed { left, right, edge } => {
+                let own = truth.pairs().map(|(i, k)| shape_score(left, i, right, k)).sum::<f64>();
+                Ok(own + edge.score(&truth))
+            }
+        }
+    }
 }
 
 /// Standard deviation of the error of each coordinate; the mean distance to the nearest point is 0.5.
@@ -56,14 +100,19 @@ pub(crate) fn make(kind: Kind, count: usize, number: u64) -> homolog::Result<Pro
         Kind::Shape => {
             let ones = |edges: &EdgeList| Array2::ones((edges.len(), 1));
             let (a, b) = (ones(&left_edges), ones(&right_edges));
-            (shape_scores(&left, &right), EdgeTerm::factored(left_edges, right_edges, a, b)?)
+            let edge = EdgeTerm::factored(left_edges, right_edges, a, b)?;
+            let (left, right) = (shape_contexts(&left), shape_contexts(&right));
+            if count > LARGEST_TABLE {
+                return Ok(Problem { scores: Scores::Streamed { left, right, edge }, truth });
+            }
+            (Array2::from_shape_fn((count, count), |(i, k)| shape_score(&left, i, &right, k)), edge)
         }
         Kind::Length => {
             let entries = length_scores(&left, &left_edges, &right, &right_edges);
             (Array2::zeros((count, count)), EdgeTerm::listed(left_edges, right_edges, entries)?)
         }
     };
-    let scores = Compatibility::linear(node).with_edges(edge);
+    let scores = Scores::Table(Compatibility::linear(node).with_edges(edge));
     Ok(Problem { scores, truth })
 }
 
@@ -89,9 +138,12 @@ fn distance(points: &[[f64; 2]], i: usize, j: usize) -> f64 {
 fn nearest_edges(points: &[[f64; 2]]) -> homolog::Result<Arc<EdgeList>> {
     let mut ends = Vec::new();
     for i in 0..points.len() {
-        let mut others: Vec<usize> = (0..points.len()).filter(|&j| j != i).collect();
-        others.sort_by(|&a, &b| distance(points, i, a).total_cmp(&distance(points, i, b)));
-        ends.extend(others.into_iter().take(4).flat_map(|j| [[i, j], [j, i]]));
+        let others = (0..points.len()).filter(|&j| j != i);
+        let mut others: Vec<(f64, usize)> = others.map(|j| (distance(points, i, j), j)).collect();
+        if others.len() > 4 {
+            others.select_nth_unstable_by(3, |a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        }
+        ends.extend(others.into_iter().take(4).flat_map(|(_, j)| [[i, j], [j, i]]));
     }
     Ok(Arc::new(EdgeList::new(points.len(), ends)?))
 }
@@ -116,12 +168,9 @@ fn shape_contexts(points: &[[f64; 2]]) -> Array2<f64> {
 }
 
 /// Minus the squared difference of the contexts, divided by the number of nodes as in the paper.
-fn shape_scores(left: &[[f64; 2]], right: &[[f64; 2]]) -> Array2<f64> {
-    let (a, b) = (shape_contexts(left), shape_contexts(right));
-    Array2::from_shape_fn((left.len(), right.len()), |(i, k)| {
-        let difference = &a.row(i) - &b.row(k);
-        -difference.dot(&difference) / left.len() as f64
-    })
+fn shape_score(left: &Array2<f64>, i: usize, right: &Array2<f64>, k: usize) -> f64 {
+    let difference = &left.row(i) - &right.row(k);
+    -difference.dot(&difference) / left.nrows() as f64
 }
 
 fn length_scores(
@@ -147,7 +196,7 @@ mod tests {
     #[test]
     fn the_truth_scores_better_than_chance() -> homolog::Result<()> {
         for kind in Kind::ALL {
-            let Problem { scores, truth } = make(kind, 30, 0)?;
+            let Problem { scores: Scores::Table(scores), truth } = make(kind, 30, 0)? else { continue };
             let matching = |map: Vec<usize>| {
                 let map = map.into_iter().map(Some).collect();
                 homolog::matching::Matching::new(map, 30, homolog::matching::Constraint::OneToOne)

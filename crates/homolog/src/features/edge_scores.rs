@@ -9,8 +9,8 @@
 
 use super::described::Described;
 use super::{Bilinear, EdgeKind};
-use crate::Result;
-use crate::matching::EdgeTerm;
+use crate::matching::{EdgeTerm, MAX_CELLS};
+use crate::{Error, Result};
 use ndarray::Array2;
 use std::sync::Arc;
 
@@ -61,6 +61,11 @@ pub(super) fn edge_term(plans: &[EdgePlan], left: &Described, right: &Described,
     let listed: Vec<(usize, &EdgePlan)> = plans.iter().enumerate().filter(|(_, plan)| plan.forms.is_none()).collect();
     if listed.iter().all(|(_, plan)| weights[plan.weights.clone()].iter().all(|&w| w == 0.0)) {
         return Ok(term);
+    }
+    let found = left.edges.len().saturating_mul(right.edges.len());
+    if found > MAX_CELLS {
+        let what = "pairs of edges, for features that are listed for all of them";
+        return Err(Error::TooLarge { what, limit: MAX_CELLS, found });
     }
     let mut phi = vec![0.0; weights.len()];
     let mut entries = Vec::with_capacity(left.edges.len() * right.edges.len());

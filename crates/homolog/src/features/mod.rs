@@ -62,7 +62,7 @@ pub use shape_context::ShapeContext;
 
 use crate::Result;
 use crate::graph::Graph;
-use ndarray::Array2;
+use ndarray::{Array2, Axis};
 use serde::{Deserialize, Serialize};
 
 /// Numbers that describe each node of a graph.
@@ -80,6 +80,14 @@ pub trait NodeDescriptor: Send + Sync {
     /// # Errors
     /// A part of the graph that is missing; a setting out of range.
     fn describe(&self, graph: &Graph) -> Result<Array2<f64>>;
+
+    /// The same for some of the nodes, in this order.
+    ///
+    /// # Errors
+    /// As [`Self::describe`].
+    fn describe_nodes(&self, graph: &Graph, nodes: &[usize]) -> Result<Array2<f64>> {
+        Ok(self.describe(graph)?.select(Axis(0), nodes))
+    }
 
     /// Whether the settings make sense.
     ///

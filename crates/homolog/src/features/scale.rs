@@ -120,10 +120,11 @@ impl FeatureMap {
         Self { scale: Scale::Measured(spreads), ..plain }
     }
 
-    /// The numbers that describe the nodes and the edges, feature by feature and unscaled.
+    /// The numbers that describe the edges and as many nodes as are measured, feature by feature and unscaled.
     fn numbers(&self, graph: &Graph) -> Result<[Vec<Array2<f64>>; 2]> {
         let drawn = self.drawn(graph)?;
-        let nodes = self.node.iter().map(|feature| feature.descriptor.descriptor().describe(&drawn));
+        let measured: Vec<usize> = (0..drawn.node_count()).step_by(row_step(drawn.node_count())).collect();
+        let nodes = self.node.iter().map(|feature| feature.descriptor.descriptor().describe_nodes(&drawn, &measured));
         let edges = self.edge.iter().map(|kind| kind.feature().measure(&drawn));
         Ok([nodes.collect::<Result<_>>()?, edges.collect::<Result<_>>()?])
     }
@@ -232,6 +233,11 @@ impl Unit {
 
 /// Evenly spaced rows, at most the number needed.
 fn thinned<'a>(rows: &'a ArrayView2<'_, f64>) -> ArrayView2<'a, f64> {
-    let step = rows.nrows().div_ceil(MOST_ROWS).max(1);
+    let step = row_step(rows.nrows());
     rows.slice_axis(Axis(0), Slice::new(0, None, step.cast_signed()))
+}
+
+/// The step between measured rows, out of this many.
+fn row_step(count: usize) -> usize {
+    count.div_ceil(MOST_ROWS).max(1)
 }

@@ -6,7 +6,7 @@
 //!   in space, direction d of many:       exp(-(angle to d)² / (2 σ_d²)), over the sum for all directions
 //!
 //! with Phi the normal distribution function. As the widths go to zero these become hard bins. As with those, what lies beyond the last
-//! radius is lost.
+//! radius is lost. For thousands of points the shares are read from a [`Grid`] instead, right to 1e-8.
 
 use std::f64::consts::{PI, SQRT_2};
 
@@ -87,6 +87,69 @@ pub(super) fn directions(count: usize) -> Vec<[f64; 3]> {
     (0..count).map(direction).collect()
 }
 
+/// Shares tabulated at even steps of a number, and interpolated by cubics in between.
+pub(super) struct Grid {
+    first: f64,
+    steps_per_unit: f64,
+    last_step: f64,
+    columns: usize,
+    /// One row per step, with one more before the first and two after the last.
+    rows: Vec<f64>,
+}
+
+/// Steps per width of a Gaussian: the cubics are then off by 1e-10.
+const STEPS_PER_WIDTH: f64 = 64.0;
+/// Narrower Gaussians than this, in units of the tabulated number, would need large tables.
+const NARROWEST: f64 = 0.02;
+
+impl Grid {
+    /// The shares of rings by log distance; `None` if the table would be too large.
+    pub(super) fn of_rings(log_radii: &[f64], width: f64) -> Option<Self> {
+        let (first, last) = (log_radii.first()? - REACH * width, log_radii.last()? + REACH * width);
+        Self::new([first, last], width, log_radii.len(), |log_r, shares| ring_shares(log_r, log_radii, width, shares))
+    }
+
+    /// The shares of sectors for directions in the first sector; `None` if the table would be too large.
+    pub(super) fn of_sectors(bins: usize, width: f64) -> Option<Self> {
+        Self::new([0.0, 1.0], width, bins, |theta, shares| sector_shares(theta, width, shares))
+    }
+
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a few thousand steps")]
+    fn new([first, last]: [f64; 2], width: f64, columns: usize, write: impl Fn(f64, &mut [f64])) -> Option<Self> {
+        let narrow = NARROWEST * (last - first).max(1.0);
+        if width < narrow || columns == 0 {
+            return None;
+        }
+        let last_step = ((last - first) / width * STEPS_PER_WIDTH).ceil().max(STEPS_PER_WIDTH);
+        let steps_per_unit = last_step / (last - first);
+        let mut rows = vec![0.0; (last_step as usize + 4) * columns];
+        for (step, row) in rows.chunks_exact_mut(columns).enumerate() {
+            write(first + (step as f64 - 1.0) / steps_per_unit, row);
+        }
+        Some(Self { first, steps_per_unit, last_step, columns, rows })
+    }
+
+    /// Writes the shares at a number; below the first or beyond the last they are as there.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and the last step")]
+    pub(super) fn read(&self, x: f64, shares: &mut [f64]) {
+        let step = ((x - self.first) * self.steps_per_unit).clamp(0.0, self.last_step);
+        let t = step - step.floor();
+        let weights = [
+            -t * (t - 1.0) * (t - 2.0) / 6.0,
+            (t + 1.0) * (t - 1.0) * (t - 2.0) / 2.0,
+            -(t + 1.0) * t * (t - 2.0) / 2.0,
+            (t + 1.0) * t * (t - 1.0) / 6.0,
+        ];
+        let rows = &self.rows[step as usize * self.columns..][..4 * self.columns];
+        let (first, rest) = rows.split_at(self.columns);
+        let (second, rest) = rest.split_at(self.columns);
+        let (third, fourth) = rest.split_at(self.columns);
+        for (((share, a), b), (c, d)) in shares.iter_mut().zip(first).zip(second).zip(third.iter().zip(fourth)) {
+            *share = weights[0] * a + weights[1] * b + weights[2] * c + weights[3] * d;
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -117,6 +180,29 @@ mod tests {
         let mut sectors = [0.0; 7];
         sector_shares(3.2, 1000.0, &mut sectors);
         assert!(sectors.iter().all(|share| (share - 1.0 / 7.0).abs() < 1e-4), "{sectors:?}");
+    }
+
+    #[test]
+    fn grids_give_the_same_shares() {
+        let log_radii = [0.125_f64, 0.25, 0.5, 1.0, 2.0].map(f64::ln);
+        for width in [0.3, 0.45, 0.8, 2.0] {
+            let (rings, sectors) = (Grid::of_rings(&log_radii, width).unwrap(), Grid::of_sectors(7, width).unwrap());
+            for step in 0..3000 {
+                let (log_r, theta) = (0.01 * f64::from(step) - 20.0, f64::from(step) / 2999.0);
+                let (mut own, mut expected) = ([f64::NAN; 5], [f64::NAN; 5]);
+                rings.read(log_r, &mut own);
+                ring_shares(log_r, &log_radii, width, &mut expected);
+                assert!(own.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-8), "{own:?} {expected:?}");
+                let (mut own, mut expected) = ([f64::NAN; 7], [f64::NAN; 7]);
+                sectors.read(theta, &mut own);
+                sector_shares(theta, width, &mut expected);
+                assert!(own.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-8), "{own:?} {expected:?}");
+            }
+            let mut centre = [f64::NAN; 5];
+            rings.read(f64::NEG_INFINITY, &mut centre);
+            assert!((centre[0] - 1.0).abs() < 1e-8);
+        }
+        assert!(Grid::of_sectors(12, 1e-3).is_none() && Grid::of_rings(&log_radii, 1e-3).is_none());
     }
 
     #[test]

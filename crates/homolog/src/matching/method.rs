@@ -3,9 +3,9 @@
 use super::soft::check_nodes;
 use super::{
     Bistochastic, BruteForce, Compatibility, Exact, FrankWolfe, GraduatedAssignment, Hungarian, Linear, Matcher, Rrwm,
-    Spectral, TabuSearch,
+    Solution, Spectral, Streamed, TabuSearch, Workspace,
 };
-use crate::Result;
+use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 /// Every matcher, by name, with its settings.
@@ -76,7 +76,31 @@ impl Method {
         }
     }
 
-    /// Refuses problems that this matcher would refuse because of their number of nodes alone: worth asking before the problem is built.
+    /// Whether it solves problems whose node scores are computed when they are needed ([`Self::solve_streamed`]).
+    #[must_use]
+    pub fn is_streaming(&self) -> bool {
+        match self {
+            Self::Linear(_) => true,
+            Self::GraduatedAssignment(solver) => solver.polish,
+            Self::FrankWolfe(solver) => solver.polish,
+            _ => false,
+        }
+    }
+
+    /// Solves a problem whose node scores are computed when they are needed: thousands of nodes without a table of all pairs.
+    ///
+    /// # Errors
+    /// A matcher that needs the table; edge scores for linear assignment; bad input, as every solver.
+    pub fn solve_streamed(&self, problem: &Streamed<'_>, work: &mut Workspace) -> Result<Solution> {
+        match self {
+            Self::Linear(solver) => solver.solve_streamed(problem, work),
+            Self::GraduatedAssignment(solver) => solver.solve_streamed(problem, work),
+            Self::FrankWolfe(solver) => solver.solve_streamed(problem, work),
+            _ => Err(Error::Unsupported { solver: self.name(), what: "node scores that are not stored" }),
+        }
+    }
+
+    /// Refuses tables that this matcher would refuse because of their number of nodes alone: worth asking before the problem is built.
     ///
     /// # Errors
     /// [`Error::TooLarge`](crate::Error::TooLarge) with the size and the limit.

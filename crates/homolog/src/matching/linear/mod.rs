@@ -39,6 +39,7 @@ use self::given::Given;
 use self::scan::Facts;
 use self::sparse::SparseBuffers;
 pub use self::sparse::{Sparse, verify_sparse};
+pub(super) use self::streamed::{Best, Prices, raise};
 pub use self::streamed::{Streamed, WriteRows};
 use super::problem::FoldedPrices;
 use super::{Certificate, Compatibility, Constraint, Matcher, Matching, Sense, Shortage, Solution, Status, Workspace};

@@ -322,15 +322,23 @@ impl EdgeTerm {
     /// Σ d(ij, kl) over matched i, j with k, l their partners and both edges existing.
     #[must_use]
     pub fn score(&self, matching: &Matching) -> f64 {
-        let mut total = 0.0;
-        for (e, &[i, j]) in self.left.ends().iter().enumerate() {
-            if let (Some(k), Some(l)) = (matching.right_of(i), matching.right_of(j))
-                && let Some(f) = self.right.find(k, l)
-            {
-                total += self.value(e, f);
-            }
+        self.kept(matching).fold(0.0, |total, (_, value)| total + value)
+    }
+
+    /// Adds half of each of these to the shares of i and of j.
+    pub(crate) fn add_shares(&self, matching: &Matching, shares: &mut [f64]) {
+        for ([i, j], value) in self.kept(matching) {
+            shares[i] += 0.5 * value;
+            shares[j] += 0.5 * value;
         }
-        total
+    }
+
+    /// The left edges that a matching keeps, and their scores.
+    fn kept<'a>(&'a self, matching: &'a Matching) -> impl Iterator<Item = ([usize; 2], f64)> + 'a {
+        self.left.ends().iter().enumerate().filter_map(|(e, &[i, j])| {
+            let f = self.right.find(matching.right_of(i)?, matching.right_of(j)?)?;
+            Some(([i, j], self.value(e, f)))
+        })
     }
 }
 

@@ -21,14 +21,15 @@ pub(super) use tabu::Tabu;
 pub use tabu_search::TabuSearch;
 pub(super) use terms::is_dense;
 
-use self::moves::{RELATIVE_GAIN, Search};
+use self::moves::Search;
+pub(super) use self::moves::{MAX_ROUNDS, RELATIVE_GAIN};
 use crate::Result;
 use crate::matching::{Compatibility, Constraint, EdgeTerm, Matching, Workspace};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 /// How many nodes a kick moves at most.
-const KICK_SIZE: usize = 6;
+pub(super) const KICK_SIZE: usize = 6;
 
 /// Shakes after the first local optimum, and the seed of their random choices.
 #[derive(Debug, Clone, Copy, Default)]

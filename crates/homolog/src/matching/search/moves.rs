@@ -11,10 +11,10 @@ use crate::matching::{Compatibility, Constraint, EdgeTerm, Matching, Workspace};
 use ndarray::Array2;
 
 /// Enough for any matching seen to settle; a limit for those that rounding would keep busy.
-const MAX_ROUNDS: usize = 100;
+pub(in crate::matching) const MAX_ROUNDS: usize = 100;
 
 /// A gain has to be at least this large relative to the values it is a difference of: above rounding errors, below anything else.
-pub(super) const RELATIVE_GAIN: f64 = 1e-11;
+pub(in crate::matching) const RELATIVE_GAIN: f64 = 1e-11;
 
 /// The table of right edges is built for up to this many right nodes per left node.
 const TABLE_SHARE: usize = 16;

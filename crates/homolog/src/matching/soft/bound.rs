@@ -19,7 +19,7 @@ pub(super) fn edge_bound(problem: &Compatibility, edge: &EdgeTerm, work: &mut Wo
         if work.interrupted() {
             return Ok(f64::INFINITY);
         }
-        row.iter_mut().zip(worth.of_node(i).0).for_each(|(score, &worth)| *score += worth);
+        row.iter_mut().zip(worth.of_node(i)).for_each(|(score, &worth)| *score += worth);
     }
     if !size.is_finite() || node.iter().any(|&score| score.is_nan() || score == f64::INFINITY) {
         return Ok(f64::INFINITY);
@@ -32,7 +32,7 @@ pub(super) fn edge_bound(problem: &Compatibility, edge: &EdgeTerm, work: &mut Wo
 }
 
 /// b_ik, one row at a time.
-pub(super) struct EdgeWorth<'a> {
+struct EdgeWorth<'a> {
     edge: &'a EdgeTerm,
     ranges: Vec<(f64, f64)>,
     best: Vec<f64>,
@@ -40,20 +40,19 @@ pub(super) struct EdgeWorth<'a> {
 }
 
 impl<'a> EdgeWorth<'a> {
-    pub(super) fn new(edge: &'a EdgeTerm) -> Self {
+    fn new(edge: &'a EdgeTerm) -> Self {
         let zeros = vec![0.0; edge.right_count()];
         Self { edge, ranges: factor_ranges(edge), best: zeros.clone(), row: zeros }
     }
 
-    /// The most that the edges leaving a left node can add, for each right node; and the least that they can add anywhere, 0 or less.
-    pub(super) fn of_node(&mut self, left: usize) -> (&[f64], f64) {
+    /// The most that the edges leaving a left node can add, for each right node.
+    fn of_node(&mut self, left: usize) -> &[f64] {
         self.row.fill(0.0);
-        let mut least = 0.0;
         for e in self.edge.left_edges().from_node(left) {
-            least += best_of_edge(self.edge, e, &self.ranges, &mut self.best);
+            best_of_edge(self.edge, e, &self.ranges, &mut self.best);
             self.row.iter_mut().zip(&self.best).for_each(|(sum, &best)| *sum += best);
         }
-        (&self.row, least)
+        &self.row
     }
 }
 
@@ -72,36 +71,27 @@ fn factor_ranges(edge: &EdgeTerm) -> Vec<(f64, f64)> {
     (0..edge.right_count()).map(range).collect()
 }
 
-/// best_k = max(0, max_(f leaving k) d(e, f)), or more where a factor and listed values are bounded separately. Returns
-/// min(0, min_f d(e, f)), or less.
-fn best_of_edge(edge: &EdgeTerm, e: usize, ranges: &[(f64, f64)], best: &mut [f64]) -> f64 {
+/// best_k = max(0, max_(f leaving k) d(e, f)), or more where a factor and listed values are bounded separately.
+fn best_of_edge(edge: &EdgeTerm, e: usize, ranges: &[(f64, f64)], best: &mut [f64]) {
     let ends = edge.right_edges().ends();
     best.fill(0.0);
-    let mut least = 0.0_f64;
     match edge.left_factors().ncols() {
         0 | 1 => {
             for &(f, value) in edge.listed_of(e) {
                 let k = ends[f][0];
                 best[k] = best[k].max(value);
-                least = least.min(value);
             }
-            let mut least_product = 0.0_f64;
             for (k, &(low, high)) in ranges.iter().enumerate() {
                 let a = edge.left_factors()[[e, 0]];
                 if low <= high {
                     best[k] = (best[k] + (a * low).max(a * high)).max(0.0);
-                    least_product = least_product.min(a * low).min(a * high);
                 }
             }
-            least += least_product;
         }
         _ => {
             for (f, &[k, _]) in ends.iter().enumerate() {
-                let value = edge.value(e, f);
-                best[k] = best[k].max(value);
-                least = least.min(value);
+                best[k] = best[k].max(edge.value(e, f));
             }
         }
     }
-    least
 }

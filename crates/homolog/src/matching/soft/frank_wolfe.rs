@@ -7,13 +7,13 @@
 //!
 //! Starts, in order: the flat soft matching; the best matching of the node scores alone; the soft matching that graduated
 //! assignment ends with; then means of the flat one and random ones. Cost of a step: one linear assignment and one gradient.
-//! Large problems are narrowed to candidate pairs first (`pruned`).
+//! Large problems are narrowed to lists of candidate pairs (`listed`).
 
+use super::listed;
 use super::problem::{Found, Objective, SoftProblem, Steps, solve_softly};
-use super::pruned::Pruned;
 use super::sinkhorn::{Sinkhorn, Soft};
 use crate::matching::search::Kicks;
-use crate::matching::{Compatibility, GraduatedAssignment, Matcher, Matching, Solution, Workspace};
+use crate::matching::{Compatibility, GraduatedAssignment, Matcher, Matching, Solution, Streamed, Workspace};
 use crate::{Error, Result};
 use ndarray::Array2;
 use rand::{RngExt, SeedableRng};
@@ -51,15 +51,30 @@ pub(super) const ANNEALED: usize = 2;
 impl Matcher for FrankWolfe {
     fn solve(&self, problem: &Compatibility, work: &mut Workspace) -> Result<Solution> {
         self.check()?;
-        let kicks = self.polish.then_some(Kicks { count: self.kicks, seed: self.seed });
-        solve_softly(problem, kicks, work, |relaxed, work| match Pruned::of(relaxed) {
-            Some(mut pruned) => pruned.climb_from_all(self, work),
-            None => self.climb_from_all(relaxed, work),
-        })
+        let kicks = Kicks { count: self.kicks, seed: self.seed };
+        if self.polish {
+            let answer = listed::solve_table(problem, kicks, work, |listed, work| listed.climb_from_all(self, work))?;
+            if let Some(solution) = answer {
+                return Ok(solution);
+            }
+        }
+        let improve = self.polish.then_some(kicks);
+        solve_softly(problem, improve, work, |relaxed, work| self.climb_from_all(relaxed, work))
     }
 }
 
 impl FrankWolfe {
+    /// Solves a problem whose node scores are computed when they are needed, on lists of candidate pairs: ten thousand nodes. No table of
+    /// all pairs is made. The bound holds for all pairs.
+    ///
+    /// # Errors
+    /// As [`GraduatedAssignment::solve_streamed`].
+    pub fn solve_streamed(&self, problem: &Streamed<'_>, work: &mut Workspace) -> Result<Solution> {
+        self.check()?;
+        let improve = self.polish.then_some(Kicks { count: self.kicks, seed: self.seed });
+        listed::solve_streamed(problem, improve, work, |listed, work| listed.climb_from_all(self, work))
+    }
+
     fn climb_from_all(&self, relaxed: &mut SoftProblem<'_>, work: &mut Workspace) -> Result<Found> {
         let mut steps = Steps { count: 0, interrupted: false };
         let mut random = ChaCha8Rng::seed_from_u64(self.seed);

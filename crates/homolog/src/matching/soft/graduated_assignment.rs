@@ -3,8 +3,8 @@
 //! At inverse temperature β the soft matching y is replaced by the soft assignment (see `sinkhorn`) of β times the gradient of the
 //! score at y; β grows step by step until y is nearly a matching. Computing d by sparse products, a step costs
 //! T (|E| m + n |E'|) + n m, and memory grows with n m. The result is turned into a matching by linear assignment, and then improved by
-//! local search unless that is turned off, which leaves the published method. Large problems are narrowed to candidate pairs first
-//! (`pruned`), unless the published method is asked for.
+//! local search unless that is turned off, which leaves the published method. Large problems are narrowed to lists of candidate pairs
+//! (`listed`), unless the published method is asked for.
 //!
 //! **Scale.** β is in units of the scores' own size, so that multiplying all scores by a number changes nothing:
 //!
@@ -18,11 +18,11 @@
 //! then cut to the length that maximises a model of score plus entropy: with Δ the full step, κ = Δ·(gradient difference) < 0 and
 //! s = Σ 2 Δ² / (y + y_new), to s / (s - β κ) of itself. The gradient is linear in y, so this costs no extra product.
 
+use super::listed;
 use super::problem::{Objective, Steps, solve_softly};
-use super::pruned::Pruned;
 use super::sinkhorn::{Sinkhorn, Slack, Soft};
 use crate::matching::search::Kicks;
-use crate::matching::{Compatibility, Matcher, Solution, Workspace};
+use crate::matching::{Compatibility, Matcher, Solution, Streamed, Workspace};
 use crate::{Error, Result};
 use ndarray::{Array2, ArrayView1, Axis};
 use rand::{RngExt, SeedableRng};
@@ -80,10 +80,15 @@ impl Default for GraduatedAssignment {
 impl Matcher for GraduatedAssignment {
     fn solve(&self, problem: &Compatibility, work: &mut Workspace) -> Result<Solution> {
         self.check()?;
-        solve_softly(problem, self.polish.then(Kicks::default), work, |soft_problem, work| {
-            if let Some(mut pruned) = Pruned::of(soft_problem).filter(|_| self.polish) {
-                return pruned.anneal_and_round(self, work);
+        if self.polish {
+            let answer = listed::solve_table(problem, Kicks::default(), work, |listed, work| {
+                listed.anneal_and_round(self, work)
+            })?;
+            if let Some(solution) = answer {
+                return Ok(solution);
             }
+        }
+        solve_softly(problem, self.polish.then(Kicks::default), work, |soft_problem, work| {
             let (soft, steps) = self.anneal(&mut soft_problem.objective, &soft_problem.slack, work);
             Ok((vec![soft_problem.round(&soft, work)?], steps))
         })
@@ -91,6 +96,18 @@ impl Matcher for GraduatedAssignment {
 }
 
 impl GraduatedAssignment {
+    /// Solves a problem whose node scores are computed when they are needed, on lists of candidate pairs: ten thousand nodes. No table of
+    /// all pairs is made. The bound holds for all pairs.
+    ///
+    /// # Errors
+    /// As [`Linear::solve_streamed`](crate::matching::Linear::solve_streamed), but edge scores are welcome; scores so large that sums
+    /// overflow.
+    pub fn solve_streamed(&self, problem: &Streamed<'_>, work: &mut Workspace) -> Result<Solution> {
+        self.check()?;
+        let improve = self.polish.then(Kicks::default);
+        listed::solve_streamed(problem, improve, work, |listed, work| listed.anneal_and_round(self, work))
+    }
+
     pub(super) fn check(&self) -> Result<()> {
         let bad = |name, value, reason| Err(Error::BadSetting { name, value, reason });
         let positive = [("beta_start", self.beta_start), ("beta_end", self.beta_end)];

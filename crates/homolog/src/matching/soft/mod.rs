@@ -1,15 +1,15 @@
 //! Heuristics that move through soft matchings, in which a left node may be divided among right nodes, and round at the end.
 //!
-//! `pruned` has the two meant for thousands of nodes, on candidate pairs alone; `problem` has what they all share: the problem as they
-//! see it, and one way in and out ([`problem::solve_softly`]).
+//! `problem` has what they all share: the problem as they see it, and one way in and out ([`problem::solve_softly`]). `listed` has two of
+//! them for thousands of nodes, on lists of candidate pairs alone, with a way in and out of its own.
 
 mod affinity;
 mod bistochastic;
 mod bound;
 mod frank_wolfe;
 mod graduated_assignment;
+mod listed;
 mod problem;
-mod pruned;
 mod rrwm;
 mod sinkhorn;
 mod spectral;

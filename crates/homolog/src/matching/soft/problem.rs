@@ -98,8 +98,6 @@ pub(in crate::matching) struct SoftProblem<'a> {
     /// The best matching if there were no edge scores.
     pub(in crate::matching) linear: Matching,
     shortage: Option<Shortage>,
-    /// The dual values that prove it, left and right.
-    pub(super) duals: Option<(Vec<f64>, Vec<f64>)>,
     /// A linear problem with the same forbidden pairs, its scores overwritten at each use.
     rounding: Compatibility,
     /// Dual values of the right nodes at the last use, where all of them are always taken: subtracting any number from all scores of a
@@ -109,10 +107,10 @@ pub(in crate::matching) struct SoftProblem<'a> {
 
 impl<'a> SoftProblem<'a> {
     fn new(problem: &'a Compatibility, edge: &'a EdgeTerm, linear: Solution) -> Self {
-        let duals = linear.certificate.as_ref().map(|proof| (proof.left.clone(), proof.right.clone()));
         let crowd = linear.certificate.and_then(|certificate| certificate.crowd).unwrap_or_default();
         let scale = safe_scale(problem, edge);
-        let slack = find_slack(problem, &crowd);
+        let priced = |i: usize| problem.unmatched_score(i) > f64::NEG_INFINITY;
+        let slack = find_slack(problem.node.dim(), priced, &crowd, problem.constraint);
         let mut rounding = problem.without_edges();
         let gain = make_gain(problem, &crowd, scale, &mut rounding);
         let is_full = !slack.right.contains(&true) && crowd.left.is_empty() && !slack.many_to_one;
@@ -123,7 +121,6 @@ impl<'a> SoftProblem<'a> {
             slack,
             linear: linear.matching,
             shortage: linear.shortage,
-            duals,
             rounding,
         }
     }
@@ -238,10 +235,13 @@ fn make_gain(problem: &Compatibility, crowd: &Shortage, scale: f64, rounding: &m
     gain
 }
 
-/// Which nodes can stay unmatched in a feasible matching.
-fn find_slack(problem: &Compatibility, crowd: &Shortage) -> Slack {
-    let (n, m) = problem.node.dim();
-    let priced = |i: usize| problem.unmatched_score(i) > f64::NEG_INFINITY;
+/// Which nodes can stay unmatched in a feasible matching, given which left nodes have a price for it.
+pub(super) fn find_slack(
+    (n, m): (usize, usize),
+    priced: impl Fn(usize) -> bool,
+    crowd: &Shortage,
+    constraint: Constraint,
+) -> Slack {
     let mut left: Vec<bool> = (0..n).map(priced).collect();
     let no_price = !left.contains(&true);
     crowd.left.iter().for_each(|&i| left[i] = true);
@@ -249,14 +249,17 @@ fn find_slack(problem: &Compatibility, crowd: &Shortage) -> Slack {
     let full = no_price && n - crowd.left.len() == m - crowd.right.len();
     let mut right = vec![!full; m];
     crowd.right.iter().for_each(|&k| right[k] = false);
-    Slack { left, right, many_to_one: problem.constraint == Constraint::ManyToOne }
+    Slack { left, right, many_to_one: constraint == Constraint::ManyToOne }
 }
 
-/// The power of two that brings the largest score near 1.
 fn safe_scale(problem: &Compatibility, edge: &EdgeTerm) -> f64 {
     let scores = problem.node.iter().chain(problem.unmatched.iter().flatten());
     let finite = scores.filter(|score| score.is_finite()).fold(0.0, |most: f64, score| most.max(score.abs()));
-    let largest = finite.max(edge.magnitude());
+    scale_of(finite.max(edge.magnitude()))
+}
+
+/// The power of two that brings the largest score near 1.
+pub(super) fn scale_of(largest: f64) -> f64 {
     // Halves and doubles of the extremes stay in range.
     let exponent = if largest > 0.0 { largest.min(f64::MAX).log2().floor().clamp(-1000.0, 1000.0) } else { 0.0 };
     (-exponent).exp2()

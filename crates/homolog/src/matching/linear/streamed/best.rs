@@ -11,22 +11,22 @@ const LANES: usize = 16;
 
 /// The best entries offered so far, up to a limit, all above a floor. Among equals the first stays.
 #[derive(Debug)]
-pub(super) struct Best {
+pub(in crate::matching) struct Best {
     limit: usize,
     /// What an entry has to exceed.
-    pub(super) to_beat: f64,
+    pub(in crate::matching) to_beat: f64,
     /// (value, column), in no order.
-    pub(super) entries: Vec<(f64, u32)>,
+    pub(in crate::matching) entries: Vec<(f64, u32)>,
     least_at: usize,
 }
 
 impl Best {
-    pub(super) fn new(limit: usize) -> Self {
+    pub(in crate::matching) fn new(limit: usize) -> Self {
         Self { limit, to_beat: f64::NEG_INFINITY, entries: Vec::with_capacity(limit), least_at: 0 }
     }
 
     /// Forgets all entries; later ones have to exceed this floor.
-    pub(super) fn begin(&mut self, floor: f64) {
+    pub(in crate::matching) fn begin(&mut self, floor: f64) {
         self.entries.clear();
         self.to_beat = if self.limit == 0 { f64::INFINITY } else { floor };
     }
@@ -50,7 +50,7 @@ impl Best {
 
     /// Offers score_k - price_k for all columns k, beginning with column `first` and wrapping around, so that different rows prefer
     /// different columns among equals. Returns the largest of them, and whether any score is NaN or plus infinity.
-    pub(super) fn scan(&mut self, scores: &[f64], prices: &[f64], first: usize) -> (f64, bool) {
+    pub(in crate::matching) fn scan(&mut self, scores: &[f64], prices: &[f64], first: usize) -> (f64, bool) {
         pulp::Arch::new().dispatch(Scan { best: self, scores, prices, first })
     }
 
@@ -110,7 +110,7 @@ impl pulp::WithSimd for Scan<'_> {
 }
 
 /// Raises each of `most` to score - less where that is larger.
-pub(super) fn raise(most: &mut [f64], scores: &[f64], less: f64) {
+pub(in crate::matching) fn raise(most: &mut [f64], scores: &[f64], less: f64) {
     pulp::Arch::new().dispatch(|| {
         for (most, &score) in most.iter_mut().zip(scores) {
             let value = score - less;

@@ -32,7 +32,6 @@ impl Candidates {
     pub(super) fn choose(problem: &Streamed<'_>, control: &Control) -> Result<Option<Self>> {
         let (own_prices, worth) = (problem.prices(), problem.worth(control)?);
         let prices: Vec<f64> = own_prices.iter().zip(&worth).map(|(price, worth)| price + worth).collect();
-        let first_of = |row: usize| row * problem.right_count / problem.left_count.max(1);
         let blocks = problem.each_block(control, |block: &Block<'_>| {
             let (mut plain, mut priced) = (Best::new(problem.candidates), Best::new(problem.candidates));
             let mut found: Vec<Cell> = Vec::with_capacity(2 * problem.candidates * block.rows.len());
@@ -40,10 +39,10 @@ impl Candidates {
             for (row, scores) in block.rows() {
                 plain.begin(f64::NEG_INFINITY);
                 priced.begin(f64::NEG_INFINITY);
-                if plain.scan(scores, &own_prices, first_of(row)).1 {
+                if plain.scan(scores, &own_prices, problem.first_column(row)).1 {
                     return Err(bad_score(row, scores));
                 }
-                priced.scan(scores, &prices, first_of(row));
+                priced.scan(scores, &prices, problem.first_column(row));
                 columns.clear();
                 columns.extend(plain.entries.iter().chain(&priced.entries).map(|entry| entry.1));
                 columns.sort_unstable();

@@ -1,5 +1,5 @@
-//! Exact linear assignment without a table ([`Streamed`]): scores are computed a few rows at a time, as often as needed, and never stored.
-//! That is how 10⁴ × 10⁴ points are matched.
+//! Problems without a table ([`Streamed`]), and exact linear assignment on them: scores are computed a few rows at a time, as often as
+//! needed, and never stored. That is how 10⁴ × 10⁴ points are matched; `soft/listed` matches them where edges count as well.
 //!
 //! 1. **Candidates** (`candidates`): one pass over all pairs keeps a few right nodes of each left node.
 //! 2. They are solved as a [`Sparse`](super::Sparse) problem, which gives dual values l_i and r_k.
@@ -15,17 +15,19 @@ mod best;
 mod candidates;
 mod pricing;
 
+pub(in crate::matching) use self::best::{Best, raise};
 use self::candidates::Candidates;
+pub(in crate::matching) use self::pricing::Prices;
 use super::Linear;
 use super::careful::TOLERANCE;
 use super::sparse::narrow;
-use crate::matching::{Compatibility, Constraint, Matcher, Matching, Solution, Status, Workspace};
+use crate::matching::{Compatibility, Constraint, EdgeTerm, Matcher, Matching, Solution, Status, Workspace};
 use crate::{Control, Error, Result};
 use ndarray::{Array1, Array2};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// A one-to-one linear problem whose scores are computed when they are needed.
+/// A one-to-one problem whose node scores are computed when they are needed.
 ///
 /// ```
 /// use homolog::matching::{Linear, Streamed, Workspace};
@@ -47,8 +49,11 @@ pub struct Streamed<'a> {
     write_rows: &'a WriteRows<'a>,
     unmatched: Option<Vec<f64>>,
     right_unmatched: Option<Vec<f64>>,
+    edge: Option<&'a EdgeTerm>,
     /// How many right nodes each left node begins with, by each of two measures, and how many more it gets at a time.
     pub candidates: usize,
+    /// Where edges count: how many right nodes each left node is compared with at most.
+    pub edge_candidates: usize,
     /// How many rows are computed at a time.
     pub rows_at_once: usize,
 }
@@ -58,19 +63,21 @@ pub type WriteRows<'a> = dyn Fn(Range<usize>, &mut Array2<f64>) + Sync + 'a;
 
 /// Candidates of each left node, by each of two measures.
 const CANDIDATES: usize = 12;
+/// Candidates of each left node where edges count.
+const EDGE_CANDIDATES: usize = 48;
 /// Scores computed at a time: 4 MB.
 const CELLS_AT_ONCE: usize = 1 << 19;
 /// Rounds of pricing after which the table is built.
 const MOST_ROUNDS: usize = 40;
 
 /// Some rows of scores.
-struct Block<'a> {
+pub(in crate::matching) struct Block<'a> {
     rows: Range<usize>,
     scores: &'a Array2<f64>,
 }
 
 impl Block<'_> {
-    fn rows(&self) -> impl Iterator<Item = (usize, &[f64])> {
+    pub(in crate::matching) fn rows(&self) -> impl Iterator<Item = (usize, &[f64])> {
         self.rows.clone().zip(self.scores.rows()).filter_map(|(row, scores)| Some((row, scores.to_slice()?)))
     }
 }
@@ -80,8 +87,23 @@ impl<'a> Streamed<'a> {
     #[must_use]
     pub fn new(left_count: usize, right_count: usize, write_rows: &'a WriteRows<'a>) -> Self {
         let rows_at_once = (CELLS_AT_ONCE / right_count.max(1)).max(1);
-        let (unmatched, right_unmatched, candidates) = (None, None, CANDIDATES);
-        Self { left_count, right_count, write_rows, unmatched, right_unmatched, candidates, rows_at_once }
+        Self {
+            left_count,
+            right_count,
+            write_rows,
+            unmatched: None,
+            right_unmatched: None,
+            edge: None,
+            candidates: CANDIDATES,
+            edge_candidates: EDGE_CANDIDATES,
+            rows_at_once,
+        }
+    }
+
+    /// The same with scores for pairs of edges.
+    #[must_use]
+    pub fn with_edges(self, edge: &'a EdgeTerm) -> Self {
+        Self { edge: Some(edge), ..self }
     }
 
     /// The same with a score for leaving each left node unmatched; minus infinity means it must be matched if it can be.
@@ -97,21 +119,54 @@ impl<'a> Streamed<'a> {
     }
 
     fn check(&self) -> Result<()> {
-        for (name, value) in [("candidates", self.candidates), ("rows_at_once", self.rows_at_once)] {
+        for (name, value) in [
+            ("candidates", self.candidates),
+            ("edge_candidates", self.edge_candidates),
+            ("rows_at_once", self.rows_at_once),
+        ] {
             if value == 0 {
                 return Err(Error::BadSetting { name, value: 0.0, reason: "must be at least 1" });
+            }
+        }
+        let nodes = self.edge.map_or((self.left_count, self.right_count), |e| (e.left_count(), e.right_count()));
+        for (what, expected, found) in [
+            ("left nodes of the edge term", self.left_count, nodes.0),
+            ("right nodes of the edge term", self.right_count, nodes.1),
+        ] {
+            if expected != found {
+                return Err(Error::Size { what, expected, found });
             }
         }
         // All other checks are those of a sparse problem.
         Candidates::none(self.left_count).problem(self).map(|_| ())
     }
 
-    fn unmatched_score(&self, left: usize) -> f64 {
+    /// The numbers of left and right nodes.
+    pub(in crate::matching) fn dim(&self) -> (usize, usize) {
+        (self.left_count, self.right_count)
+    }
+
+    /// The edge scores, if there are any.
+    pub(in crate::matching) fn edge(&self) -> Option<&'a EdgeTerm> {
+        self.edge.filter(|edge| !edge.is_empty())
+    }
+
+    pub(in crate::matching) fn has_right_prices(&self) -> bool {
+        self.right_unmatched.is_some()
+    }
+
+    /// The column that a row's scan begins with, so that different rows prefer different columns among equals.
+    pub(in crate::matching) fn first_column(&self, row: usize) -> usize {
+        row * self.right_count / self.left_count.max(1)
+    }
+
+    /// The score of leaving a left node unmatched: minus infinity where it must be matched.
+    pub(in crate::matching) fn unmatched_score(&self, left: usize) -> f64 {
         self.unmatched.as_ref().map_or(f64::NEG_INFINITY, |scores| scores[left])
     }
 
     /// What each right node gives up when it is matched.
-    fn prices(&self) -> Vec<f64> {
+    pub(in crate::matching) fn prices(&self) -> Vec<f64> {
         self.right_unmatched.clone().unwrap_or_else(|| vec![0.0; self.right_count])
     }
 
@@ -119,7 +174,8 @@ impl<'a> Streamed<'a> {
         self.left_count.div_ceil(self.rows_at_once)
     }
 
-    fn each_block<T: Send>(
+    /// What `look` returns for each block of rows, in order, whatever the number of threads. `None` if the caller will not wait.
+    pub(in crate::matching) fn each_block<T: Send>(
         &self,
         control: &Control,
         look: impl Fn(&Block<'_>) -> Result<T> + Sync,
@@ -128,7 +184,7 @@ impl<'a> Streamed<'a> {
         self.blocks(&all, control, look)
     }
 
-    /// What `look` returns for these blocks of rows, in order, whatever the number of threads. `None` if the caller will not wait.
+    /// [`Self::each_block`] for some of them.
     fn blocks<T: Send>(
         &self,
         which: &[usize],
@@ -153,16 +209,6 @@ impl<'a> Streamed<'a> {
         let answers: Result<Vec<Option<T>>> = answers.collect();
         Ok(answers?.into_iter().collect())
     }
-
-    /// The same problem as a table.
-    fn to_dense(&self) -> Result<Compatibility> {
-        Compatibility::check_size(self.left_count, self.right_count)?;
-        let mut node = Array2::zeros((self.left_count, self.right_count));
-        (self.write_rows)(0..self.left_count, &mut node);
-        let [unmatched, right_unmatched] =
-            [&self.unmatched, &self.right_unmatched].map(|prices| prices.clone().map(Array1::from_vec));
-        Ok(Compatibility { unmatched, right_unmatched, ..Compatibility::linear(node) })
-    }
 }
 
 impl Linear {
@@ -170,36 +216,61 @@ impl Linear {
     /// was found so far, the status [`Status::Limit`], and nothing is proven.
     ///
     /// # Errors
-    /// A score that is NaN or plus infinity, with its position; a number of prices other than the number of nodes; a setting of zero;
-    /// [`Error::NoFullMatching`] if [`Self::require_full`] is set and there is none; [`Error::Overflow`] if the total is out of range.
+    /// A score that is NaN or plus infinity, with its position; a number of prices other than the number of nodes; a setting of zero; edge
+    /// scores; [`Error::NoFullMatching`] if [`Self::require_full`] is set and there is none; [`Error::Overflow`] if the total is out of range.
     pub fn solve_streamed(&self, problem: &Streamed<'_>, work: &mut Workspace) -> Result<Solution> {
-        problem.check()?;
-        let control = work.control().clone();
-        let Some(mut candidates) = Candidates::choose(problem, &control)? else { return problem.stopped() };
-        for _ in 0..MOST_ROUNDS {
-            let solution = Self::default().solve_sparse(&candidates.problem(problem)?, work)?;
-            let Some(certificate) = &solution.certificate else { return Ok(solution) };
-            let Some(priced) = pricing::price(problem, &candidates, &solution, certificate, &control)? else {
-                let (bound, status) = (f64::INFINITY, Status::Limit);
-                return Ok(Solution { bound, status, certificate: None, shortage: None, ..solution });
-            };
-            if !priced.better.is_empty() {
-                candidates.add(priced.better.into_iter());
-                continue;
-            }
-            if !priced.gap.is_some_and(|gap| gap <= TOLERANCE * priced.given_up) {
-                break;
-            }
-            return match solution.shortage.clone().filter(|_| self.require_full) {
-                Some(shortage) => Err(Error::NoFullMatching { shortage }),
-                None => Ok(Solution { bound: solution.score, status: Status::Optimal, ..solution }),
-            };
+        if problem.edge().is_some() {
+            return Err(Error::Unsupported { solver: "linear", what: "edge scores" });
         }
-        self.solve(&problem.to_dense()?, work)
+        let solution = problem.solve_nodes(work)?;
+        match (solution.status, solution.shortage.clone().filter(|_| self.require_full)) {
+            (Status::Optimal, Some(shortage)) => Err(Error::NoFullMatching { shortage }),
+            (Status::Optimal | Status::Limit, _) => Ok(solution),
+            _ => self.solve(&problem.to_dense()?, work),
+        }
     }
 }
 
 impl Streamed<'_> {
+    /// The best matching by node scores alone, with the dual values of the candidates. Not proven, the status is [`Status::Converged`]; the
+    /// bound is valid then, and where it is finite the matching is as large as any.
+    pub(in crate::matching) fn solve_nodes(&self, work: &mut Workspace) -> Result<Solution> {
+        self.check()?;
+        let control = work.control().clone();
+        let Some(mut candidates) = Candidates::choose(self, &control)? else { return self.stopped() };
+        let mut rounds = 0;
+        loop {
+            let solution = Linear::default().solve_sparse(&candidates.problem(self)?, work)?;
+            let Some(certificate) = &solution.certificate else { return Ok(solution) };
+            let Some(priced) = pricing::price(self, &candidates, &solution, certificate, &control)? else {
+                let (bound, status) = (f64::INFINITY, Status::Limit);
+                return Ok(Solution { bound, status, certificate: None, shortage: None, ..solution });
+            };
+            rounds += 1;
+            if !priced.better.is_empty() && rounds < MOST_ROUNDS {
+                candidates.add(priced.better.into_iter());
+                continue;
+            }
+            let is_proven =
+                priced.better.is_empty() && priced.gap.is_some_and(|gap| gap <= TOLERANCE * priced.given_up);
+            if is_proven {
+                return Ok(Solution { bound: solution.score, status: Status::Optimal, ..solution });
+            }
+            let bound = priced.gap.map_or(f64::INFINITY, |gap| solution.score + gap.max(0.0));
+            return Ok(Solution { bound, status: Status::Converged, ..solution });
+        }
+    }
+
+    /// The same problem as a table.
+    pub(in crate::matching) fn to_dense(&self) -> Result<Compatibility> {
+        Compatibility::check_size(self.left_count, self.right_count)?;
+        let mut node = Array2::zeros((self.left_count, self.right_count));
+        (self.write_rows)(0..self.left_count, &mut node);
+        let [unmatched, right_unmatched] =
+            [&self.unmatched, &self.right_unmatched].map(|prices| prices.clone().map(Array1::from_vec));
+        Ok(Compatibility { unmatched, right_unmatched, ..Compatibility::linear(node) })
+    }
+
     /// The answer if the caller would not wait for the first candidates.
     fn stopped(&self) -> Result<Solution> {
         let matching = Matching::new(vec![None; self.left_count], self.right_count, Constraint::OneToOne)?;

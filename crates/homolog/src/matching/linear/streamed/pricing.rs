@@ -20,19 +20,19 @@ pub(super) struct Priced {
 }
 
 /// Prices at which each kind of row sees the right nodes; plus infinity where it does not see them.
-struct Prices {
-    in_crowd: Vec<bool>,
-    crowded: Vec<bool>,
+pub(in crate::matching) struct Prices {
+    pub(in crate::matching) in_crowd: Vec<bool>,
+    pub(in crate::matching) crowded: Vec<bool>,
     /// Outside the crowd: the price and the dual value.
-    open: Vec<f64>,
+    pub(in crate::matching) open: Vec<f64>,
     /// Outside, without dual values.
     plain: Vec<f64>,
     /// Inside: the price and the dual value.
-    inside: Vec<f64>,
+    pub(in crate::matching) inside: Vec<f64>,
 }
 
 impl Prices {
-    fn new(problem: &Streamed<'_>, certificate: &Certificate) -> Self {
+    pub(in crate::matching) fn new(problem: &Streamed<'_>, certificate: &Certificate) -> Self {
         let own = problem.prices();
         let (mut in_crowd, mut crowded) = (vec![false; problem.left_count], vec![false; problem.right_count]);
         if let Some(crowd) = &certificate.crowd {

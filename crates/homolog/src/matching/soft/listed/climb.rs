@@ -2,7 +2,7 @@
 
 use super::super::frank_wolfe::{ANNEALED, FrankWolfe};
 use super::super::problem::{Found, Steps};
-use super::Pruned;
+use super::Listed;
 use super::sinkhorn::{Sinkhorn, Soft};
 use crate::Result;
 use crate::matching::{GraduatedAssignment, Matching, Workspace};
@@ -21,7 +21,7 @@ struct Climb {
     target_gradient: Vec<f64>,
 }
 
-impl Pruned {
+impl Listed<'_> {
     /// The matchings found from all starts.
     pub(in super::super) fn climb_from_all(&mut self, settings: &FrankWolfe, work: &mut Workspace) -> Result<Found> {
         let mut steps = Steps { count: 0, interrupted: false };

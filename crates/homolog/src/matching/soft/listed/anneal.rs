@@ -2,7 +2,7 @@
 
 use super::super::graduated_assignment::{GraduatedAssignment, undecided};
 use super::super::problem::{Found, Steps};
-use super::Pruned;
+use super::Listed;
 use super::sinkhorn::{Sinkhorn, Soft};
 use crate::Result;
 use crate::matching::Workspace;
@@ -15,7 +15,7 @@ struct State {
     gradient: Vec<f64>,
 }
 
-impl Pruned {
+impl Listed<'_> {
     /// The matching that graduated assignment finds.
     pub(in super::super) fn anneal_and_round(
         &mut self,

@@ -1,80 +1,10 @@
-//! The candidate pairs of a large problem, and which of them are worth something to each other.
-//!
-//! (i, k) is a candidate if  l_i + r_k - node_ik <= b_ik - a_i,  with l and r the dual values of the best matching without edges, b_ik the
-//! most that the edges leaving i could add there (`bound`), and a_i the least that they add anywhere: 0, or less where edges count against
-//! matchings. The left side is what the pair costs that matching; a pair that costs more than its edges could ever gain or save
-//! is left out. The pairs of that matching cost nothing and are all included.
+//! Which candidate pairs are worth something to each other ([`Links`]): all that is left of the edge scores.
 
-use super::super::bound::EdgeWorth;
-use super::super::problem::SoftProblem;
-use crate::matching::{EdgeTerm, Matching};
-use std::ops::Range;
+use super::cells::{Cells, narrow};
+use crate::matching::EdgeTerm;
 
-/// The most candidates: their numbers have 32 bits, with one to spare.
-const MOST_CELLS: usize = u32::MAX as usize - 1;
 /// The most pairs of candidates that share an edge: 200 MB.
-const MOST_LINKS: usize = 1 << 24;
-
-/// Candidate pairs, row by row, columns increasing; and what each gains over staying unmatched.
-pub(super) struct Cells {
-    start: Vec<usize>,
-    pub(super) columns: Vec<u32>,
-    pub(super) gain: Vec<f64>,
-    pub(super) right_count: usize,
-}
-
-impl Cells {
-    /// `None` if there are more than `most`, or if nothing is known about what pairs cost.
-    pub(super) fn choose(relaxed: &SoftProblem<'_>, most: usize) -> Option<Self> {
-        let (problem, gain) = (relaxed.problem, &relaxed.objective.gain);
-        let (n, m) = gain.dim();
-        let (left, right) = relaxed.duals.as_ref()?;
-        let mut worth = EdgeWorth::new(&relaxed.objective.edge);
-        let mut cells = Self { start: vec![0], columns: Vec::new(), gain: Vec::new(), right_count: m };
-        for i in 0..n {
-            let (worth, least) = worth.of_node(i);
-            let own = relaxed.linear.right_of(i);
-            for (k, (&node, &gain)) in problem.node.row(i).iter().zip(gain.row(i)).enumerate() {
-                let is_in = left[i] + right[k] - node <= worth[k] - least || own == Some(k);
-                if is_in && gain > f64::NEG_INFINITY {
-                    cells.columns.push(narrow(k));
-                    cells.gain.push(gain);
-                }
-            }
-            if cells.columns.len() > most.min(MOST_CELLS) {
-                return None;
-            }
-            cells.start.push(cells.columns.len());
-        }
-        Some(cells)
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.columns.len()
-    }
-
-    pub(super) fn left_count(&self) -> usize {
-        self.start.len() - 1
-    }
-
-    /// Where the candidates of a left node are stored.
-    pub(super) fn of_node(&self, left: usize) -> Range<usize> {
-        self.start[left]..self.start[left + 1]
-    }
-
-    pub(super) fn starts(&self) -> &[usize] {
-        &self.start
-    }
-
-    /// Where those pairs of a matching that are candidates are stored.
-    pub(super) fn of_matching<'a>(&'a self, matching: &'a Matching) -> impl Iterator<Item = (usize, usize)> + 'a {
-        matching.pairs().filter_map(|(i, k)| {
-            let row = self.of_node(i);
-            let at = self.columns[row.clone()].binary_search(&narrow(k)).ok()?;
-            Some((i, row.start + at))
-        })
-    }
-}
+pub(super) const MOST_LINKS: usize = 1 << 24;
 
 /// For each candidate, the others that share an edge with it on both sides, and what the two are worth together: d(ij, kl) + d(ji, lk).
 pub(super) struct Links {
@@ -115,9 +45,18 @@ impl Links {
                     }
                 }
                 cells.of_node(j).for_each(|other| at[cells.columns[other] as usize] = NONE);
+                if links.others.len() + found.len() > 2 * MOST_LINKS {
+                    return None;
+                }
             }
-            found.retain(|&(.., value)| value != 0.0);
             found.sort_by_key(|&(own, other, _)| (own, other));
+            // Edges both ways.
+            found.dedup_by(|next, last| {
+                let is_same = (next.0, next.1) == (last.0, last.1);
+                last.2 += if is_same { next.2 } else { 0.0 };
+                is_same
+            });
+            found.retain(|&(.., value)| value != 0.0);
             if links.others.len() + found.len() > MOST_LINKS {
                 return None;
             }
@@ -133,9 +72,17 @@ impl Links {
         Some(links)
     }
 
-    fn of(&self, cell: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
+    /// The candidates that share an edge with this one, in order, and what they are worth to it.
+    pub(super) fn of(&self, cell: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
         let range = self.start[cell]..self.start[cell + 1];
         self.others[range.clone()].iter().map(|&other| other as usize).zip(self.values[range].iter().copied())
+    }
+
+    /// What two candidates are worth to each other.
+    pub(super) fn between(&self, cell: usize, other: usize) -> f64 {
+        let range = self.start[cell]..self.start[cell + 1];
+        let at = self.others[range.clone()].binary_search(&narrow(other));
+        at.map_or(0.0, |at| self.values[range.start + at])
     }
 
     /// The gradient of the edge part at a soft matching.
@@ -155,9 +102,4 @@ impl Links {
         let size = |cell: usize| self.of(cell).map(|(_, value)| value.abs()).sum::<f64>();
         (0..self.start.len() - 1).map(size).fold(0.0, f64::max)
     }
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "checked to be below 2^32")]
-fn narrow(index: usize) -> u32 {
-    index as u32
 }
