@@ -1,6 +1,6 @@
 //! A [`Cut`]: one plane of the model, or one constraint on the weights.
 
-use super::vector::{dot, length};
+use super::vector::{dot, length, products};
 use serde::{Deserialize, Serialize};
 
 /// b + v·w, a lower bound on one part of the risk, or on zero.
@@ -25,9 +25,15 @@ impl Cut {
         Self { slope, offset, length, part, idle: 0, lasting: false }
     }
 
-    #[expect(clippy::inline_always, reason = "only what is inlined is compiled for the wider instructions")]
-    #[inline(always)]
     pub(super) fn value(&self, weights: &[f64]) -> f64 {
         self.offset + dot(&self.slope, weights)
     }
+}
+
+/// The values of some cuts.
+pub(super) fn values(cuts: &[Cut], some: &[usize], weights: &[f64]) -> Vec<f64> {
+    let slopes: Vec<&[f64]> = some.iter().map(|&i| cuts[i].slope.as_slice()).collect();
+    let mut values = products(&slopes, weights);
+    values.iter_mut().zip(some).for_each(|(value, &i)| *value += cuts[i].offset);
+    values
 }

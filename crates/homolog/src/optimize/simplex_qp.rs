@@ -15,12 +15,13 @@
 //! grows linearly. Either way a cut whose x reaches zero leaves. At most dim + parts cuts are in use; a change of one costs
 //! O((dim + parts)·dim), a look at all n cuts O(n·dim).
 
+mod in_use;
 mod pricing;
 
 use super::checks::check_size;
-use super::cut::Cut;
+use super::cut::{Cut, values};
 use super::factor::{Factor, Split};
-use super::vector::{add_scaled, dot};
+use super::vector::{add_all, add_scaled, dot};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 
@@ -36,8 +37,10 @@ const SHORT: f64 = 1e-2;
 const STILL: f64 = 1e-13;
 /// This many rounds without gain may be needed where many cuts meet in a point; more than that is rounding.
 const PATIENCE: usize = 20;
+/// Cuts enter after this many looks at all of them before x and w are computed afresh.
+const LOOKS: usize = 20;
 /// The factor is rebuilt after this many changes, before rounding errors add up.
-const REBUILD: usize = 4000;
+const REBUILD: usize = 20_000;
 
 /// The dual solution, and what makes the next solve fast.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -80,8 +83,6 @@ impl SimplexQp {
         }
         let mut inner = self.inner(cuts, lambda);
         let mut rounds_without_gain = 0;
-        // Cuts that were above the level of their part when all were last examined; constraints come last.
-        let mut standing = vec![Vec::new(); parts + 1];
         let most_rounds = 100 + 10 * (parts + inner.weights.len());
         // A round that gains never returns to an earlier choice of cuts, so this terminates. The limits guard against rounding.
         for _round in 0..most_rounds {
@@ -91,12 +92,15 @@ impl SimplexQp {
             let gained = inner.bound - before > TOLERANCE * before.abs();
             rounds_without_gain = if gained { 0 } else { rounds_without_gain + 1 };
             inner.weights = self.weights(cuts, lambda);
-            let mut entered = self.enter_worst(cuts, &standing, lambda, &mut inner);
-            if entered == 0 {
-                self.look_at_all(cuts, &inner, &mut standing);
-                entered = self.enter_worst(cuts, &standing, lambda, &mut inner);
+            let mut is_done = true;
+            for _look in 0..LOOKS {
+                let standing = self.look_at_all(cuts, &inner);
+                if self.enter_furthest(cuts, standing, lambda, &mut inner) == 0 {
+                    break;
+                }
+                is_done = false;
             }
-            if entered == 0 || rounds_without_gain > PATIENCE {
+            if is_done || rounds_without_gain > PATIENCE {
                 break;
             }
             self.anchor_short(cuts);
@@ -113,7 +117,7 @@ impl SimplexQp {
 
     /// The value of each part's model at a point where it was just minimised.
     pub(super) fn levels(&self, cuts: &[Cut], weights: &[f64]) -> Vec<f64> {
-        self.anchors.iter().map(|&anchor| cuts[anchor].value(weights)).collect()
+        values(cuts, &self.anchors, weights)
     }
 
     /// Whether it fits this many cuts, parts and weights.
@@ -148,62 +152,13 @@ impl SimplexQp {
         }
     }
 
-    /// Puts one cut in place of all cuts in use of its part, and rebuilds the factor.
-    pub(super) fn replace_part(&mut self, cuts: &[Cut], part: usize, cut: usize) {
-        self.share.resize(cuts.len(), 0.0);
-        for (share, other) in self.share.iter_mut().zip(cuts) {
-            if other.part == Some(part) {
-                *share = 0.0;
-            }
-        }
-        self.share[cut] = 1.0;
-        self.anchors[part] = cut;
-        self.members.retain(|&i| cuts[i].part != Some(part));
-        self.rebuild(cuts);
-    }
-
-    /// Makes a much shorter member the anchor of its part: differences from a long one lose the digits of the short.
-    fn anchor_short(&mut self, cuts: &[Cut]) {
-        let mut swapped = false;
-        for member in &mut self.members {
-            if let Some(part) = cuts[*member].part
-                && cuts[*member].length < SHORT * cuts[self.anchors[part]].length
-            {
-                std::mem::swap(member, &mut self.anchors[part]);
-                swapped = true;
-            }
-        }
-        if swapped {
-            self.rebuild(cuts);
-        }
-    }
-
-    /// Rebuilds the factor.
-    fn rebuild(&mut self, cuts: &[Cut]) {
-        self.factor = Factor::default();
-        for member in std::mem::take(&mut self.members) {
-            if self.join(cuts, member).is_err() {
-                self.give_back(cuts, member);
-            }
-        }
-    }
-
-    /// Moves the share of a cut that is not in use to its anchor.
-    fn give_back(&mut self, cuts: &[Cut], i: usize) {
-        let share = std::mem::take(&mut self.share[i]);
-        if let Some(part) = cuts[i].part {
-            self.share[self.anchors[part]] += share;
-        }
-    }
-
     /// w and the bound of the current x.
     fn inner(&self, cuts: &[Cut], lambda: f64) -> Inner {
         let mut weights = vec![0.0; cuts.first().map_or(0, |cut| cut.slope.len())];
-        let mut bound = 0.0;
-        for i in self.in_use() {
-            add_scaled(&mut weights, self.share[i], &cuts[i].slope);
-            bound += self.share[i] * cuts[i].offset;
-        }
+        let shares: Vec<f64> = self.in_use().map(|i| self.share[i]).collect();
+        let slopes: Vec<&[f64]> = self.in_use().map(|i| cuts[i].slope.as_slice()).collect();
+        add_all(&mut weights, &shares, &slopes);
+        let mut bound: f64 = self.in_use().map(|i| self.share[i] * cuts[i].offset).sum();
         for weight in &mut weights {
             *weight /= -lambda;
         }
@@ -225,7 +180,7 @@ impl SimplexQp {
         let mut weights = self.factor.shortest(self.members.iter().map(|&i| -offset(i)).collect(), pull.len());
         let pull = self.factor.split(pull);
         if pull.rest_length > NO_PULL * scale {
-            add_scaled(&mut weights, -1.0 / lambda, &pull.rest);
+            add_scaled(&mut weights, -1.0 / lambda, &self.factor.rest(pull));
         }
         weights
     }
@@ -234,9 +189,10 @@ impl SimplexQp {
     fn settle(&mut self, cuts: &[Cut], lambda: f64, mut inner: Inner) -> Inner {
         loop {
             let anchored = self.levels(cuts, &inner.weights);
-            let mut step: Vec<f64> = (self.members.iter())
-                .map(|&i| lambda * (cuts[i].value(&inner.weights) - cuts[i].part.map_or(0.0, |part| anchored[part])))
-                .collect();
+            let mut step = values(cuts, &self.members, &inner.weights);
+            for (by, &i) in step.iter_mut().zip(&self.members) {
+                *by = lambda * (*by - cuts[i].part.map_or(0.0, |part| anchored[part]));
+            }
             self.factor.solve_normal(&mut step);
             let (_, blocker) = self.advance(cuts, &step, None, 1.0);
             inner = self.inner(cuts, lambda);
@@ -261,15 +217,16 @@ impl SimplexQp {
         }
         let fastest = step.iter().chain(&anchor_step).fold(0.0_f64, |most, by| most.max(-by));
         let (mut reach, mut blocker) = (limit, None);
-        for (position, &by) in step.iter().enumerate() {
-            if by < -STILL * fastest && self.share[self.members[position]] < -by * reach {
-                reach = self.share[self.members[position]] / -by;
+        // Which shares shrink is as good as random, which of them block is not: so that is what is asked first.
+        for (position, (&i, &by)) in self.members.iter().zip(step).enumerate() {
+            if self.share[i] < -by * reach && by < -STILL * fastest {
+                reach = self.share[i] / -by;
                 blocker = Some(Blocker::Member(position));
             }
         }
-        for (part, &by) in anchor_step.iter().enumerate() {
-            if by < -STILL * fastest && self.share[self.anchors[part]] < -by * reach {
-                reach = self.share[self.anchors[part]] / -by;
+        for (part, (&i, &by)) in self.anchors.iter().zip(&anchor_step).enumerate() {
+            if self.share[i] < -by * reach && by < -STILL * fastest {
+                reach = self.share[i] / -by;
                 blocker = Some(Blocker::Anchor(part));
             }
         }
@@ -283,33 +240,6 @@ impl SimplexQp {
             self.share[entering] += reach;
         }
         (reach, blocker)
-    }
-
-    /// Takes a cut whose x reached zero out of use. An anchor's place goes to the first member of its part, or, if there is
-    /// none, to the entering cut.
-    fn leave(&mut self, cuts: &[Cut], blocker: &Blocker, entering: Option<usize>) {
-        let position = match *blocker {
-            Blocker::Member(position) => {
-                self.share[self.members[position]] = 0.0;
-                Some(position)
-            }
-            Blocker::Anchor(part) => {
-                self.share[self.anchors[part]] = 0.0;
-                let first = self.members.iter().position(|&i| cuts[i].part == Some(part));
-                if let Some(first) = first {
-                    let later = (first + 1..self.members.len()).filter(|&j| cuts[self.members[j]].part == Some(part));
-                    self.factor.subtract(first, later);
-                    self.anchors[part] = self.members[first];
-                } else if let Some(entering) = entering {
-                    self.anchors[part] = entering;
-                }
-                first
-            }
-        };
-        if let Some(position) = position {
-            self.members.remove(position);
-            self.factor.remove(position);
-        }
     }
 
     /// Brings a cut that exceeds its level by `violation` into use and moves x to the best for the cuts in use, and `weights` with it.
@@ -341,31 +271,6 @@ impl SimplexQp {
         if !self.anchors.contains(&entering) && self.join(cuts, entering).is_err() {
             self.give_back(cuts, entering);
         }
-    }
-
-    /// Makes a cut a member if its difference is independent of those of the others.
-    fn join(&mut self, cuts: &[Cut], entering: usize) -> std::result::Result<(), Split> {
-        let (difference, scale) = self.difference(cuts, entering);
-        let split = self.factor.split(difference);
-        if split.rest_length > INDEPENDENT * scale {
-            self.factor.push(split);
-            self.members.push(entering);
-            Ok(())
-        } else {
-            Err(split)
-        }
-    }
-
-    /// u_i = v_i - v_anchor, and the length of what it is a difference of.
-    fn difference(&self, cuts: &[Cut], i: usize) -> (Vec<f64>, f64) {
-        let mut difference = cuts[i].slope.clone();
-        let mut scale = cuts[i].length;
-        if let Some(part) = cuts[i].part {
-            let anchor = &cuts[self.anchors[part]];
-            add_scaled(&mut difference, -1.0, &anchor.slope);
-            scale += anchor.length;
-        }
-        (difference, scale)
     }
 
     /// Makes the sums exactly one again, as far as floating point allows.

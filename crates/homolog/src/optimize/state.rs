@@ -5,7 +5,7 @@
 mod forget;
 
 use super::checks::{check_answer, check_finite, check_size};
-use super::cut::Cut;
+use super::cut::{Cut, values};
 use super::points::{self, Point};
 use super::simplex_qp::SimplexQp;
 use super::weight_rule::WeightRule;
@@ -248,9 +248,10 @@ impl State {
     /// The model of the risk, Σ_part max (offset + slope·w): R is nowhere below it.
     fn model(&self, weights: &[f64]) -> f64 {
         let mut levels = vec![f64::NEG_INFINITY; self.parts];
-        for cut in &self.cuts {
+        let all: Vec<usize> = (0..self.cuts.len()).collect();
+        for (cut, value) in self.cuts.iter().zip(values(&self.cuts, &all, weights)) {
             if let Some(part) = cut.part {
-                levels[part] = levels[part].max(cut.value(weights));
+                levels[part] = levels[part].max(value);
             }
         }
         levels.iter().sum()
