@@ -197,6 +197,18 @@ impl ProblemFormat {
             _ => None,
         }
     }
+
+    /// By what it begins with, where there is no name to tell by.
+    pub(crate) fn of_bytes(bytes: &[u8]) -> Self {
+        let start = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes).trim_ascii_start();
+        match start {
+            _ if start.starts_with(b"\x93NUMPY") => Self::Npy,
+            _ if start.starts_with(b"%%MatrixMarket") => Self::Mtx,
+            _ if start.starts_with(b"{") => Self::Json,
+            _ if start.starts_with(b"p ") || start.starts_with(b"c ") => Self::Dd,
+            _ => Self::Csv,
+        }
+    }
 }
 
 /// A problem, whether its values are costs or scores, and the names of its nodes, where the file has them.
@@ -213,19 +225,22 @@ pub(crate) enum Contents {
     Pairs(Sparse),
 }
 
-/// Reads a problem. The sense given is that of costs; `.dd` and QAPLIB are minimised, a JSON file says so itself.
-pub(crate) fn read_problem(path: &Path, format: ProblemFormat, sense: Sense) -> Result<Contents> {
-    read_contents(path, format, sense)?.with_context(|| path.display().to_string())
+/// The problem in the bytes of a file. The sense given is that of costs; `.dd` and QAPLIB are minimised, a JSON file says so itself.
+pub(crate) fn problem_of(bytes: Vec<u8>, path: &Path, format: ProblemFormat, sense: Sense) -> Result<Contents> {
+    contents_of(bytes, path, format, sense)?.with_context(|| path.display().to_string())
 }
 
-fn read_contents(path: &Path, format: ProblemFormat, sense: Sense) -> Result<homolog::Result<Contents>> {
+fn contents_of(bytes: Vec<u8>, path: &Path, format: ProblemFormat, sense: Sense) -> Result<homolog::Result<Contents>> {
     let unnamed =
         |problem: Compatibility| Contents::Table(Box::new(Problem { problem, sense, left: None, right: None }));
     if format == ProblemFormat::Npy {
-        let matrix = npy::read(&files::read(path)?);
+        let matrix = npy::read(&bytes);
         return Ok(matrix.and_then(|matrix| cost_matrix::problem(matrix, sense)).map(unnamed));
     }
-    let text = files::read_text(path)?;
+    let text = files::text_of(bytes, path)?;
+    if text.trim().is_empty() {
+        bail!("{}: there is nothing in it", path.display());
+    }
     Ok(match format {
         ProblemFormat::Csv if pair_costs::is_table(&text) => pair_costs::read_csv(&text, sense).map(Contents::Pairs),
         ProblemFormat::Mtx => pair_costs::read_market(&text, sense).map(Contents::Pairs),

@@ -45,7 +45,7 @@ fn view(
         }
         None if own.is_empty() => {
             let place = |node: usize| [3.0 * (node / COLUMN) as f64, (node % COLUMN) as f64];
-            View { points: (0..count).map(place).collect(), ..view }
+            View { points: (0..count).map(place).collect(), is_list: true, ..view }
         }
         None => View { points: layout(count, &own, near), ..view },
     })

@@ -53,7 +53,13 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>> {
 
 /// The text of a file, without a byte order mark.
 pub(crate) fn read_text(path: &Path) -> Result<String> {
-    let text = String::from_utf8(read(path)?).ok().with_context(|| format!("{} is not UTF-8 text", path.display()))?;
+    text_of(read(path)?, path)
+}
+
+/// The text that bytes of a file are, without a byte order mark.
+pub(crate) fn text_of(bytes: Vec<u8>, path: &Path) -> Result<String> {
+    let text = String::from_utf8(bytes).ok();
+    let text = text.with_context(|| format!("{} is not UTF-8 text; save it as UTF-8", path.display()))?;
     Ok(text.strip_prefix('\u{feff}').map_or_else(|| text.clone(), str::to_owned))
 }
 
@@ -128,6 +134,15 @@ pub(crate) fn same_place(one: &Path, other: &Path) -> bool {
 /// The folder that a file is in.
 pub(crate) fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// The way to a file that exists from a folder that exists, with / between the names.
+pub(crate) fn seen_from(folder: &Path, file: &Path) -> String {
+    let (Ok(from), Ok(to)) = (folder.canonicalize(), file.canonicalize()) else { return file.display().to_string() };
+    let shared = from.components().zip(to.components()).take_while(|(one, other)| one == other).count();
+    let up = from.components().skip(shared).map(|_| "..".to_string());
+    let down = to.components().skip(shared).map(|part| part.as_os_str().to_string_lossy().into_owned());
+    up.chain(down).collect::<Vec<_>>().join("/")
 }
 
 /// Refuses a place that no file can be written to: before long work, not after it.

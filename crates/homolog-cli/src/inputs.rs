@@ -63,11 +63,19 @@ impl Input {
         if path.is_dir() {
             return Self::folder(path);
         }
-        let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
-        let data = data_files::read(path, None, &LandmarkTable::default(), None)?;
+        let data = data_files::read(path, None, &LandmarkTable::default(), None).map_err(|error| {
+            let is_column = format!("{error:#}").contains("--attribute");
+            if is_column { error.context("say it to `homolog convert`, whose options these are") } else { error }
+        })?;
         let (graphs, pairs) = (data.graphs().len(), data.pairs().len());
         detail(&format!("read {}: {graphs} graphs, {pairs} pairs", path.display()));
-        Ok(Self { data: with_pictures(&data, &folder)?, source: Source::Folder(folder) })
+        Self::of_file(&data, path)
+    }
+
+    /// The graphs of a file, with the pictures beside it.
+    pub(crate) fn of_file(data: &DataSet, path: &Path) -> Result<Self> {
+        let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
+        Ok(Self { data: with_pictures(data, &folder)?, source: Source::Folder(folder) })
     }
 
     /// The built-in sequence: node k is the same landmark in every frame.

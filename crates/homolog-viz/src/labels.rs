@@ -51,6 +51,12 @@ pub(crate) fn place(
     best
 }
 
+/// The position level with a point, on its outer side.
+pub(crate) fn level((x, y): (f64, f64), (width, height): (f64, f64), side: Side, away: f64) -> Area {
+    let left = if side == Side::Left { x - away - width } else { x + away };
+    [left, y - height / 2.0, left + width, y + height / 2.0]
+}
+
 /// How much of the page two rectangles share.
 pub(crate) fn overlap(a: Area, b: Area) -> f64 {
     (a[2].min(b[2]) - a[0].max(b[0])).max(0.0) * (a[3].min(b[3]) - a[1].max(b[1])).max(0.0)

@@ -23,6 +23,8 @@ pub struct View {
     pub names: Vec<String>,
     /// How far away each point is, from 0 near to 1 far, for points in space; may be empty. Nearer points are drawn larger.
     pub depths: Vec<f64>,
+    /// The points are a list in columns, without a meaning of their own: each name is level with its point.
+    pub is_list: bool,
 }
 
 /// Colours on a dark background, which pictures have, or on a white one.
@@ -119,7 +121,11 @@ impl<'a> Placed<'a> {
             let Some(at) = self.point(k) else { continue };
             let name = font::fit(name, font.size, font.weight, NAME_ROOM);
             let size = (font::width(&name, font.size, font.weight) * 1.06, font.size);
-            let (place, cost) = labels::place(at, size, side, area, &taken, &NAME_GAPS);
+            let (place, cost) = if self.view.is_list {
+                (labels::level(at, size, side, NAME_GAPS[0]), 0.0)
+            } else {
+                labels::place(at, size, side, area, &taken, &NAME_GAPS)
+            };
             if cost > 0.0 {
                 without += 1;
                 continue;

@@ -185,11 +185,16 @@ fn rows_and_columns_may_have_names() {
         ("who;cat;dog\nanna;1;inf\nbert;3;4\n", names(["anna", "bert"]), names(["cat", "dog"])),
         ("cat,dog\n1,inf\n3,4\n", None, names(["cat", "dog"])),
         ("cat dog\nanna 1 inf\nbert 3 4\n", names(["anna", "bert"]), names(["cat", "dog"])),
+        (",0,1\n0,1,\n1,3,4\n", names(["0", "1"]), names(["0", "1"])),
         ("1,\n3,4\n", None, None),
     ] {
         let named = read_named(text, Sense::Minimize).unwrap();
         assert_eq!((&named.values, &named.left, &named.right), (&values, &left, &right), "{text:?}");
     }
+    // The same first row in a matrix whose first pair is forbidden: the second row is not numbered.
+    let costs = array![[f64::INFINITY, 0.0, 1.0], [5.0, 1.0, 2.0], [1.0, 3.0, 4.0]];
+    assert_eq!(read_csv(",0,1\n5,1,2\n1,3,4\n", Sense::Minimize).unwrap(), costs);
+    assert_eq!(read_csv(",0,1\n", Sense::Minimize).unwrap(), array![[f64::INFINITY, 0.0, 1.0]]);
 }
 
 #[test]

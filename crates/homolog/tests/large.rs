@@ -212,7 +212,8 @@ fn bad_scores_sizes_and_matchers_are_refused() {
         table.node[[3, 2]] = 0.0;
         table.node[[4, 2]] = 0.0;
         let other = problem(7, 6, 1, None);
-        let mixed = Compatibility { edge: other.edge, ..table.clone() };
+        let mut mixed = table.clone();
+        mixed.edge = other.edge;
         assert!(matches!(solve_streamed(&method, &mixed, sizes, &mut work), Err(Error::Size { .. })));
     }
 }

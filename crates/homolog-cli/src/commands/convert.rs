@@ -2,7 +2,7 @@
 
 use super::usage;
 use crate::data_files::{self, GraphFormat, read_house};
-use crate::inputs::{BUILT_IN, Input, SEED, default_pairing, extension};
+use crate::inputs::{BUILT_IN, Input, Picture, SEED, default_pairing, extension};
 use crate::progress::{note, say};
 use crate::{Ending, files};
 use anyhow::{Context, Result, bail};
@@ -211,9 +211,22 @@ impl Arguments {
             return Ok(DataSet::new(read_house(path, self.house_edges)?, vec![])?);
         }
         if path.is_dir() || (path == Path::new(BUILT_IN) && !path.exists()) {
-            return Ok(Input::load(path)?.data);
+            return self.with_pictures(&Input::load(path)?);
         }
-        data_files::read(path, self.from, &self.table(), self.nodes.as_deref())
+        let data = data_files::read(path, self.from, &self.table(), self.nodes.as_deref())?;
+        self.with_pictures(&Input::of_file(&data, path)?)
+    }
+
+    /// The data with its pictures, named as seen from the folder that the output is in.
+    fn with_pictures(&self, input: &Input) -> Result<DataSet> {
+        let to = self.output.as_deref().filter(|path| !files::is_standard(path)).map(files::folder_of);
+        let mut graphs = input.data.graphs().to_vec();
+        for (at, named) in graphs.iter_mut().enumerate() {
+            if let (Picture::File(file), Some(to)) = (input.picture_of(at), to) {
+                named.image = Some(files::seen_from(to, &file));
+            }
+        }
+        Ok(DataSet::new(graphs, input.data.pairs().to_vec())?)
     }
 
     /// Pairs of graphs that have none; what is made is said.

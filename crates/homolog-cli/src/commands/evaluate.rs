@@ -70,7 +70,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
         let (text, value) = super::naming_report::evaluate(
             &model,
             &input,
-            loss,
+            (loss, arguments.split.as_deref()),
             (limit, arguments.worst, arguments.picture.as_deref()),
         )?;
         super::give(&text, &value, arguments.json, arguments.output.as_deref())?;

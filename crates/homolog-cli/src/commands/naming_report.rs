@@ -5,6 +5,8 @@ use crate::inputs::Input;
 use crate::progress::Watch;
 use anyhow::{Context, Result, bail};
 use homolog::atlas::Naming;
+use homolog::data::Split;
+use homolog::data::dataset::{LabelledPair, NamedGraph};
 use homolog::experiment::{Tally, Truth, names_of};
 use homolog::features::FeatureMap;
 use homolog::graph::Graph;
@@ -15,6 +17,7 @@ use homolog::model::Model;
 use homolog_viz::{LossChart, Measurement, Series};
 use rayon::prelude::*;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::Path;
 use std::time::Duration;
@@ -32,18 +35,25 @@ struct Named {
     naming: Naming,
 }
 
-/// Names every specimen that has names and compares: a text and the same as JSON.
+/// Names every specimen that has names, of a split only those that are in one of its pairs, and compares: a text and the same as JSON.
 pub(super) fn evaluate(
     model: &Model,
     input: &Input,
-    loss: LossKind,
+    (loss, split): (LossKind, Option<&str>),
     (limit, worst, picture): (Option<Duration>, usize, Option<&Path>),
 ) -> Result<(String, Value)> {
+    let is_wanted = |pair: &LabelledPair| split.is_none() || pair.split.map(Split::name) == split;
+    let of_pairs = input.data.pairs().iter().filter(|pair| is_wanted(pair)).flat_map(|pair| [pair.left, pair.right]);
+    let of_pairs: BTreeSet<usize> = of_pairs.collect();
+    let graphs = input.data.graphs().iter().enumerate();
+    let graphs: Vec<_> =
+        graphs.map(|(at, graph)| (split.is_none() || of_pairs.contains(&at)).then_some(graph)).collect();
     let atlas = model.atlas().context("the model has no atlas")?;
     let watch = Watch::new(limit);
     let control = watch.control("");
-    let name = |named: &homolog::data::dataset::NamedGraph| -> Result<Option<Named>> {
-        let Some(names) = named.graph.names().filter(|_| !watch.is_over()) else { return Ok(None) };
+    let name = |named: &Option<&NamedGraph>| -> Result<Option<Named>> {
+        let Some(named) = named.filter(|_| !watch.is_over()) else { return Ok(None) };
+        let Some(names) = named.graph.names() else { return Ok(None) };
         let truth: Vec<Truth> = names.iter().map(|name| Truth::of(name)).collect();
         let bare = without_names(&named.graph)?;
         let naming =
@@ -55,14 +65,17 @@ pub(super) fn evaluate(
         let proven = naming.status == Status::Optimal;
         Ok(Some(Named { id: named.id.clone(), tally, proven, calls, naming }))
     };
-    let named = input.data.graphs().par_iter().map(name).collect::<Result<Vec<_>>>()?;
+    let named = graphs.par_iter().map(name).collect::<Result<Vec<_>>>()?;
     let ended_by = watch.ended_by();
     watch.end();
-    let pairs = matched(&named, input, loss)?;
+    let pairs = matched(&named, input, loss, is_wanted)?;
     let mut named: Vec<Named> = named.into_iter().flatten().collect();
-    let with_names = input.data.graphs().iter().filter(|one| one.graph.names().is_some()).count();
+    let with_names = graphs.iter().flatten().filter(|one| one.graph.names().is_some()).count();
     if let (Some(ended_by), true) = (ended_by, named.is_empty() && with_names > 0) {
         bail!("{ended_by} ended it before the first specimen was named");
+    }
+    if let (Some(split), true) = (split, named.is_empty()) {
+        bail!("no specimen of the split {split} has names to compare with");
     }
     if named.is_empty() {
         bail!("no specimen has names to compare with");
@@ -125,17 +138,23 @@ pub(super) fn evaluate(
 }
 
 /// The losses of the labelled pairs whose specimens were both named, joined by name.
-fn matched(named: &[Option<Named>], input: &Input, loss: LossKind) -> Result<Evaluation> {
-    let (labelled, numbers) = input.data.labelled(|_| true)?;
+fn matched(
+    named: &[Option<Named>],
+    input: &Input,
+    loss: LossKind,
+    is_wanted: impl Fn(&LabelledPair) -> bool,
+) -> Result<Evaluation> {
+    let (labelled, numbers) = input.data.labelled(is_wanted)?;
     let examples = labelled.examples(&FeatureMap::nothing(), loss.loss())?;
-    let mut losses = Vec::new();
+    let (mut losses, mut specimens) = (Vec::new(), Vec::new());
     for (example, number) in examples.iter().zip(numbers) {
         let pair = &input.data.pairs()[number];
         if let (Some(left), Some(right)) = (&named[pair.left], &named[pair.right]) {
             losses.push(example.whole_loss(&left.naming.join(&right.naming)?));
+            specimens.push(Some([pair.left, pair.right]));
         }
     }
-    Ok(Evaluation { losses, ..Evaluation::default() })
+    Ok(Evaluation { losses, specimens, ..Evaluation::default() })
 }
 
 /// The share of right names against their confidence, beside the line where the two agree.

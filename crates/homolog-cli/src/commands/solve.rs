@@ -2,7 +2,7 @@
 
 use super::solve_output::{Answer, Named, Ranked};
 use super::usage;
-use crate::data_files::{Contents, Problem, ProblemFormat, read_problem};
+use crate::data_files::{Contents, Problem, ProblemFormat, problem_of};
 use crate::given::Given;
 use crate::inputs::extension;
 use crate::progress::{catch_ctrl_c, stop_is_wanted};
@@ -90,14 +90,17 @@ fn parse_finite(word: &str) -> Result<f64, String> {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
-    let Some(format) = arguments.format.or_else(|| ProblemFormat::of(&arguments.problem)) else {
-        usage(format!("what is {}? Its name does not say; say --format", arguments.problem.display()))
-    };
+    let named = arguments.format.or_else(|| ProblemFormat::of(&arguments.problem));
+    if named.is_none() && !files::is_standard(&arguments.problem) {
+        usage(format!("what is {}? Its name does not say; say --format", arguments.problem.display()));
+    }
+    let bytes = files::read(&arguments.problem)?;
+    let format = named.unwrap_or_else(|| ProblemFormat::of_bytes(&bytes));
     let sense = if arguments.maximize { Sense::Maximize } else { Sense::Minimize };
     if arguments.maximize && matches!(format, ProblemFormat::Dd | ProblemFormat::Qaplib | ProblemFormat::Json) {
         usage("--maximize is for matrices: the other formats say themselves what is wanted".to_string());
     }
-    let Problem { mut problem, sense, left, right } = match read_problem(&arguments.problem, format, sense)? {
+    let Problem { mut problem, sense, left, right } = match problem_of(bytes, &arguments.problem, format, sense)? {
         Contents::Table(problem) => *problem,
         Contents::Pairs(pairs) if arguments.takes_pairs() => return arguments.solve_pairs(&pairs, sense),
         Contents::Pairs(pairs) => Problem { problem: as_table(&pairs)?, sense, left: None, right: None },

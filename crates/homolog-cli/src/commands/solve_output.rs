@@ -194,7 +194,12 @@ impl Answer {
         };
         let _ = writeln!(text, "\nvalue   {} ({wanted})\nbound   {bound}\nstatus  {status}", number(self.value));
         if let Some(Crowd { left, right }) = &self.shortage {
-            let _ = writeln!(text, "note    left nodes {left:?} have only right nodes {right:?} to go to");
+            let left = left.iter().map(|&i| self.left_name(i)).collect::<Vec<_>>().join(", ");
+            let right = right.iter().map(|&k| self.right_name(k)).collect::<Vec<_>>().join(", ");
+            let _ = match right.as_str() {
+                "" => writeln!(text, "note    no right node is allowed for {left}"),
+                right => writeln!(text, "note    {left} have only {right} to go to"),
+            };
         }
         let _ = writeln!(text, "solver  {}, {:.6} s", self.matcher, self.seconds);
         if let Some(best) = &self.best {

@@ -42,7 +42,8 @@ pub struct NamedMatrix {
 }
 
 /// Reads a matrix with its names. The first row is a header if none of its fields is a number (its first field may be empty); then
-/// the first column has names if the header's first field is empty or the first field of the second row is not a number.
+/// the first column has names if the header's first field is empty or the first field of the second row is not a number. Rows and columns
+/// may also be numbered from 0, as pandas writes a table without names: an empty field, 0, 1, 2, ..., and 0 before the second row.
 ///
 /// # Errors
 /// As [`read_csv`]; a name that occurs twice.
@@ -86,6 +87,8 @@ struct Growing {
     /// Fields of the first row.
     fields: usize,
     header: Option<Vec<String>>,
+    /// A first row that is a header if the second row is numbered too, and its line.
+    numbered: Option<(usize, Vec<String>)>,
     /// Whether the first column has names, and those.
     left: Option<Vec<String>>,
     sense: Sense,
@@ -94,15 +97,29 @@ struct Growing {
 impl Growing {
     fn add<'a>(&mut self, line: usize, fields: impl Iterator<Item = &'a str>) -> Result<()> {
         let fields: Vec<&str> = fields.collect();
+        if let Some((first_line, first)) = self.numbered.take() {
+            if fields.first() == Some(&"0") {
+                (self.fields, self.header) = (first.len(), Some(first));
+            } else {
+                self.add_row(first_line, &first.iter().map(String::as_str).collect::<Vec<_>>())?;
+            }
+        } else if self.rows == 0 && self.header.is_none() && is_numbered(&fields) {
+            self.numbered = Some((line, fields.into_iter().map(str::to_string).collect()));
+            return Ok(());
+        }
+        self.add_row(line, &fields)
+    }
+
+    fn add_row(&mut self, line: usize, fields: &[&str]) -> Result<()> {
         let is_name = |field: &str| !field.is_empty() && field.parse::<f64>().is_err();
         let first_is_corner = fields.len() > 1 && fields[0].is_empty();
         let is_header = fields[usize::from(first_is_corner)..].iter().copied().all(is_name);
         if self.rows == 0 && self.header.is_none() && is_header {
             self.fields = fields.len();
-            self.header = Some(fields.into_iter().map(str::to_string).collect());
+            self.header = Some(fields.iter().map(ToString::to_string).collect());
             return Ok(());
         }
-        let mut fields = fields.as_slice();
+        let mut fields = fields;
         if self.rows == 0 {
             let corner = self.header.as_ref().map(|header| header.first().is_none_or(String::is_empty));
             let named = corner.is_some_and(|is_empty| is_empty || fields.first().copied().is_some_and(is_name));
@@ -136,7 +153,10 @@ impl Growing {
 }
 
 impl Growing {
-    fn finish(self) -> Result<NamedMatrix> {
+    fn finish(mut self) -> Result<NamedMatrix> {
+        if let Some((line, only)) = self.numbered.take() {
+            self.add_row(line, &only.iter().map(String::as_str).collect::<Vec<_>>())?;
+        }
         let columns = self.fields - usize::from(self.left.is_some());
         let rows = if columns == 0 { 0 } else { self.rows };
         let values = Array2::from_shape_fn((rows, columns), |(row, column)| self.values[row * columns + column]);
@@ -150,6 +170,12 @@ impl Growing {
         }
         Ok(NamedMatrix { values, left: self.left, right })
     }
+}
+
+/// Whether these are an empty field, 0, 1, 2, ...
+fn is_numbered(fields: &[&str]) -> bool {
+    let numbers = fields.iter().skip(1).enumerate();
+    fields.len() > 2 && fields[0].is_empty() && numbers.into_iter().all(|(number, field)| *field == number.to_string())
 }
 
 fn cell(field: &str, sense: Sense) -> std::result::Result<f64, &'static str> {

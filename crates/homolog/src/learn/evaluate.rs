@@ -1,4 +1,8 @@
 //! How well weights predict: the loss on each example, the mean and its standard error; precision and recall of the matches.
+//!
+//! Pairs that share a specimen err together, so a hundred pairs of fifteen specimens say less than a hundred pairs of two hundred. The variance of
+//! a sum of d_p over pairs p is estimated by Σ d_p d_q over all p and q that share a specimen (p = q among them), and never by less than Σ d_p²,
+//! which is what it comes to where no specimen is in two pairs.
 
 use super::Example;
 use super::parts::Scratch;
@@ -7,6 +11,7 @@ use crate::matching::{Matcher, Matching, Status};
 use crate::{Control, Report, Result};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Losses of predictions.
@@ -21,6 +26,9 @@ pub struct Evaluation {
     pub examples: Vec<usize>,
     /// Totals of the matches found and the true matches.
     pub matches: MatchCounts,
+    /// The two specimens of each predicted example, where they are known; shorter than `losses` where none are.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub specimens: Vec<Option<[usize; 2]>>,
 }
 
 /// Matches of the nodes for which it is known which partner they have, or that they have none.
@@ -90,6 +98,7 @@ impl Evaluation {
                 proven: usize::from(*status == Status::Optimal),
                 examples: Vec::new(),
                 matches: counts,
+                specimens: vec![example.specimens()],
             });
             evaluation.examples.push(n);
         }
@@ -105,7 +114,21 @@ impl Evaluation {
         let share = self.matches.missed() as f64 / there_are.max(1) as f64;
         let is_share = there_are > 0 && (share - first).abs() < 1e-12;
         let alike = self.losses.iter().all(|loss| loss == first);
-        (is_share && alike).then(|| wilson(self.matches.missed(), there_are))
+        // Pairs of few specimens count as no more than these could make without repeating each other.
+        let count = match self.specimen_count() {
+            0 => there_are,
+            specimens => there_are * (specimens - 1).clamp(1, self.losses.len()) / self.losses.len(),
+        };
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a count")]
+        let missed = (share * count as f64).round() as usize;
+        (is_share && alike).then(|| wilson(missed, count))
+    }
+
+    /// How many specimens the examples are about; 0 where some are not known.
+    fn specimen_count(&self) -> usize {
+        let known: Option<Vec<[usize; 2]>> = self.specimens.iter().copied().collect();
+        let known = known.filter(|known| known.len() == self.losses.len()).unwrap_or_default();
+        known.into_iter().flatten().collect::<BTreeSet<_>>().len()
     }
 
     /// The mean and how certain it is: with its interval if there is one, otherwise its standard error, or neither if all losses are equal.
@@ -119,6 +142,7 @@ impl Evaluation {
         let before = self.losses.len();
         self.examples.extend(other.examples.iter().map(|n| before + n));
         self.losses.extend(&other.losses);
+        self.specimens.extend(&other.specimens);
         self.proven += other.proven;
         self.matches.made += other.matches.made;
         self.matches.right += other.matches.right;
@@ -131,7 +155,7 @@ impl Evaluation {
         if self.losses.is_empty() { 0.0 } else { self.losses.iter().sum::<f64>() / self.losses.len() as f64 }
     }
 
-    /// The standard error of the mean, from the sample variance; 0 for fewer than two examples.
+    /// The standard error of the mean, from the sample variance, pairs that share a specimen taken together; 0 for fewer than two examples.
     #[must_use]
     pub fn standard_error(&self) -> f64 {
         let count = self.losses.len() as f64;
@@ -139,9 +163,29 @@ impl Evaluation {
             return 0.0;
         }
         let mean = self.mean();
-        let squares: f64 = self.losses.iter().map(|loss| (loss - mean).powi(2)).sum();
-        (squares / (count - 1.0) / count).sqrt()
+        let differences: Vec<f64> = self.losses.iter().map(|loss| loss - mean).collect();
+        (variance_of_sum(&differences, &self.specimens) / (count - 1.0) / count).sqrt()
     }
+}
+
+/// The variance of the sum of differences whose expectation is zero: see the head of this file.
+pub(super) fn variance_of_sum(differences: &[f64], specimens: &[Option<[usize; 2]>]) -> f64 {
+    let independent: f64 = differences.iter().map(|d| d * d).sum();
+    // In the order in which specimens turn up, whatever their numbers are.
+    let (mut places, mut sums, mut own) = (BTreeMap::new(), Vec::<f64>::new(), 0.0);
+    for (d, &[a, b]) in differences.iter().zip(specimens).filter_map(|(d, ends)| Some((d, ends.as_ref()?))) {
+        let ends = [Some(a), Some(b).filter(|&b| b != a)];
+        for specimen in ends.into_iter().flatten() {
+            let at = *places.entry(specimen).or_insert(sums.len());
+            sums.resize(sums.len().max(at + 1), 0.0);
+            sums[at] += d;
+        }
+        // It is in the sums of both, and counts once.
+        own += if a == b { 0.0 } else { d * d };
+    }
+    let unknown: f64 = differences.iter().zip(specimens).filter(|(_, ends)| ends.is_none()).map(|(d, _)| d * d).sum();
+    let together = unknown + sums.iter().map(|sum| sum * sum).sum::<f64>() - own;
+    if specimens.len() == differences.len() { independent.max(together) } else { independent }
 }
 
 /// Predicts every example with these weights and compares with the truth. Right nodes are shuffled before each solve. If
@@ -214,4 +258,48 @@ pub fn predict(
         Ok(Some(answer))
     };
     examples.par_iter().map_init(|| Scratch::new(control), predict).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    #[test]
+    fn pairs_that_share_a_specimen_are_taken_together() {
+        let rng = &mut ChaCha8Rng::seed_from_u64(1);
+        for _ in 0..1000 {
+            let (count, specimens) = (rng.random_range(1..20), rng.random_range(2..12));
+            let d: Vec<f64> = (0..count).map(|_| rng.random_range(-1.0..1.0)).collect();
+            let mut all: Vec<[usize; 2]> = (0..specimens).flat_map(|a| (0..a).map(move |b| [a, b])).collect();
+            let ends: Vec<_> =
+                (0..count.min(all.len())).map(|_| Some(all.swap_remove(rng.random_range(0..all.len())))).collect();
+            let d = &d[..ends.len()];
+            let shares = |p: usize, q: usize| {
+                ends[p].iter().flatten().any(|end| ends[q].iter().flatten().any(|other| end == other))
+            };
+            let by_definition: f64 = (0..d.len())
+                .flat_map(|p| (0..d.len()).map(move |q| (p, q)))
+                .filter(|&(p, q)| shares(p, q))
+                .map(|(p, q)| d[p] * d[q])
+                .sum();
+            let independent: f64 = d.iter().map(|d| d * d).sum();
+            assert!((variance_of_sum(d, &ends) - by_definition.max(independent)).abs() < 1e-9);
+            assert_eq!(variance_of_sum(d, &[]), independent);
+            assert!((variance_of_sum(d, &vec![None; d.len()]) - independent).abs() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn a_specimen_that_is_in_every_pair_makes_them_one() {
+        let of = |specimens: Vec<Option<[usize; 2]>>| Evaluation {
+            specimens,
+            ..Evaluation::of_losses(vec![0.2, 0.4, 0.2, 0.4])
+        };
+        let apart = of((0..4).map(|n| Some([2 * n, 2 * n + 1])).collect());
+        let in_pairs = of(vec![Some([0, 1]), Some([2, 3]), Some([0, 4]), Some([2, 5])]);
+        assert!((apart.standard_error() - of(Vec::new()).standard_error()).abs() < 1e-15);
+        assert!(in_pairs.standard_error() > 1.3 * apart.standard_error());
+    }
 }

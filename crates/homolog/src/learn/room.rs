@@ -38,7 +38,7 @@ impl Room<'_> {
         }
         // Where not even weights that make no mistake would be taken, nothing is left to gain.
         let before = candidates.first().and_then(|unlearned| unlearned.validation.as_ref());
-        let is_hopeless = before.is_some_and(|before| is_hopeless(&before.losses));
+        let is_hopeless = before.is_some_and(is_hopeless);
         let is_alone = self.by == ValidatedBy::OnePair && before.is_some() && !self.is_asked_for();
         let is_hopeless = is_hopeless && self.by != ValidatedBy::OnePair || is_alone || self.set.training.is_empty();
         let mut complete = !self.control.interrupted();

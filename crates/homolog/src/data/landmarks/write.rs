@@ -2,12 +2,12 @@
 
 use super::super::dataset::NamedGraph;
 use super::super::table;
-use super::{ATTRIBUTE, FORMAT, GRAPH_COLUMNS, LANDMARK_COLUMNS};
+use super::{ATTRIBUTE, FORMAT};
 use crate::graph::Graph;
 use crate::{Error, Result};
 
 /// Writes the points, names and node attributes of graphs as one table. If only some graphs have names, the nodes of the others are
-/// called by their numbers. An attribute whose name would be read as something else (z) is written as `attribute:z`.
+/// called by their numbers. The column of an attribute is called `attribute:NAME`, which is how it is known for one when it is read.
 ///
 /// # Errors
 /// A graph whose dimension or attributes differ from the first, or with neither points nor attributes; a name that a table cannot hold.
@@ -50,11 +50,5 @@ pub fn write(graphs: &[NamedGraph]) -> Result<String> {
 fn header(dimension: usize, named: bool, attributes: &[String]) -> Vec<String> {
     let coordinates = ["x", "y", "z"].into_iter().take(dimension);
     let usual = ["frame"].into_iter().chain(named.then_some("landmark")).chain(coordinates);
-    usual.map(str::to_string).chain(attributes.iter().map(|name| attribute_column(name))).collect()
-}
-
-fn attribute_column(name: &str) -> String {
-    let known = ["x", "y", "z"].into_iter().chain(GRAPH_COLUMNS).chain(LANDMARK_COLUMNS);
-    let is_known = known.into_iter().any(|known| known.eq_ignore_ascii_case(name));
-    if is_known || name.starts_with(ATTRIBUTE) { format!("{ATTRIBUTE}{name}") } else { name.to_string() }
+    usual.map(str::to_string).chain(attributes.iter().map(|name| format!("{ATTRIBUTE}{name}"))).collect()
 }

@@ -144,7 +144,7 @@ impl Field<'_> {
             candidates.push(Candidate::unlearned(unlearned, self.checkpoint.unlearned.clone()));
         }
         let before = candidates.first().and_then(|unlearned| unlearned.validation.as_ref());
-        let is_hopeless = before.is_some_and(|before| is_hopeless(&before.losses));
+        let is_hopeless = before.is_some_and(is_hopeless);
         let complete = !self.control.interrupted() && (is_hopeless || self.path(&facts, &mut candidates)?);
         let chosen = self.choose(by, &facts, &candidates)?;
         Ok(Trained { candidates, chosen, by, complete, examples: self.job.examples })
