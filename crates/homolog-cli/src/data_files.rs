@@ -9,7 +9,7 @@ use homolog::data::dataset::{DataSet, NamedGraph};
 use homolog::data::edge_table::EdgeTable;
 use homolog::data::landmarks::LandmarkTable;
 use homolog::data::{coco, dd, deeplabcut, edge_table, graphml, house, npy, pair_costs, problem, qaplib, tps};
-use homolog::matching::{Compatibility, Sparse};
+use homolog::matching::{Compatibility, Restrictions, Sparse};
 use std::path::Path;
 
 /// What a file with graphs is.
@@ -217,6 +217,15 @@ pub(crate) struct Problem {
     pub(crate) sense: Sense,
     pub(crate) left: Option<Vec<String>>,
     pub(crate) right: Option<Vec<String>>,
+    /// Seeds and forbidden pairs, not yet applied.
+    pub(crate) given: Restrictions,
+}
+
+impl Problem {
+    /// Without names, seeds and forbidden pairs.
+    pub(crate) fn unnamed(problem: Compatibility, sense: Sense) -> Self {
+        Self { problem, sense, left: None, right: None, given: Restrictions::default() }
+    }
 }
 
 /// What a file of a problem holds: a table of all pairs, or a list of those that are allowed.
@@ -231,8 +240,7 @@ pub(crate) fn problem_of(bytes: Vec<u8>, path: &Path, format: ProblemFormat, sen
 }
 
 fn contents_of(bytes: Vec<u8>, path: &Path, format: ProblemFormat, sense: Sense) -> Result<homolog::Result<Contents>> {
-    let unnamed =
-        |problem: Compatibility| Contents::Table(Box::new(Problem { problem, sense, left: None, right: None }));
+    let unnamed = |problem: Compatibility| Contents::Table(Box::new(Problem::unnamed(problem, sense)));
     if format == ProblemFormat::Npy {
         let matrix = npy::read(&bytes);
         return Ok(matrix.and_then(|matrix| cost_matrix::problem(matrix, sense)).map(unnamed));
@@ -246,13 +254,15 @@ fn contents_of(bytes: Vec<u8>, path: &Path, format: ProblemFormat, sense: Sense)
         ProblemFormat::Mtx => pair_costs::read_market(&text, sense).map(Contents::Pairs),
         ProblemFormat::Csv | ProblemFormat::Npy => cost_matrix::read_named(&text, sense).and_then(|named| {
             let problem = cost_matrix::problem(named.values, sense)?;
-            Ok(Contents::Table(Box::new(Problem { problem, sense, left: named.left, right: named.right })))
+            let (left, right) = (named.left, named.right);
+            Ok(Contents::Table(Box::new(Problem { left, right, ..Problem::unnamed(problem, sense) })))
         }),
         ProblemFormat::Dd => dd::read(&text).map(unnamed),
         ProblemFormat::Qaplib => qaplib::read(&text).map(unnamed),
         ProblemFormat::Json => problem::read(&text).and_then(|file| {
-            let problem = file.restricted()?;
-            Ok(Contents::Table(Box::new(Problem { problem, sense: file.sense, left: None, right: None })))
+            file.restricted()?;
+            let given = file.restrictions;
+            Ok(Contents::Table(Box::new(Problem { given, ..Problem::unnamed(file.problem, file.sense) })))
         }),
     })
 }

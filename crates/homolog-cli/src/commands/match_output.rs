@@ -42,6 +42,9 @@ pub(super) fn status(solution: &Solution, ended_by: Option<&str>) -> String {
     }
 }
 
+/// Columns of names are no wider: longer names stand out of line.
+pub(super) const WIDEST: usize = 200;
+
 pub(super) fn table(answer: &Answer) -> Result<String> {
     let Answer { input, solution, rows, .. } = answer;
     let mut text = String::new();
@@ -53,7 +56,9 @@ pub(super) fn table(answer: &Answer) -> Result<String> {
         solution.score,
         status(solution, answer.ended_by)
     )?;
-    let width = |name: fn(&Row) -> &String| rows.iter().map(|row| name(row).chars().count()).max().unwrap_or(0).max(5);
+    let width = |name: fn(&Row) -> &String| {
+        rows.iter().map(|row| name(row).chars().count()).max().unwrap_or(0).clamp(5, WIDEST)
+    };
     let (left_width, right_width) = (width(|row| &row.left), width(|row| &row.right));
     if answer.margins && !rows.is_empty() {
         writeln!(text, "  {:left_width$}   {:right_width$}  {:>12}  {:>12}", "", "", "score", "margin")?;

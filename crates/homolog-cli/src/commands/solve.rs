@@ -100,13 +100,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     if arguments.maximize && matches!(format, ProblemFormat::Dd | ProblemFormat::Qaplib | ProblemFormat::Json) {
         usage("--maximize is for matrices: the other formats say themselves what is wanted".to_string());
     }
-    let Problem { mut problem, sense, left, right } = match problem_of(bytes, &arguments.problem, format, sense)? {
+    let Problem { mut problem, sense, left, right, given } = match problem_of(bytes, &arguments.problem, format, sense)?
+    {
         Contents::Table(problem) => *problem,
         Contents::Pairs(pairs) if arguments.takes_pairs() => return arguments.solve_pairs(&pairs, sense),
-        Contents::Pairs(pairs) => Problem { problem: as_table(&pairs)?, sense, left: None, right: None },
+        Contents::Pairs(pairs) => Problem::unnamed(as_table(&pairs)?, sense),
     };
     let names = Named { left, right };
-    arguments.narrow(&mut problem, &names, sense)?;
+    arguments.narrow(&mut problem, given, &names, sense)?;
     if let Some(path) = &arguments.save_problem {
         let file = ProblemFile::new(problem.clone(), Restrictions::default(), sense);
         files::write(path, problem::write(&file)?.as_bytes())?;
@@ -190,7 +191,8 @@ impl Arguments {
     }
 
     /// The problem with the gate, the price and the pairs of the command line.
-    fn narrow(&self, problem: &mut Compatibility, names: &Named, sense: Sense) -> Result<()> {
+    /// Gate, price, seeds and forbidden pairs, on top of those that the file gives.
+    fn narrow(&self, problem: &mut Compatibility, mut given: Restrictions, names: &Named, sense: Sense) -> Result<()> {
         if let Some(gate) = self.gate {
             let least = sense.turn(gate);
             problem.node.mapv_inplace(|score| if score < least { f64::NEG_INFINITY } else { score });
@@ -198,7 +200,6 @@ impl Arguments {
         if let Some(price) = self.unmatched {
             problem.unmatched = Some(ndarray::Array1::from_elem(problem.left_count(), sense.turn(price)));
         }
-        let mut given = Restrictions::default();
         let find = |names: &Option<Vec<String>>, count: usize, word: &str| match names {
             Some(names) => names.iter().position(|name| name == word),
             None => word.parse().ok().filter(|&node| node < count),
@@ -216,13 +217,15 @@ impl Arguments {
 /// The proof of a linear answer, by other means than the solver's.
 fn check(problem: &Compatibility, solution: &Solution) -> Result<()> {
     let (Some(certificate), Status::Optimal) = (&solution.certificate, solution.status) else { return Ok(()) };
-    let finite = problem.node.iter().filter(|score| score.is_finite());
+    // A certificate is of node scores; where there are edges too, it is of their exact solver's first step.
+    if problem.edge.as_ref().is_some_and(|edge| !edge.is_empty()) {
+        return Ok(());
+    }
+    let prices = problem.unmatched.iter().chain(&problem.right_unmatched).flatten();
+    let finite = problem.node.iter().chain(prices).filter(|score| score.is_finite());
     let largest = finite.fold(0.0_f64, |largest, score| largest.max(score.abs()));
     let terms = (problem.left_count() + problem.right_count()) as f64;
-    // An edge term without edges is as good as none, and a certificate is of node scores.
-    let mut linear = problem.clone();
-    linear.edge = linear.edge.filter(|edge| !edge.is_empty());
-    let bound = verify(&linear, &solution.matching, certificate)?;
+    let bound = verify(&problem.without_edges(), &solution.matching, certificate)?;
     let score = problem.score(&solution.matching)?;
     if bound - score > ROUNDING * largest * terms {
         bail!("the proof does not hold: the value is {score}, the bound {bound}. Please report this");

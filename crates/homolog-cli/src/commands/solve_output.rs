@@ -1,5 +1,6 @@
 //! The answer of `homolog solve` as text, as CSV and as JSON. Values are those of the file: costs are minimised.
 
+use super::match_output::WIDEST;
 use anyhow::Result;
 use homolog::matching::{KBest, Matching, Method, Sense, Shortage, Solution, Status};
 use serde::Serialize;
@@ -167,7 +168,8 @@ impl Answer {
     pub(super) fn text(&self) -> String {
         let mut text = String::new();
         let rows: Vec<[String; 3]> = self.rows();
-        let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0).max(6);
+        let width =
+            |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0).clamp(6, WIDEST);
         let (left_width, right_width) = (width(0), width(1));
         let mut line = |row: [&str; 3]| {
             // Writing to a string cannot fail.

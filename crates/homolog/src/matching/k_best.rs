@@ -6,9 +6,12 @@
 //! matching; its class is split the same way; and so on.
 //!
 //! Exactly the matchings that are feasible for the problem count: of the left nodes that must be matched, as many are matched as in y.
-//! Each step solves at most one problem per left node. With a matcher that proves its answers the list is exact.
+//! Each step solves at most one problem per left node. With a matcher that proves its answers the list is exact: matchings are ordered by
+//! how far they are behind the best one, added up from the terms in which they differ with twice the digits, so that large terms that all share do
+//! not hide what tells them apart.
 
-use super::{Compatibility, Matcher, Matching, Restrictions, Solution, Status, Workspace};
+use super::problem::Precise;
+use super::{Compatibility, EdgeTerm, Matcher, Matching, Restrictions, Solution, Status, Workspace};
 use crate::Result;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -33,6 +36,8 @@ struct Class {
 /// A class and its best matching.
 struct Candidate {
     score: f64,
+    /// The best matching's score minus this one's.
+    behind: Precise,
     matching: Matching,
     class: Class,
 }
@@ -52,7 +57,7 @@ impl Ord for Candidate {
     /// By score; among equals the one whose left nodes go to smaller right nodes comes first.
     fn cmp(&self, other: &Self) -> Ordering {
         let key = |candidate: &Self| candidate.matching.left_to_right().to_vec();
-        self.score.total_cmp(&other.score).then_with(|| key(other).cmp(&key(self)))
+        other.behind.total_cmp(self.behind).then_with(|| key(other).cmp(&key(self)))
     }
 }
 
@@ -78,14 +83,21 @@ pub fn k_best(problem: &Compatibility, matcher: &dyn Matcher, count: usize, work
     let first = matcher.solve(problem, work)?;
     let size = placed(problem, &first.matching);
     found.proven &= first.status == Status::Optimal;
-    open.push(Candidate { score: first.score, matching: first.matching, class: Class::default() });
+    let best_terms = terms(problem, &first.matching);
+    let behind = |matching: &Matching| {
+        let own = terms(problem, matching);
+        best_terms.iter().zip(&own).map(|(best, own)| Precise::difference(*best, *own)).sum::<Precise>()
+    };
+    let class = Class::default();
+    open.push(Candidate { score: first.score, behind: Precise::default(), matching: first.matching, class });
     while let Some(best) = open.pop() {
         if found.matchings.len() + 1 < count && !work.interrupted() {
             for class in best.class.split(problem, &best.matching) {
                 let (solution, status) = class.solve(problem, matcher, size, work)?;
                 found.proven &= status == Status::Optimal;
                 if let Some(solution) = solution {
-                    open.push(Candidate { score: solution.score, matching: solution.matching, class });
+                    let Solution { score, matching, .. } = solution;
+                    open.push(Candidate { score, behind: behind(&matching), matching, class });
                 }
             }
         }
@@ -96,6 +108,27 @@ pub fn k_best(problem: &Compatibility, matcher: &dyn Matcher, count: usize, work
         }
     }
     Ok(found)
+}
+
+/// What every left node, every right node and every left edge adds to a score, in this order.
+fn terms(problem: &Compatibility, matching: &Matching) -> Vec<f64> {
+    let left = matching.left_to_right().iter().enumerate().map(|(i, right)| match *right {
+        Some(k) => problem.node[[i, k]],
+        None => Some(problem.unmatched_score(i)).filter(|price| price.is_finite()).unwrap_or(0.0),
+    });
+    let price = |k: usize| problem.right_unmatched.as_ref().map_or(0.0, |prices| prices[k]);
+    let mut of_right: Vec<f64> = vec![0.0; problem.right_count()];
+    matching.unmatched_right().for_each(|k| of_right[k] = price(k));
+    let of_edge = |(edge, [i, j]): (&EdgeTerm, [usize; 2]), number: usize| {
+        let ends = matching.right_of(i).zip(matching.right_of(j));
+        ends.and_then(|(k, l)| edge.right_edges().find(k, l)).map_or(0.0, |other| edge.value(number, other))
+    };
+    let edges = problem.edge.iter().flat_map(|edge| {
+        edge.left_edges().ends().iter().enumerate().map(move |(number, &ends)| of_edge((edge, ends), number))
+    });
+    let mut terms: Vec<f64> = left.chain(of_right).collect();
+    terms.extend(edges);
+    terms
 }
 
 /// How many of the left nodes that must be matched are matched.

@@ -2,7 +2,7 @@
 
 use super::core::{NONE, Scores};
 use super::cores::Cores;
-use super::given::Given;
+use super::given::{Given, lost_by};
 use super::scan::{Facts, LANES};
 use super::sparse::SparseBuffers;
 use super::{few, reset};
@@ -123,7 +123,7 @@ impl LinearBuffers {
             self.copy_scores(problem, scale, m);
             self.solve_split(problem);
         }
-        self.unscale(scale);
+        self.unscale(problem, scale);
         Ok(())
     }
 
@@ -150,7 +150,7 @@ impl LinearBuffers {
             self.copy_scores(problem, scale, m);
             self.solve_split(problem);
         }
-        self.unscale(scale);
+        self.unscale(problem, scale);
         Ok(())
     }
 
@@ -170,10 +170,14 @@ impl LinearBuffers {
         }
     }
 
-    fn unscale(&mut self, scale: f64) {
+    fn unscale(&mut self, problem: &Given<'_>, scale: f64) {
         if scale != 1.0 {
             for value in self.left.iter_mut().chain(&mut self.right).chain([&mut self.gap]) {
                 *value /= scale;
+            }
+            if problem.loses_by(scale) {
+                // Each row's score in two matchings.
+                self.gap += 2.0 * problem.node.nrows() as f64 * lost_by(scale);
             }
         }
     }

@@ -59,6 +59,12 @@ impl Given<'_> {
         Ok(safe_scale(largest))
     }
 
+    /// Whether some score is not the same after it was multiplied by a power of two and back.
+    pub(super) fn loses_by(&self, scale: f64) -> bool {
+        let changes = |score: &f64| score.is_finite() && score * scale / scale != *score;
+        scale < 1.0 && (self.node.iter().any(changes) || self.prices.iter().flatten().any(changes))
+    }
+
     /// The largest magnitude of all scores, prices included; an error if there is a NaN or plus infinity.
     fn checked_magnitude(&self, facts: &Facts) -> Result<f64> {
         let finite = |scores: &mut dyn Iterator<Item = &f64>| {
@@ -83,6 +89,11 @@ impl Given<'_> {
         }
         Err(Error::Overflow { what: "node scores", largest: rows.iter().copied().fold(0.0, f64::max) })
     }
+}
+
+/// What a score may lose when it is multiplied by a power of two so small that it falls under the smallest number there is, and back.
+pub(super) fn lost_by(scale: f64) -> f64 {
+    f64::from_bits(1) / scale
 }
 
 /// Sums of scores up to this size are in range, however many there are.

@@ -3,6 +3,8 @@
 //! The sum of two floating-point numbers is their rounded sum plus an error that is itself a floating-point number (Knuth's two-sum), so
 //! a difference of two scores is exact here, whatever their sizes. Sums of many terms keep a bound on the little that is lost.
 
+use std::cmp::Ordering;
+
 /// high + low, |low| at most half a unit in the last place of high, with at most `slack` lost so far.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Precise {
@@ -45,6 +47,11 @@ impl Precise {
     /// The larger of the two.
     pub(crate) fn max(self, other: Self) -> Self {
         if (other.high, other.low) > (self.high, self.low) { other } else { self }
+    }
+
+    /// Which is larger, as far as the digits go.
+    pub(crate) fn total_cmp(self, other: Self) -> Ordering {
+        self.high.total_cmp(&other.high).then(self.low.total_cmp(&other.low))
     }
 
     /// The nearest number.

@@ -251,12 +251,12 @@ impl Streamed<'_> {
                 candidates.add(priced.better.into_iter());
                 continue;
             }
-            let is_proven =
-                priced.better.is_empty() && priced.gap.is_some_and(|gap| gap <= TOLERANCE * priced.given_up);
+            let is_close = |gap: f64| gap + priced.noise <= TOLERANCE * priced.given_up;
+            let is_proven = priced.better.is_empty() && priced.gap.is_some_and(is_close);
             if is_proven {
                 return Ok(Solution { bound: solution.score, status: Status::Optimal, ..solution });
             }
-            let bound = priced.gap.map_or(f64::INFINITY, |gap| solution.score + gap.max(0.0));
+            let bound = priced.gap.map_or(f64::INFINITY, |gap| solution.score + gap.max(0.0) + priced.noise);
             return Ok(Solution { bound, status: Status::Converged, ..solution });
         }
     }

@@ -17,6 +17,8 @@ pub(super) struct Priced {
     pub(super) gap: Option<f64>,
     /// The same with dual values of zero: what the matching gives up compared with everybody's best.
     pub(super) given_up: f64,
+    /// What rounding may hide of the gap: every score less its price is rounded once, and the prices before that if right nodes have their own.
+    pub(super) noise: f64,
 }
 
 /// Prices at which each kind of row sees the right nodes; plus infinity where it does not see them.
@@ -58,6 +60,7 @@ struct Part {
     leaves: bool,
     gap: f64,
     given_up: f64,
+    noise: f64,
     /// The most each right node of the crowd is worth to a left node of the crowd, with and without dual values.
     worth: Vec<f64>,
     plain_worth: Vec<f64>,
@@ -78,6 +81,8 @@ pub(super) fn price(
     let duals = certificate.left.iter().chain(&certificate.right);
     let noise = 4.0 * f64::EPSILON * duals.fold(0.0_f64, |most, dual| most.max(dual.abs()));
     let has_crowd = certificate.crowd.is_some();
+    let of_right = |most: f64, price: &f64| if price.is_finite() { most.max(price.abs()) } else { most };
+    let rounded_price = if problem.has_right_prices() { prices.open.iter().fold(0.0, of_right) } else { 0.0 };
     let parts = problem.each_block(control, |block: &Block<'_>| {
         let mut part = Part::default();
         if has_crowd {
@@ -107,7 +112,9 @@ pub(super) fn price(
                 let chosen = solution.matching.right_of(row);
                 let own = |prices: &[f64]| chosen.map_or(floor, |k| scores[k] - prices[k]);
                 best.begin(certificate.left[row] + noise);
-                part.gap += best.scan(scores, &prices.open, 0).0.max(floor) - own(&prices.open);
+                let most = best.scan(scores, &prices.open, 0).0.max(floor);
+                part.gap += most - own(&prices.open);
+                part.noise += f64::EPSILON * (most.abs().max(own(&prices.open).abs()) + rounded_price);
                 part.given_up += none.scan(scores, &prices.plain, 0).0.max(floor) - own(&prices.plain);
             }
             let mut columns: Vec<u32> = best.entries.iter().map(|entry| entry.1).collect();
@@ -125,15 +132,20 @@ pub(super) fn price(
         all.leaves |= part.leaves;
         all.gap += part.gap;
         all.given_up += part.given_up;
+        all.noise += part.noise;
         raise(&mut all.worth, &part.worth, 0.0);
         raise(&mut all.plain_worth, &part.plain_worth, 0.0);
         all.had.extend(part.had);
     }
     for &(k, worth, plain_worth) in &all.had {
         all.gap += all.worth[k] - worth;
+        all.noise += f64::EPSILON * all.worth[k].abs().max(worth.abs());
         all.given_up += all.plain_worth[k] - plain_worth;
     }
     let free = solution.matching.unmatched_right().filter(|&k| !prices.crowded[k]);
     all.gap += free.map(|k| certificate.right[k].max(0.0)).sum::<f64>();
-    Ok(Some(Priced { better: all.better, gap: (!all.leaves).then_some(all.gap), given_up: all.given_up }))
+    // Scores less a price of zero are not rounded.
+    let is_exact = rounded_price == 0.0 && certificate.right.iter().all(|&dual| dual <= 0.0) && !has_crowd;
+    let (gap, noise) = ((!all.leaves).then_some(all.gap), if is_exact { 0.0 } else { all.noise });
+    Ok(Some(Priced { better: all.better, gap, given_up: all.given_up, noise }))
 }
