@@ -30,11 +30,11 @@ impl Cores {
     /// The first bids; the facts are collected on the way, if asked for.
     pub(super) fn begin(&mut self, problem: &Scores<'_>, facts: Option<&mut Facts>) {
         self.core.clear(problem.rows, problem.columns);
-        let is_long = is_long(problem);
-        if is_long {
+        let is_listed = is_long(problem) && is_full(problem);
+        if is_listed {
             self.lists.begin(problem.rows, problem.columns);
         }
-        let lists = (is_long && is_full(problem)).then_some(&mut self.lists);
+        let lists = is_listed.then_some(&mut self.lists);
         pulp::Arch::new().dispatch(FirstBids { problem, core: &mut self.core, facts, lists });
     }
 
@@ -52,6 +52,9 @@ impl Cores {
         } else {
             // Few rows are left over where there are columns to spare: whole rows are read again sooner than listed.
             is_listed &= problem.columns >= FEWEST_COLUMNS_TO_SPARE;
+            if is_listed {
+                lists.begin(problem.rows, problem.columns);
+            }
             pulp::Arch::new().dispatch(MoreBids { problem, core });
         }
         let placed = if is_listed {

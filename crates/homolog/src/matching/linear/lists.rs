@@ -14,13 +14,13 @@ use super::scan::{LANES, any_reaches, best_reduced, reduce, strided_maxima};
 
 /// The most columns a list holds.
 const CAPACITY: usize = 64;
-/// First lists shorter than this are made anew, ...
+/// A list of fewer columns within reach does not do: the best columns are listed, however far they are.
 const FEWEST: usize = 4;
-/// ... and the reach is lengthened where they are shorter than the first of these, shortened where longer than the second.
+/// The reach is lengthened where a list is shorter than this, and shortened where it is longer.
 const WANTED: std::ops::RangeInclusive<usize> = 10..=18;
-/// A list made by `list_anew` with this target holds the columns that beat this many strides' maxima: at least so many, usually a few more.
-pub(super) const FIRST_TARGET: usize = 10;
-/// The same for a row whose first list did not suffice.
+/// `list_best` with this target lists the columns that beat this many strides' maxima: at least so many, usually a few more.
+const FIRST_TARGET: usize = 10;
+/// The same for a row whose list did not suffice in a search.
 pub(super) const NEXT_TARGET: usize = 40;
 /// How many columns share a stride's maximum.
 const STRIDE_SHARE: usize = 16;
