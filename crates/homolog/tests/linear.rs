@@ -6,8 +6,8 @@ mod common;
 use common::{Kind, Values, close, data_folder, magnitude, random_kind, random_problem, rng};
 use homolog::Error;
 use homolog::matching::{
-    BruteForce, Certificate, Compatibility, Constraint, Hungarian, Linear, Matcher, Matching, Solution, Workspace,
-    verify,
+    BruteForce, Certificate, Compatibility, Constraint, Hungarian, Linear, Matcher, Matching, Solution, Status,
+    Workspace, verify,
 };
 use ndarray::{Array2, array};
 use rand::RngExt;
@@ -80,6 +80,36 @@ fn large_problems_are_proven() {
             -(a[0] - b[0]).powi(2) - (a[1] - b[1]).powi(2)
         };
         solve_proven(&Compatibility::linear(Array2::from_shape_fn((n, m), distance)), &mut work);
+    }
+}
+
+#[test]
+fn squares_that_are_solved_from_lists_are_proven() {
+    let mut rng = rng(13);
+    let mut work = Workspace::new();
+    for step in 0..72 {
+        let n = rng.random_range(160..260);
+        let forbidden = [0.0, 0.5, 0.9, 0.985][step % 4];
+        // A large cost where others would forbid, and rows that are all worth far more than the rest.
+        let (never, constant) = ([FORBIDDEN, -1e3, -1e9][step % 3], [0.0, 0.0, 1e5, 1e12][step / 3 % 4]);
+        let points: Vec<[f64; 2]> = (0..2 * n).map(|_| [rng.random(), rng.random()]).collect();
+        let node = Array2::from_shape_fn((n, n), |(i, k)| {
+            let score = match step / 12 % 3 {
+                0 => rng.random(),
+                1 => -(points[i][0] - points[n + k][0]).powi(2) - (points[i][1] - points[n + k][1]).powi(2),
+                _ => f64::from(rng.random_range(0..1000)) * points[i][0],
+            };
+            let score = if rng.random_bool(forbidden) { never } else { score };
+            if i % 9 == 4 { score + constant } else { score }
+        });
+        let problem = Compatibility::linear(node);
+        let answer = solve_proven(&problem, &mut work);
+        assert_eq!(answer.status, Status::Optimal, "step {step}");
+        if step % 6 == 0 {
+            let other = Hungarian::default().solve(&problem, &mut work).unwrap();
+            assert!(close(answer.score, other.score, 4.0 * magnitude(&problem)), "step {step}");
+            assert_eq!(common::placed(&problem, &answer.matching), common::placed(&problem, &other.matching));
+        }
     }
 }
 

@@ -5,6 +5,7 @@
 )]
 
 use super::core::{Core, Scores};
+use super::lists::Lists;
 use super::scan::{Facts, best_offer};
 
 /// Every row bids once, in order; a row that is displaced bids again later. The facts are collected along the way, if asked for.
@@ -12,6 +13,8 @@ pub(super) struct FirstBids<'a> {
     pub(super) problem: &'a Scores<'a>,
     pub(super) core: &'a mut Core,
     pub(super) facts: Option<&'a mut Facts>,
+    /// Where rows are long, a list of each is made while it is in the cache.
+    pub(super) lists: Option<&'a mut Lists>,
 }
 
 impl pulp::WithSimd for FirstBids<'_> {
@@ -23,6 +26,13 @@ impl pulp::WithSimd for FirstBids<'_> {
             let core = &mut *self.core;
             let (row_values, sign) = (self.problem.row(row), self.problem.sign);
             let offer = best_offer(row_values, sign, &core.right, &core.row_of, self.facts.as_deref_mut());
+            // Lists do not pay where many scores are equal.
+            if let Some(lists) = &mut self.lists
+                && core.ties * 4 < row + 8
+                && offer.best > offer.second
+            {
+                lists.list_first(self.problem, &core.right, row, &offer);
+            }
             core.bid(row, &offer, self.problem.floor(row));
         }
     }
@@ -34,8 +44,8 @@ pub(super) struct MoreBids<'a> {
     pub(super) core: &'a mut Core,
 }
 
-/// Bids per row, on average, before the searches take over: more bids pay off on random scores but cost time on geometric ones.
-const BIDS_PER_ROW: usize = 1;
+/// One bid for so many rows before the searches take over: more bids pay off on random scores but cost time on geometric ones.
+const ROWS_PER_BID: usize = 4;
 
 impl pulp::WithSimd for MoreBids<'_> {
     type Output = ();
@@ -43,7 +53,7 @@ impl pulp::WithSimd for MoreBids<'_> {
     #[inline(always)]
     fn with_simd<S: pulp::Simd>(self, _: S) {
         let Self { problem, core } = self;
-        let mut bids = BIDS_PER_ROW * problem.rows;
+        let mut bids = problem.rows / ROWS_PER_BID;
         for first in 0..problem.rows {
             let mut bidder = Some(first).filter(|&row| !core.is_placed(row));
             while let Some(row) = bidder

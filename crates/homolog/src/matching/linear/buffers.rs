@@ -57,16 +57,16 @@ impl LinearBuffers {
         if self.unmatched.iter().all(|&price| price == f64::NEG_INFINITY) {
             self.unmatched.clear();
         }
-        if self.assign_few(problem)? {
+        if self.assign_few(problem, few::AT_ONCE)? {
             return Ok(());
         }
         if n > m && self.unmatched.is_empty() { self.assign_tall(problem) } else { self.assign_wide(problem) }
     }
 
-    /// Where most pairs are forbidden the others are listed and solved as such; `false` where that is not so, or where scores are so unlike
-    /// that the list's answer could not be proven.
-    fn assign_few(&mut self, problem: &Given<'_>) -> Result<bool> {
-        let Some(sparse) = few::list(problem, &self.unmatched)? else { return Ok(false) };
+    /// Where all but one pair in `one_in` are forbidden the others are listed and solved as such; `false` where that is not so, or where scores
+    /// are so unlike that the list's answer could not be proven.
+    fn assign_few(&mut self, problem: &Given<'_>, one_in: usize) -> Result<bool> {
+        let Some(sparse) = few::list(problem, &self.unmatched, one_in)? else { return Ok(false) };
         let Some(found) = self.sparse.prove(&sparse, &|| problem.goes_on())? else { return Ok(false) };
         let (matching, certificate) = found;
         self.right_of.copy_from_slice(matching.left_to_right());
@@ -89,12 +89,7 @@ impl LinearBuffers {
         let given = Scores { rows: n, columns, values, sign, unmatched: some_if_any(&self.unmatched) };
         let goes_on = || problem.goes_on();
         let mut facts = Facts::new(sign);
-        if own.is_some() {
-            self.cores.begin(&given, Some(&mut facts));
-        } else {
-            self.cores.begin(&given, None);
-            facts = problem.facts();
-        }
+        self.cores.begin(&given, Some(&mut facts));
         let scale = problem.checked_scale(&facts)?;
         let placed = if scale == 1.0 {
             self.cores.finish(&given, &goes_on)
@@ -119,7 +114,7 @@ impl LinearBuffers {
                 *right = (column != NONE).then_some(column);
             }
             self.stop(problem);
-        } else {
+        } else if !self.assign_few(problem, few::WITHOUT_PLACES)? {
             self.copy_scores(problem, scale, m);
             self.solve_split(problem);
         }
@@ -146,7 +141,7 @@ impl LinearBuffers {
                 self.right_of[i] = Some(k);
             }
             self.stop(problem);
-        } else {
+        } else if !self.assign_few(problem, few::WITHOUT_PLACES)? {
             self.copy_scores(problem, scale, m);
             self.solve_split(problem);
         }
@@ -156,16 +151,21 @@ impl LinearBuffers {
 
     /// Writes the scores, scaled, row by row, each row filled up with forbidden columns.
     pub(super) fn copy_scores(&mut self, problem: &Given<'_>, scale: f64, columns: usize) {
+        let (n, m) = problem.node.dim();
         let factor = problem.sign() * scale;
-        reset(&mut self.scores, problem.node.nrows() * columns, f64::NEG_INFINITY);
-        if columns == 0 {
+        reset(&mut self.scores, n * columns, f64::NEG_INFINITY);
+        if m == 0 {
             return;
         }
-        for (copy, row) in self.scores.chunks_exact_mut(columns).zip(problem.node.rows()) {
-            match row.as_slice() {
-                Some(row) if factor == 1.0 => copy[..row.len()].copy_from_slice(row),
-                Some(row) => copy.iter_mut().zip(row).for_each(|(copy, &value)| *copy = value * factor),
-                None => copy.iter_mut().zip(row).for_each(|(copy, &value)| *copy = value * factor),
+        let copies = self.scores.chunks_exact_mut(columns);
+        if let Some(values) = problem.node.as_slice() {
+            // Without a view for each row, which takes as long as copying a short one.
+            for (copy, row) in copies.zip(values.chunks_exact(m)) {
+                copy.iter_mut().zip(row).for_each(|(copy, value)| *copy = value * factor);
+            }
+        } else {
+            for (copy, row) in copies.zip(problem.node.rows()) {
+                copy.iter_mut().zip(row).for_each(|(copy, value)| *copy = value * factor);
             }
         }
     }

@@ -1,7 +1,10 @@
-//! The cores in order: first bids, more bids, searches over whole rows or short lists, and the second solve where rounding could mislead.
+//! The cores in order: first bids; more bids, by whole rows or by an auction on short lists; searches, by whole rows or lists; and the second
+//! solve where rounding could mislead.
 
+use super::auction::{Auction, bid_from_lists};
 use super::bids::{FirstBids, MoreBids};
 use super::core::{Core, Scores};
+use super::lists::Lists;
 use super::scan::Facts;
 use super::{careful, dense, lazy};
 
@@ -11,6 +14,8 @@ pub(super) struct Cores {
     pub(super) core: Core,
     dense: dense::Dense,
     lazy: lazy::Lazy,
+    lists: Lists,
+    auction: Auction,
     /// How far above the score the proven bound is; 0 where that is within the tolerance.
     pub(super) gap: f64,
 }
@@ -25,7 +30,12 @@ impl Cores {
     /// The first bids; the facts are collected on the way, if asked for.
     pub(super) fn begin(&mut self, problem: &Scores<'_>, facts: Option<&mut Facts>) {
         self.core.clear(problem.rows, problem.columns);
-        pulp::Arch::new().dispatch(FirstBids { problem, core: &mut self.core, facts });
+        let is_listed = is_long(problem) && is_full(problem);
+        if is_listed {
+            self.lists.begin(problem.rows, problem.columns);
+        }
+        let lists = is_listed.then_some(&mut self.lists);
+        pulp::Arch::new().dispatch(FirstBids { problem, core: &mut self.core, facts, lists });
     }
 
     /// All that comes after the first bids.
@@ -33,18 +43,42 @@ impl Cores {
         if !goes_on() {
             return false;
         }
-        // Short lists pay where rows are long, but not where many scores are equal. Their column numbers have 31 bits.
-        let is_lazy = (lazy::FEWEST_COLUMNS..1 << 31).contains(&problem.columns)
-            && problem.rows < 1 << 31
-            && self.core.ties < problem.rows / 4;
-        pulp::Arch::new().dispatch(MoreBids { problem, core: &mut self.core });
-        let placed = if is_lazy {
-            self.lazy.solve(problem, &mut self.core, &mut self.dense, goes_on)
+        let Self { core, dense, lazy, lists, auction, .. } = self;
+        // Lists do not pay where many scores are equal.
+        let mut is_listed = is_long(problem) && core.ties < problem.rows / 4;
+        if is_listed && is_full(problem) {
+            is_listed = auction.raise_prices(problem, core, lists, goes_on);
+            bid_from_lists(problem, core, lists);
         } else {
-            self.dense.solve(problem, &mut self.core, goes_on)
+            // Few rows are left over where there are columns to spare: whole rows are read again sooner than listed.
+            is_listed &= problem.columns >= FEWEST_COLUMNS_TO_SPARE;
+            if is_listed {
+                lists.begin(problem.rows, problem.columns);
+            }
+            pulp::Arch::new().dispatch(MoreBids { problem, core });
+        }
+        let placed = if is_listed {
+            lazy.solve(problem, core, lists, dense, goes_on)
+        } else {
+            dense.solve(problem, core, goes_on)
         };
         let gap = placed.then(|| careful::refine(problem, &mut self.core, &mut self.dense, goes_on)).flatten();
         self.gap = gap.unwrap_or(0.0);
         gap.is_some()
     }
+}
+
+/// From so many columns on rows are listed, ...
+const FEWEST_COLUMNS: usize = 160;
+/// ... and from so many where not every column will be taken.
+const FEWEST_COLUMNS_TO_SPARE: usize = 800;
+
+/// Whether rows are long enough for short lists of columns, whose numbers have 31 bits.
+fn is_long(problem: &Scores<'_>) -> bool {
+    (FEWEST_COLUMNS..1 << 31).contains(&problem.columns) && problem.rows < 1 << 31
+}
+
+/// Whether every column will be taken, if every row has a place.
+fn is_full(problem: &Scores<'_>) -> bool {
+    problem.rows == problem.columns && problem.unmatched.is_none()
 }

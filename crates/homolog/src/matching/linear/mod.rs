@@ -2,12 +2,13 @@
 //!
 //! maximise Σ_i node_(i, y_i) + Σ_(i unmatched) unmatched_i, one-to-one; worst case O(n² m).
 //!
-//! Rows first bid for columns (`bids`), then each row left over is placed by a shortest augmenting path: over whole rows (`dense`), or
-//! over short lists of columns where rows are long (`lazy`). Three cases are led back to it:
+//! Rows first bid for columns (`bids`), then each row left over is placed by a shortest augmenting path over whole rows (`dense`). Where rows are
+//! long, a short list of columns takes the place of most of them (`lists`): from the lists an auction finds prices close to optimal
+//! (`auction`), and searches go over the lists (`lazy`). Three cases are led back to that:
 //! more left than right nodes, all of which must be matched (solved transposed); forbidden pairs that leave no place for some node
 //! (`crowd` finds the nodes that compete, which splits the problem in two); scores so large or small that
 //! differences would overflow or lose bits (multiplied by a power of two, which is exact). Many-to-one is the best of each row.
-//! Where most pairs are forbidden the others are listed and solved as [`Sparse`] (`few`).
+//! Where nearly all pairs are forbidden the others are listed and solved as [`Sparse`] (`few`).
 //! Where scores are so unlike that rounding could have hidden what matters, the problem is solved again with care (`careful`).
 //!
 //! **Ties.** The same input gives the same answer. Right nodes are scanned in increasing order and only a strictly better one
@@ -18,6 +19,7 @@
 //!
 //! It does not take edge scores: it answers [`Error::Unsupported`](crate::Error::Unsupported) rather than drop them.
 
+mod auction;
 mod bids;
 mod buffers;
 mod careful;
@@ -29,6 +31,7 @@ mod few;
 mod given;
 mod hungarian;
 mod lazy;
+mod lists;
 mod parts;
 mod scan;
 mod sparse;

@@ -107,26 +107,13 @@ pub(super) fn best_offer(
     }
     let (best, second) = (top.best[0], top.second[0]);
     let mut column = NONE;
-    if best > f64::NEG_INFINITY {
-        let is_hit = |column: usize| sign * scores[column] - right[column] == best;
-        let has_hit = |at: usize| {
-            let both = chunks[at].iter().zip(&right_chunks[at]);
-            both.fold(false, |hit, (score, right)| hit | (sign * score - right == best))
-        };
-        if best > second {
-            // If there is a single best one, it is in the block where it was met.
-            column = first_hit(place * BLOCK * LANES, chunks.len(), scores.len(), has_hit, is_hit);
-        } else {
-            let rows = row_of.as_chunks::<LANES>().0;
-            let has_free_hit = |at: usize| {
-                let all = chunks[at].iter().zip(&right_chunks[at]).zip(&rows[at]);
-                all.fold(false, |hit, ((score, right), row)| hit | ((sign * score - right == best) & (*row == NONE)))
-            };
-            let is_free_hit = |column: usize| row_of[column] == NONE && is_hit(column);
-            column = first_hit(0, chunks.len(), scores.len(), has_free_hit, is_free_hit);
-            if column == NONE {
-                column = first_hit(0, chunks.len(), scores.len(), has_hit, is_hit);
-            }
+    if best > second {
+        // If there is a single best one, it is in the block where it was met.
+        column = first_at(best, scores, sign, right, place * BLOCK * LANES);
+    } else if best > f64::NEG_INFINITY {
+        column = first_free_at(best, scores, sign, right, row_of);
+        if column == NONE {
+            column = first_at(best, scores, sign, right, 0);
         }
     }
     Offer { column, best, second }
@@ -151,11 +138,11 @@ impl Default for TopTwo {
 impl TopTwo {
     #[inline(always)]
     fn add(&mut self, scores: &Lanes, sign: f64, right: &Lanes) {
-        for lane in 0..LANES {
-            let value = sign * scores[lane] - right[lane];
-            self.second[lane] = larger(smaller(value, self.best[lane]), self.second[lane]);
-            self.best[lane] = larger(value, self.best[lane]);
-        }
+        // In steps of whole lanes, which is what makes them vectors.
+        let values: Lanes = from_fn(|lane| sign * scores[lane] - right[lane]);
+        let lower: Lanes = from_fn(|lane| smaller(values[lane], self.best[lane]));
+        self.second = from_fn(|lane| larger(lower[lane], self.second[lane]));
+        self.best = from_fn(|lane| larger(values[lane], self.best[lane]));
     }
 
     /// Merges the top two of another set of lanes into lane 0; whether the best is now the other's.
@@ -175,6 +162,24 @@ impl TopTwo {
         self.best[0] = larger(b, a);
         b > a
     }
+}
+
+/// The largest score - right of a row.
+#[inline(always)]
+pub(super) fn best_reduced(scores: &[f64], sign: f64, right: &[f64]) -> f64 {
+    let ((chunks, rest), (right_chunks, right_rest)) = (scores.as_chunks::<LANES>(), right.as_chunks::<LANES>());
+    let mut best = [f64::NEG_INFINITY; LANES];
+    for (scores, right) in chunks.iter().zip(right_chunks) {
+        best = from_fn(|lane| larger(sign * scores[lane] - right[lane], best[lane]));
+    }
+    let rest = rest.iter().zip(right_rest);
+    rest.fold(fold(best, larger), |best, (score, right)| larger(sign * score - right, best))
+}
+
+/// Whether any lane has a reduced score of at least `cut`.
+#[inline(always)]
+pub(super) fn any_reaches(scores: &Lanes, sign: f64, right: &Lanes, cut: f64) -> bool {
+    scores.iter().zip(right).fold(false, |hit, (score, right)| hit | (sign * score - right >= cut))
 }
 
 /// Lowers each distance to `base + (right - score)` where that is less; the smallest distance of all. The scores are `sign` times the
@@ -227,24 +232,37 @@ pub(super) fn settle_all_at(
     None
 }
 
-/// The first hit from `start` on. Whole chunks are tested first.
+/// The first column from `start` on, a whole number of lanes, with this reduced score.
 #[inline(always)]
-fn first_hit(
-    start: usize,
-    chunks: usize,
-    count: usize,
-    has_hit: impl Fn(usize) -> bool,
-    is_hit: impl Fn(usize) -> bool,
-) -> usize {
-    for at in start / LANES..count.div_ceil(LANES) {
-        if at < chunks && !has_hit(at) {
-            continue;
-        }
-        if let Some(column) = (at * LANES..count.min((at + 1) * LANES)).find(|&column| is_hit(column)) {
-            return column;
+fn first_at(value: f64, scores: &[f64], sign: f64, right: &[f64], start: usize) -> usize {
+    let ((chunks, rest), (right_chunks, right_rest)) = (scores.as_chunks::<LANES>(), right.as_chunks::<LANES>());
+    for at in start / LANES..chunks.len() {
+        // First asks whether a whole chunk has any: that question needs no branch per column.
+        let both = || chunks[at].iter().zip(&right_chunks[at]);
+        if both().fold(false, |any, (score, right)| any | (sign * score - right == value)) {
+            let lane = both().position(|(score, right)| sign * score - right == value);
+            return at * LANES + lane.unwrap_or(0);
         }
     }
-    NONE
+    let hit = rest.iter().zip(right_rest).position(|(score, right)| sign * score - right == value);
+    hit.map_or(NONE, |at| chunks.len() * LANES + at)
+}
+
+/// The first free column with this reduced score.
+#[inline(always)]
+fn first_free_at(value: f64, scores: &[f64], sign: f64, right: &[f64], row_of: &[usize]) -> usize {
+    let ((chunks, rest), (right_chunks, right_rest)) = (scores.as_chunks::<LANES>(), right.as_chunks::<LANES>());
+    let (row_chunks, row_rest) = row_of.as_chunks::<LANES>();
+    for (at, ((scores, right), rows)) in chunks.iter().zip(right_chunks).zip(row_chunks).enumerate() {
+        let is_hit: [bool; LANES] = from_fn(|lane| (sign * scores[lane] - right[lane] == value) & (rows[lane] == NONE));
+        if is_hit.iter().fold(false, |any, hit| any | hit) {
+            // The first lane that is true: a byte each, without a branch.
+            return at * LANES + u64::from_le_bytes(is_hit.map(u8::from)).trailing_zeros() as usize / 8;
+        }
+    }
+    let mut columns = rest.iter().zip(right_rest).zip(row_rest);
+    let hit = columns.position(|((score, right), row)| sign * score - right == value && *row == NONE);
+    hit.map_or(NONE, |at| chunks.len() * LANES + at)
 }
 
 /// Writes score - right for a whole row, the scores being `sign` times the values.
