@@ -15,7 +15,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 /// Kicks per left node for the best matching found.
-const SHAKES: usize = 8;
+const SHAKES: usize = 2;
 
 /// Node `mover` goes to candidate `to`; `other`, if any, makes room and goes to its own new candidate. `None` is unmatched.
 #[derive(Debug, Clone, Copy)]
