@@ -24,6 +24,11 @@ impl PairInput {
         Pair { given: self.given.clone(), ..Pair::new(Arc::clone(&self.left.graph), Arc::clone(&self.right.graph)) }
     }
 
+    /// What an error is about.
+    pub(crate) fn about(&self) -> String {
+        format!("{:?} and {:?}", self.left.id, self.right.id)
+    }
+
     /// Two files, or two graphs of `data` by their ids.
     pub(crate) fn load(data: Option<&PathBuf>, left: &str, right: &str) -> Result<Self> {
         let Some(data) = data else {

@@ -33,6 +33,9 @@ pub(crate) struct Arguments {
     /// Only this number of nodes (30, 100, 200, 1000, 3000, 10000); may be repeated.
     #[arg(long)]
     size: Vec<usize>,
+    /// Solve small problems on lists of candidate pairs too, as large ones are; only solvers that can.
+    #[arg(long)]
+    lists: bool,
     /// Only this solver; may be repeated.
     #[arg(long)]
     solver: Vec<String>,
@@ -82,8 +85,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
             let feasible = kind != Kind::Length || size <= LARGEST_LISTED;
             if wanted && feasible && !(arguments.quick && size > 100) {
                 let count = if arguments.quick { count.min(3) } else { count };
-                let block =
-                    measure(kind, size, count, &arguments.solver).with_context(|| format!("{} {size}", kind.name()))?;
+                let block = measure(kind, size, count, arguments).with_context(|| format!("{} {size}", kind.name()))?;
                 for row in &block {
                     println!("{}", line(row));
                 }
@@ -132,8 +134,9 @@ fn solvers(size: usize, only: &[String]) -> Vec<(String, Method)> {
     solvers
 }
 
-fn measure(kind: Kind, size: usize, count: usize, only: &[String]) -> Result<Vec<Row>> {
-    let solvers = solvers(size, only);
+fn measure(kind: Kind, size: usize, count: usize, arguments: &Arguments) -> Result<Vec<Row>> {
+    let mut solvers = solvers(size, &arguments.solver);
+    solvers.retain(|(_, method)| !arguments.lists || method.is_streaming());
     let mut times = vec![Vec::new(); solvers.len()];
     let mut totals = vec![[0.0; 4]; solvers.len()];
     let mut peaks = vec![0; solvers.len()];
@@ -141,7 +144,7 @@ fn measure(kind: Kind, size: usize, count: usize, only: &[String]) -> Result<Vec
         let problem = problems::make(kind, size, number)?;
         let mut answers = Vec::new();
         for (((_, method), times), peak) in solvers.iter().zip(&mut times).zip(&mut peaks) {
-            let (answer, seconds) = solve(method, &problem, size)?;
+            let (answer, seconds) = solve(method, &problem, size, arguments.lists)?;
             times.push(seconds);
             answers.push(answer);
             *peak = crate::learn::peak_bytes();
@@ -180,14 +183,14 @@ fn measure(kind: Kind, size: usize, count: usize, only: &[String]) -> Result<Vec
 }
 
 /// The answer, and the best time of a few solves of a small problem (the first warms up).
-fn solve(method: &Method, problem: &Problem, size: usize) -> Result<(Solution, f64)> {
+fn solve(method: &Method, problem: &Problem, size: usize, lists: bool) -> Result<(Solution, f64)> {
     let mut work = Workspace::new();
     let repetitions = if size <= 100 { 3 } else { 1 };
     let mut fastest = f64::INFINITY;
     let mut answer = None;
     for _ in 0..repetitions {
         let begin = ProcessTime::now();
-        answer = Some(problem.solve(method, &mut work)?);
+        answer = Some(problem.solve(method, lists, &mut work)?);
         fastest = fastest.min(begin.elapsed().as_secs_f64());
     }
     Ok((answer.context("a solve was asked for")?, fastest))

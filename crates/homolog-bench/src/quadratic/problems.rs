@@ -1,4 +1,4 @@
-//! Two kinds of problem made from planar points that are rotated, jittered and renumbered, so that the truth is known.
+//! Kinds of problem made from planar points that are rotated, jittered and renumbered, so that the truth is known.
 //!
 //! Points are uniform in a square with one point per unit of area. Edges join each point with its four nearest, both ways: about 5.2
 //! edges leave a node, as in a Delaunay triangulation. Every right point is its left point rotated, plus a normal error.
@@ -10,6 +10,7 @@ use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::f64::consts::{PI, TAU};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// What the scores are made of.
@@ -18,16 +19,20 @@ pub(crate) enum Kind {
     /// The paper's model: 60 shape context numbers per node, summed to one node score, and adjacency (one factor). Turned by up to
     /// 0.3 radians, since shape contexts are not invariant to rotation.
     Shape,
+    /// The same, not turned.
+    Jittered,
     /// No node scores; edges of similar length fit, exp(-(d_ij - d_kl)² / s²), every pair of edges listed. Turned by any angle.
     Length,
 }
 
 impl Kind {
+    /// What is measured unless asked for others.
     pub(crate) const ALL: [Self; 2] = [Self::Shape, Self::Length];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Shape => "shape",
+            Self::Jittered => "jittered",
             Self::Length => "length",
         }
     }
@@ -51,12 +56,22 @@ pub(crate) enum Scores {
 const LARGEST_TABLE: usize = 5000;
 
 impl Problem {
-    pub(crate) fn solve(&self, method: &Method, work: &mut Workspace) -> homolog::Result<Solution> {
+    /// With `lists`, tables are solved as if they were too large for that.
+    pub(crate) fn solve(&self, method: &Method, lists: bool, work: &mut Workspace) -> homolog::Result<Solution> {
         match &self.scores {
-            Scores::Table(scores) => method.matcher().solve(scores, work),
+            Scores::Table(scores) => {
+                let write = |rows: Range<usize>, block: &mut Array2<f64>| {
+                    block.assign(&scores.node.slice_axis(Axis(0), rows.into()));
+                };
+                let problem = Streamed::new(scores.left_count(), scores.right_count(), &write);
+                match &scores.edge {
+                    Some(edge) if lists => method.solve_streamed(&problem.with_edges(edge), work),
+                    _ => method.matcher().solve(scores, work),
+                }
+            }
             Scores::Streamed { left, right, edge } => {
                 let norms: [Array1<f64>; 2] = [left, right].map(|table| (table * table).sum_axis(Axis(1)));
-                let write = |rows: std::ops::Range<usize>, scores: &mut Array2<f64>| {
+                let write = |rows: Range<usize>, scores: &mut Array2<f64>| {
                     general_mat_mul(2.0, &left.slice_axis(Axis(0), rows.clone().into()), &right.t(), 0.0, scores);
                     for (at, mut row) in scores.rows_mut().into_iter().enumerate() {
                         let own = norms[0][rows.start + at];
@@ -93,11 +108,16 @@ type Points = Vec<[f64; 2]>;
 /// The problem of a kind, size and number.
 pub(crate) fn make(kind: Kind, count: usize, number: u64) -> homolog::Result<Problem> {
     let mut random = ChaCha8Rng::seed_from_u64(1000 * count as u64 + number);
-    let turn = if kind == Kind::Shape { 0.6 * random.random::<f64>() - 0.3 } else { TAU * random.random::<f64>() };
+    let turn = random.random::<f64>();
+    let turn = match kind {
+        Kind::Shape => 0.6 * turn - 0.3,
+        Kind::Jittered => 0.0,
+        Kind::Length => TAU * turn,
+    };
     let (left, right, truth) = point_sets(&mut random, count, turn);
     let (left_edges, right_edges) = (nearest_edges(&left)?, nearest_edges(&right)?);
     let (node, edge) = match kind {
-        Kind::Shape => {
+        Kind::Shape | Kind::Jittered => {
             let ones = |edges: &EdgeList| Array2::ones((edges.len(), 1));
             let (a, b) = (ones(&left_edges), ones(&right_edges));
             let edge = EdgeTerm::factored(left_edges, right_edges, a, b)?;

@@ -11,6 +11,7 @@ use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 use homolog::features::FeatureMap;
 use homolog::graph::Pair;
+use homolog::learn::default_matcher;
 use homolog::matching::{Margin, Solution, Workspace, margins};
 use homolog::model::Model;
 use homolog_viz::svg_to_png;
@@ -158,26 +159,26 @@ impl Arguments {
 
     /// The model of the file, or one without learning; with the matcher of the command line.
     fn model(&self, model: Option<Model>, inputs: &[PairInput]) -> Result<Model> {
-        let mut model = match (model, self.features.as_deref()) {
-            (Some(model), _) => model,
-            (None, text) => {
-                let text = text.unwrap_or_default();
-                let graphs = inputs.iter().flat_map(|input| [&*input.left.graph, &*input.right.graph]);
-                let pairs: Vec<_> = inputs.iter().map(PairInput::pair).collect();
-                let features = settings::features(text, graphs)?.with_spread_of(&pairs)?;
-                let matcher = homolog::learn::default_matcher(&features);
-                Model::unlearned(features, matcher)?
-            }
-        };
-        if let Some(matcher) = &self.matcher {
-            model.matcher = settings::matcher(matcher)?;
+        let matcher = self.matcher.as_deref().map(settings::matcher).transpose()?;
+        if let Some(mut model) = model {
+            model.matcher = matcher.unwrap_or(model.matcher);
+            return Ok(model);
         }
-        Ok(model)
+        let graphs = inputs.iter().flat_map(|input| [&*input.left.graph, &*input.right.graph]);
+        let features = settings::features(self.features.as_deref().unwrap_or_default(), graphs)?;
+        let matcher = matcher.unwrap_or_else(|| default_matcher(&features));
+        let model = Model::unlearned(features, matcher)?;
+        let pairs: Vec<_> = inputs.iter().map(PairInput::pair).collect();
+        // Before spreads are measured, which takes a while for large graphs.
+        for (pair, input) in pairs.iter().zip(inputs) {
+            model.check_size(pair).with_context(|| input.about())?;
+        }
+        Ok(Model::unlearned(model.features.with_spread_of(&pairs)?, model.matcher)?)
     }
 
     fn answer(&self, model: &Model, input: PairInput, watch: &Watch) -> Result<Answer> {
         let pair = input.pair();
-        let about = || format!("{:?} and {:?}", input.left.id, input.right.id);
+        let about = || input.about();
         let control = watch.control("");
         let mut work = Workspace::with_control(&control);
         let (solution, shares) = model.solve_in_parts(&pair, &mut work).with_context(about)?;

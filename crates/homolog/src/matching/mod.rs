@@ -7,7 +7,7 @@
 //! |---|---|
 //! | `problem` | the problem and the answer: scores, edges, matchings, certificates and how they are verified |
 //! | `linear` | exact linear assignment, and a second, simple solver that checks it |
-//! | `soft` | heuristics that move through soft matchings: graduated assignment, Frank-Wolfe, spectral methods, random walks |
+//! | `soft` | heuristics that move through soft matchings: graduated assignment and Frank-Wolfe, also on lists; spectral methods, random walks |
 //! | `search` | heuristics that move from matching to matching: growth from the best edges, local search, tabu search |
 //! | `lp` | the linear relaxation, with bounds from both sides |
 //! | `exact` | branch and bound over the relaxation |

@@ -64,18 +64,25 @@ impl Model {
         self.matcher.check_size(pair.left.node_count(), pair.right.node_count(), has_edges)
     }
 
-    /// The two graphs as the model sees them; refused before anything is computed if they are too large to be solved.
-    pub(crate) fn instance(&self, pair: &Pair) -> Result<Instance> {
+    /// Refuses graphs that [`Self::solve`] would refuse because of their number of nodes alone.
+    ///
+    /// # Errors
+    /// [`Error::TooLarge`](crate::Error::TooLarge) with the size and the limit.
+    pub fn check_size(&self, pair: &Pair) -> Result<()> {
         let (n, m) = (pair.left.node_count(), pair.right.node_count());
         // Turns are tried on tables.
-        let is_as_given = self.features.pose.is_as_given();
-        if is_as_given && self.matcher.is_streaming() && self.features.is_streamed(n, m) {
-            Compatibility::check_size(n, m)?;
+        if self.features.pose.is_as_given() && self.matcher.is_streaming() && self.features.is_streamed(n, m) {
+            Compatibility::check_size(n, m)
         } else {
-            self.check_table(pair)?;
+            self.check_table(pair)
         }
+    }
+
+    /// The two graphs as the model sees them; refused before anything is computed if they are too large to be solved.
+    pub(crate) fn instance(&self, pair: &Pair) -> Result<Instance> {
+        self.check_size(pair)?;
         // As given there is no turn to try.
-        let posed = if is_as_given { pair } else { &self.posed(pair)? };
+        let posed = if self.features.pose.is_as_given() { pair } else { &self.posed(pair)? };
         let (left, right) = (Arc::new(self.describe(&posed.left)?), Arc::new(self.describe(&posed.right)?));
         self.features.instance(&left, &right)?.restricted(&pair.given)
     }

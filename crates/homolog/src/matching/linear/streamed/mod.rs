@@ -63,8 +63,9 @@ pub type WriteRows<'a> = dyn Fn(Range<usize>, &mut Array2<f64>) + Sync + 'a;
 
 /// Candidates of each left node, by each of two measures.
 const CANDIDATES: usize = 12;
-/// Candidates of each left node where edges count.
+/// Candidates of each left node where edges count: this many, or as many as make that many pairs in all.
 const EDGE_CANDIDATES: usize = 48;
+const EDGE_PAIRS: usize = 1 << 19;
 /// Scores computed at a time: 4 MB.
 const CELLS_AT_ONCE: usize = 1 << 19;
 /// Rounds of pricing after which the table is built.
@@ -95,7 +96,7 @@ impl<'a> Streamed<'a> {
             right_unmatched: None,
             edge: None,
             candidates: CANDIDATES,
-            edge_candidates: EDGE_CANDIDATES,
+            edge_candidates: EDGE_CANDIDATES.max(EDGE_PAIRS / left_count.max(1)),
             rows_at_once,
         }
     }

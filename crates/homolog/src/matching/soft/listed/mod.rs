@@ -77,7 +77,7 @@ struct Room {
 enum Built<'a> {
     Ready(Box<Listed<'a>>),
     /// Solved without edges: there are none, or the caller would not wait.
-    Answered(Solution),
+    Answered(Box<Solution>),
     NoRoom,
 }
 
@@ -95,7 +95,7 @@ pub(super) fn solve_streamed(
     let room = Room { per_node: problem.edge_candidates, total: MOST_CELLS, thins: true };
     match Listed::build(problem, &room, work)? {
         Built::Ready(mut listed) => listed.solve(improve, work, search),
-        Built::Answered(solution) => Ok(solution),
+        Built::Answered(solution) => Ok(*solution),
         Built::NoRoom => Err(Error::TooLarge {
             what: "pairs of candidates that share an edge",
             limit: links::MOST_LINKS,
@@ -130,7 +130,7 @@ pub(super) fn solve_table(
     let room = Room { per_node: m, total: n * m / ONE_IN, thins: false };
     match Listed::build(&problem, &room, work)? {
         Built::Ready(mut listed) => listed.solve(Some(improve), work, search).map(Some),
-        Built::Answered(solution) => Ok(Some(solution)),
+        Built::Answered(solution) => Ok(Some(*solution)),
         Built::NoRoom => Ok(None),
     }
 }
@@ -145,14 +145,16 @@ impl<'a> Listed<'a> {
         if needs_table {
             linear = Linear::default().solve(&problem.to_dense()?, work)?;
         }
-        let Some(edge) = problem.edge().filter(|_| n > 0 && m > 0) else { return Ok(Built::Answered(linear)) };
+        let Some(edge) = problem.edge().filter(|_| n > 0 && m > 0) else {
+            return Ok(Built::Answered(Box::new(linear)));
+        };
         if linear.status == Status::Limit {
-            return Ok(Built::Answered(unfinished(linear, edge)));
+            return Ok(Built::Answered(Box::new(unfinished(linear, edge))));
         }
         let reach = Reach::new(edge);
         let control = work.control().clone();
         let chosen = Chosen::of(problem, edge, &reach, &linear, room.per_node, &control)?;
-        let Some(mut chosen) = chosen else { return Ok(Built::Answered(unfinished(linear, edge))) };
+        let Some(mut chosen) = chosen else { return Ok(Built::Answered(Box::new(unfinished(linear, edge)))) };
         let right_prices = problem.prices();
         let size = check_sums(problem, &chosen, edge, &right_prices)?;
         let certificate = linear.certificate.unwrap_or_default();

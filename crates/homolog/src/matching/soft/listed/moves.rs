@@ -15,7 +15,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 /// Kicks per left node for the best matching found.
-const SHAKES: usize = 8;
+const SHAKES: usize = 2;
 
 /// Node `mover` goes to candidate `to`; `other`, if any, makes room and goes to its own new candidate. `None` is unmatched.
 #[derive(Debug, Clone, Copy)]
@@ -172,7 +172,7 @@ impl<'a> Search<'a> {
     fn consider_taking(&self, best: &mut Change, cell: usize, j: usize) {
         let old = self.cell_of[best.mover];
         let (there, now, before) = (self.value[cell], self.at(old), self.at(self.cell_of[j]));
-        for place in self.places_for(best.mover, j).into_iter().flatten() {
+        for place in self.places_for(best.mover, j) {
             let after = self.at(place);
             let correction = if self.near[j] { self.correction(old, cell, self.cell_of[j], place) } else { 0.0 };
             let size = there.abs() + now.abs() + before.abs() + after.abs() + correction.abs();
@@ -181,13 +181,13 @@ impl<'a> Search<'a> {
     }
 
     /// Where j can go if the mover takes its place: the mover's old place, its best free place, nowhere.
-    fn places_for(&self, mover: usize, j: usize) -> [Option<Option<usize>>; 3] {
+    fn places_for(&self, mover: usize, j: usize) -> impl Iterator<Item = Option<usize>> {
         let old = self.cell_of[mover];
         let swapped = old.and_then(|old| self.listed.cells.find(j, self.listed.cells.columns[old]));
         let free = self.best_free(j);
         // Unmatched only if no node that must be matched loses its place to one that need not be.
         let may_rest = !self.listed.is_forced(j) || (old.is_none() && self.listed.is_forced(mover));
-        [swapped.map(Some), free.map(Some), may_rest.then_some(None)]
+        swapped.into_iter().chain(free).map(Some).chain(may_rest.then_some(None))
     }
 
     /// What values alone count wrongly when the mover goes from `old` to `cell` while its neighbour goes from `before` to `place`.
@@ -269,11 +269,15 @@ impl<'a> Search<'a> {
             }
             let cell = random.random_range(cells);
             let other = self.left_of[self.right(cell)].filter(|&j| j != node);
-            let place = other.map(|j| self.places_for(node, j).into_iter().flatten().next());
-            // A node that would find no place keeps its own.
-            if place != Some(None) && self.cell_of[node] != Some(cell) {
-                let other_change = other.zip(place.flatten());
-                self.apply(Change { gain: 0.0, mover: node, to: Some(cell), other: other_change });
+            let change = match other {
+                None => Some(None),
+                Some(j) => self.places_for(node, j).next().map(|place| Some((j, place))),
+            };
+            // Where a node would find no place nothing is changed.
+            if let Some(other) = change
+                && self.cell_of[node] != Some(cell)
+            {
+                self.apply(Change { gain: 0.0, mover: node, to: Some(cell), other });
             }
             let near: Vec<usize> = self.listed.edge.left_edges().neighbours(node).collect();
             node = match other {
