@@ -17,11 +17,10 @@ import homolog as hm
 KINDS = [("linear", "search"), ("quadratic", "search"), ("quadratic", "relaxation")]
 
 
-@pytest.fixture(scope="module")
-def data() -> hm.DataSet:
-    """Pairs of jittered copies of five points, some of them to choose λ by."""
+def made(dimension: int, fifth: str) -> hm.DataSet:
+    """Pairs of jittered copies of five points to learn from, every fifth of another split."""
     rng = np.random.default_rng(3)
-    shape = rng.random((5, 2))
+    shape = rng.random((5, dimension))
     lines = ['{"format":{"kind":"homolog-data","version":1}}']
     names = [f"p{i}" for i in range(5)]
     for g in range(32):
@@ -29,20 +28,34 @@ def data() -> hm.DataSet:
         points = (shape + rng.normal(0, 0.12, shape.shape))[order]
         lines.append(json.dumps({"id": f"g{g}", "points": points.tolist(), "names": [names[i] for i in order]}))
     for g in range(31):
-        split = "validation" if g % 5 == 4 else "train"
+        split = fifth if g % 5 == 4 else "train"
         lines.append(json.dumps({"left": f"g{g}", "right": f"g{g + 1}", "split": split}))
     return hm.DataSet(hm._core.DataSet.from_text("jsonl", "\n".join(lines), "data"))
 
 
 @pytest.fixture(scope="module")
-def folder(data, tmp_path_factory):
-    place = tmp_path_factory.mktemp("shards") / "cut"
+def data() -> hm.DataSet:
+    return made(2, "validation")
+
+
+@pytest.fixture(scope="module")
+def judged(data, tmp_path_factory):
+    """Shards with pairs to choose λ by, and whether to learn at all."""
+    place = tmp_path_factory.mktemp("shards") / "judged"
     hm.distributed.cut(data, place, 8)
     return place
 
 
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Shards with nothing to choose by: what is learned is what comes out."""
+    place = tmp_path_factory.mktemp("shards") / "cut"
+    hm.distributed.cut(made(2, "train"), place, 8)
+    return place
+
+
 def matcher(features, oracle):
-    return hm.Matcher(features, lam=0.05, oracle=oracle, method="frank-wolfe" if features == "quadratic" else "auto")
+    return hm.Matcher(features, lam=0.003, oracle=oracle, method="frank-wolfe" if features == "quadratic" else "auto")
 
 
 def digest(model):
@@ -52,20 +65,22 @@ def digest(model):
 @pytest.fixture(scope="module")
 def alone(folder):
     """What one process learns."""
-    return {kind: digest(matcher(*kind).fit(folder)) for kind in KINDS}
+    models = {kind: matcher(*kind).fit(folder) for kind in KINDS}
+    assert all(model.n_iter_ > 1 for model in models.values()), "it is not the weights before learning that are compared"
+    return {kind: digest(model) for kind, model in models.items()}
 
 
-def test_shards_teach_what_the_data_set_teaches(data, folder):
+def test_shards_teach_what_the_data_set_teaches(data, judged):
     whole = hm.Matcher("linear", learner="max-margin").fit(data)
-    assert digest(hm.Matcher("linear").fit(folder)) == digest(whole)
+    assert digest(hm.Matcher("linear").fit(judged)) == digest(whole)
 
 
 def test_the_program_and_the_package_learn_the_same(folder, program, tmp_path):
     import subprocess
 
-    options = ["--features", "linear", "--lambda", "0.05", "-q", "-o", str(tmp_path / "model.json")]
+    options = ["--features", "linear", "--lambda", "0.003", "-q", "-o", str(tmp_path / "model.json")]
     subprocess.run([program, "train", str(folder), *options], check=True, capture_output=True)
-    assert (tmp_path / "model.json").read_text() == hm.Matcher("linear", lam=0.05).fit(folder).to_json()
+    assert (tmp_path / "model.json").read_text() == hm.Matcher("linear", lam=0.003).fit(folder).to_json()
 
 
 @pytest.fixture(scope="module")
@@ -136,6 +151,36 @@ def test_files_that_are_not_what_they_should_be_are_named(folder, client, tmp_pa
         matcher(*KINDS[0]).fit(place)
 
 
+def test_one_worker_without_the_files_ends_training(folder, client, tmp_path):
+    from homolog.distributed.dask import Carrier, answer_all
+
+    client.wait_for_workers(2)
+    address, blind = sorted(client.run(os.getpid).items())[0]
+    elsewhere = str(tmp_path)
+
+    def answer(folder, orders, memory):
+        """Under the same path one worker sees another folder."""
+        return answer_all(elsewhere if os.getpid() == blind else folder, orders, memory)
+
+    carrier = Carrier(client, folder)
+    carrier.task = answer
+    with pytest.raises(hm.MatchError, match=rf"part-0000\d.jsonl: cannot read .*on the worker {address}"):
+        hm.distributed.fit(matcher(*KINDS[0]), folder, carrier)
+
+
+def test_a_shard_of_other_data_is_named(folder, client, tmp_path):
+    place, other = copy(folder, tmp_path), tmp_path / "other"
+    hm.distributed.cut(made(3, "train"), other, 8)
+    part, strange, manifest = place / "part-00003.jsonl", other / "part-00003.jsonl", place / "manifest.json"
+    digests = [hashlib.sha256(file.read_bytes()).hexdigest() for file in (part, strange)]
+    assert digests[0] in manifest.read_text()
+    manifest.write_text(manifest.read_text().replace(*digests))
+    shutil.copy(strange, part)
+    for engine in (None, client):
+        with pytest.raises(hm.MatchError, match="part-00003.jsonl: .*graph"):
+            matcher(*KINDS[1]).fit(place, client=engine)
+
+
 def test_what_cannot_be_spread_is_said(folder, data, tmp_path):
     with pytest.raises(hm.MatchError, match="name one"):
         hm.Matcher().fit(folder)
@@ -149,8 +194,8 @@ def test_what_cannot_be_spread_is_said(folder, data, tmp_path):
         hm.distributed.cut(data, folder, 8)
 
 
-def test_training_can_be_stopped_with_the_best_so_far(folder):
+def test_training_can_be_stopped_with_the_best_so_far(judged):
     model = hm.Matcher("linear", lam=[1.0, 0.1, 0.01], callback=lambda report: report["done"] > 1)
     with pytest.warns(hm.ConvergenceWarning):
-        model.fit(folder)
+        model.fit(judged)
     assert not model.fit_report_.complete and np.isfinite(model.weights_).all()
