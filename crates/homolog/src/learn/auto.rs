@@ -153,7 +153,11 @@ impl AutoTrainer {
             let Attempt { tried, evaluation, made } = &mut attempts[at];
             let Made::Features { set, trainer, run, trained } = made else { continue };
             let quick = Trainer { matcher: Some(self.quick(set)), ..(**trainer).clone() };
-            let learned = quick.resume(set, run, &share, &mut NoKeeper)?;
+            let learned = match unless_interrupted(quick.resume(set, run, &share, &mut NoKeeper))? {
+                Some(learned) => learned,
+                // What it knows by then, and nothing more is begun.
+                None => quick.resume(set, run, &share.interrupted_by(|| true), &mut NoKeeper)?,
+            };
             by = learned.by;
             if let Some(after) = learned.after() {
                 tried.measured(after);
@@ -194,7 +198,7 @@ impl AutoTrainer {
         let set = TrainingSet::new(features, &trainer.loss, training, validation)?;
         let (mut trainer, mut run) = (trainer.clone(), Checkpoint::default());
         let quick = Trainer { matcher: Some(self.quick(&set)), ..trainer.clone() };
-        let evaluation = quick.measure(&set, &mut run, control)?;
+        let evaluation = unless_interrupted(quick.measure(&set, &mut run, control))?.flatten();
         let mut tried = Tried::named(name);
         if let Some(evaluation) = &evaluation {
             tried.measured(evaluation);
@@ -236,10 +240,11 @@ impl AutoTrainer {
     ) -> Result<Option<Attempt>> {
         let before = (self.clock)();
         let settings = self.atlas_settings();
-        let evaluation = atlas::measure(training, validation, (trainer, &settings), control)?;
-        let Some(evaluation) = evaluation else { return Ok(None) };
+        let evaluation = unless_interrupted(atlas::measure(training, validation, (trainer, &settings), control))?;
+        let Some(evaluation) = evaluation.flatten() else { return Ok(None) };
         let took = (self.clock)() - before;
-        let (atlas, weights) = atlas::learn(training, &settings, control)?;
+        let learned = unless_interrupted(atlas::learn(training, &settings, control))?;
+        let Some((atlas, weights)) = learned else { return Ok(None) };
         let mut tried = Tried::named(name);
         tried.measured(&evaluation);
         tried.match_seconds = Some(took / evaluation.losses.len().max(1) as f64);
@@ -251,6 +256,15 @@ impl AutoTrainer {
 impl Attempt {
     fn is_perfect(&self) -> bool {
         self.tried.error == Some(0.0)
+    }
+}
+
+/// `None` where the work was broken off: what is done by then counts all the same.
+fn unless_interrupted<T>(result: Result<T>) -> Result<Option<T>> {
+    match result {
+        Ok(value) => Ok(Some(value)),
+        Err(Error::Interrupted) => Ok(None),
+        Err(error) => Err(error),
     }
 }
 

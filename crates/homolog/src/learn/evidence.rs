@@ -16,7 +16,7 @@ use crate::graph::{Graph, Pair};
 use crate::loss::Hamming;
 use crate::matching::{Constraint, Linear, Matching, Workspace};
 use crate::optimize::WeightRule;
-use crate::{Control, Report, Result};
+use crate::{Control, Error, Report, Result};
 use rayon::prelude::*;
 
 /// With fewer specimens, too few are left out to tell.
@@ -74,7 +74,10 @@ impl Evidence {
         for (number, fold) in by_specimen(&alone, FOLDS).into_iter().enumerate() {
             control.report(&Report::new("weighing the evidence", number, Some(FOLDS)));
             let pick = |numbers: &[usize]| numbers.iter().map(|&at| all[at]).collect::<Vec<_>>();
-            let path = learner.path(&pick(&fold.learned), control)?;
+            let path = match learner.path(&pick(&fold.learned), control) {
+                Err(Error::Interrupted) => return Ok(as_before(None)),
+                path => path?,
+            };
             for (weights, after) in path.iter().zip(&mut after) {
                 let losses = losses(&pick(&fold.held_out), weights, control)?;
                 fold.held_out.iter().zip(losses).for_each(|(&at, loss)| after[at] = loss);
@@ -93,7 +96,10 @@ impl Evidence {
         if chosen == 0 || control.interrupted() {
             return Ok(as_before(errors));
         }
-        let path = learner.path(&all, control)?;
+        let path = match learner.path(&all, control) {
+            Err(Error::Interrupted) => return Ok(as_before(errors)),
+            path => path?,
+        };
         Ok(path
             .into_iter()
             .nth(chosen - 1)
