@@ -72,3 +72,15 @@ fn margins_are_the_difference_to_the_best_without_the_pair() {
         }
     }
 }
+
+#[test]
+fn a_constant_on_a_row_does_not_hide_the_order() {
+    let small = [0.3, 0.1, 0.2, 0.5, 0.4];
+    for (large, unit) in [(1e12, 1e-4), (1e16, 1.0)] {
+        let node = ndarray::Array2::from_shape_fn((2, 5), |(i, k)| if i == 0 { -large } else { -unit * small[k] });
+        let best = k_best(&Compatibility::linear(node), &Linear::default(), 20, &mut Workspace::new()).unwrap();
+        let second: Vec<Option<usize>> = best.matchings.iter().map(|(matching, _)| matching.right_of(1)).collect();
+        let expected: Vec<Option<usize>> = [1, 2, 0, 4, 3].into_iter().flat_map(|k| [Some(k); 4]).collect();
+        assert_eq!((second, best.proven), (expected, true), "{large}");
+    }
+}

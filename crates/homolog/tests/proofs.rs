@@ -283,3 +283,16 @@ fn edge_scores_are_not_lost_beside_a_large_constant() {
     let answer = solve(&Exact::default(), &problem);
     assert_eq!((answer.status, answer.matching.to_array()), (Status::Optimal, array![1, 0]));
 }
+
+#[test]
+fn scores_near_the_largest_number_hide_tiny_ones_honestly() {
+    // Brought into range, 1e-300 beside 1e300 falls under the smallest number there is.
+    let (tiny, huge) = (1e-300, 1e300);
+    let problem = Compatibility::linear(ndarray::array![[tiny, 0.0, -huge], [tiny, -tiny, -huge]]);
+    for method in [Method::Linear(Linear::default()), Method::Hungarian(homolog::matching::Hungarian::default())] {
+        let answer = method.matcher().solve(&problem, &mut Workspace::new()).unwrap();
+        let is_best = answer.matching.left_to_right() == [Some(1), Some(0)];
+        assert!(is_best || answer.status != Status::Optimal, "{}: {answer:?}", method.name());
+        assert!(answer.bound >= tiny, "{}: {answer:?}", method.name());
+    }
+}

@@ -5,7 +5,8 @@ mod common;
 
 use common::{Kind, close, magnitude, placed, random_kind, random_problem, rng};
 use homolog::matching::{
-    BruteForce, Compatibility, Linear, Matcher, Sense, Solution, Sparse, Workspace, verify_sparse,
+    BruteForce, Certificate, Compatibility, Linear, Matcher, Matching, Sense, Solution, Sparse, Status, Workspace,
+    verify_sparse,
 };
 use homolog::{Control, Error};
 use rand::RngExt;
@@ -147,4 +148,38 @@ fn a_stopped_solve_has_a_valid_answer_and_proves_nothing() {
     let answer = Linear::default().solve_sparse(&problem, &mut work).unwrap();
     assert_eq!((answer.status, answer.bound), (homolog::matching::Status::Limit, f64::INFINITY));
     assert_eq!(answer.score, problem.score(&answer.matching).unwrap());
+}
+
+#[test]
+fn what_is_called_optimal_is_so_beside_huge_scores() {
+    let work = &mut Workspace::new();
+    let list = |n: usize, m: usize, pairs: &[(usize, usize, f64)]| {
+        Sparse::from_pairs(n, m, pairs.to_vec(), Sense::Maximize).unwrap()
+    };
+    // A constant on a row hides nothing.
+    for (large, small) in [(-1e17, 2.0), (-1e12, 1e-5), (1e12, 1e-5), (9.4e15, 1.0)] {
+        let answer = Linear::default()
+            .solve_sparse(&list(2, 2, &[(0, 0, 0.0), (0, 1, small), (1, 0, large), (1, 1, large)]), work);
+        let answer = answer.unwrap();
+        assert_eq!(answer.matching.left_to_right(), [Some(1), Some(0)], "{large}");
+        assert_eq!((answer.status, answer.bound), (Status::Optimal, answer.score), "{large}");
+    }
+    // One huge cell: whatever is found, a bound below the best is false.
+    for large in [-1e20, -1e30, -1e32, -1e40, -1e120, -1e300] {
+        let cells =
+            [(0, 1, 0.0), (0, 2, 0.0), (1, 0, 0.0), (1, 1, 0.0), (1, 2, 1.0), (2, 0, 0.0), (2, 1, large), (2, 2, 0.0)];
+        let answer = Linear::default().solve_sparse(&list(3, 3, &cells), work).unwrap();
+        assert!(answer.bound >= 1.0, "{large}: {answer:?}");
+        assert!(answer.score == 1.0 || answer.status != Status::Optimal, "{large}: {answer:?}");
+    }
+}
+
+#[test]
+fn a_node_that_is_left_over_needs_a_reason() {
+    let problem = Sparse::from_pairs(1, 1, vec![(0, 0, -5.0)], Sense::Maximize).unwrap();
+    let empty = Matching::empty(1, 1);
+    let mut nothing = Certificate::new(vec![0.0], vec![0.0], None);
+    assert!(verify_sparse(&problem, &empty, &nothing).is_err());
+    nothing.right = vec![f64::NAN];
+    assert!(verify_sparse(&problem, &Matching::identity(1), &nothing).is_err());
 }

@@ -57,8 +57,16 @@ impl Room<'_> {
     pub(super) fn measure(&mut self, unlearned: &[f64]) -> Result<Option<Evaluation>> {
         if self.checkpoint.unlearned.is_none() {
             self.checkpoint.unlearned = self.validate(unlearned)?;
+            self.keep_if_due();
         }
         Ok(self.checkpoint.unlearned.clone())
+    }
+
+    /// Puts away what is done, if that is due.
+    fn keep_if_due(&mut self) {
+        if self.keeper.is_due() {
+            self.keeper.keep(self.checkpoint);
+        }
     }
 
     /// One λ of one learner, which is taken where nothing tells otherwise.
@@ -137,7 +145,10 @@ impl Room<'_> {
                 if self.checkpoint.learners[at].done.len() <= task {
                     let part = control.part(task, lambdas.len() * per_lambda);
                     match self.task(at, lambda, number, &part)? {
-                        Some(done) => self.checkpoint.learners[at].done.push(done),
+                        Some(done) => {
+                            self.checkpoint.learners[at].done.push(done);
+                            self.keep_if_due();
+                        }
                         None => return Ok(false),
                     }
                 }

@@ -4,7 +4,7 @@
 
 use homolog::matching::{
     BruteForce, Compatibility, Constraint, EdgeList, EdgeTerm, Exact, Linear, LpRelaxation, Matcher, Matching, Method,
-    Solution, Status, Workspace, verify,
+    Sense, Solution, Sparse, Status, Workspace, verify,
 };
 use ndarray::{Array1, Array2};
 use rand::{RngExt, SeedableRng};
@@ -82,6 +82,24 @@ fn edges(rng: &mut ChaCha8Rng, n: usize, m: usize, values: Values) -> EdgeTerm {
         }
     }
     EdgeTerm::factored(left, right, a, b).and_then(|edge| edge.with_listed(entries)).expect("finite")
+}
+
+/// A one-to-one problem without edges as a list of its allowed pairs.
+fn as_list(problem: &Compatibility) -> Option<Sparse> {
+    if problem.edge.is_some() || problem.constraint == Constraint::ManyToOne {
+        return None;
+    }
+    let allowed = problem.node.indexed_iter().filter(|(_, score)| score.is_finite());
+    let pairs = allowed.map(|((i, k), &score)| (i, k, score)).collect();
+    let mut list = Sparse::from_pairs(problem.left_count(), problem.right_count(), pairs, Sense::Maximize)
+        .expect("a small problem");
+    if let Some(prices) = &problem.unmatched {
+        list = list.with_unmatched(prices.to_vec()).expect("as many as nodes");
+    }
+    if let Some(prices) = &problem.right_unmatched {
+        list = list.with_right_unmatched(prices.to_vec()).expect("as many as nodes");
+    }
+    Some(list)
 }
 
 /// Every number that is added up in a matching's score.
@@ -217,6 +235,12 @@ pub fn check_all(number: u64, work: &mut Workspace) -> Result<(), String> {
         if bound < best || bound > best + size && linear.status == Status::Optimal {
             return Err(format!("verify says {bound}, the best is {best}\n{linear:?}\n{problem:?}"));
         }
+    }
+    if let Some(list) = as_list(&problem) {
+        let mut listed =
+            Linear::default().solve_sparse(&list, work).map_err(|error| format!("{error} on {problem:?}"))?;
+        listed.score = problem.score(&listed.matching).unwrap_or(f64::NAN);
+        check(&problem, &known, &listed, "sparse")?;
     }
     if number.is_multiple_of(4) {
         let relaxed = LpRelaxation { max_iterations: 400, ..LpRelaxation::default() }
