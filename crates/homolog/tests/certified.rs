@@ -87,13 +87,13 @@ fn go_on() -> Control {
     Control::new()
 }
 
-/// Stops after this many steps.
+/// Stops after this many steps with a value.
 fn stop_after(steps: usize) -> Control {
     let seen = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&seen);
     Control::new()
-        .observed_by(move |_| {
-            count.fetch_add(1, Ordering::SeqCst);
+        .observed_by(move |report| {
+            count.fetch_add(usize::from(report.value.is_some()), Ordering::SeqCst);
         })
         .interrupted_by(move || seen.load(Ordering::SeqCst) >= steps)
 }

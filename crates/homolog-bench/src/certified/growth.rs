@@ -100,13 +100,13 @@ fn training(arguments: &Arguments, size: usize) -> Result<()> {
     let (wall, cpu) = (Instant::now(), ProcessTime::now());
     let steps = arguments.steps;
     let control = Control::new().observed_by(move |step| {
-        if steps {
-            let (bound, objective) = (step.bound.unwrap_or(f64::NAN), step.value.unwrap_or(f64::NAN));
-            eprintln!(
-                "{size} nodes, {}: {bound:.6} to {objective:.6}, {:.1} s",
-                step.done,
-                cpu.elapsed().as_secs_f64()
-            );
+        let seconds = cpu.elapsed().as_secs_f64();
+        match (step.bound, step.value) {
+            _ if !steps => {}
+            (Some(bound), Some(value)) => {
+                eprintln!("{size} nodes, {}: {bound:.6} to {value:.6}, {seconds:.1} s", step.done);
+            }
+            _ => eprintln!("{size} nodes, {} {}, {seconds:.1} s", step.stage, step.done),
         }
     });
     let fit = arguments.learner(0.1).fit(&train, &Exact::default(), &control)?;

@@ -249,6 +249,10 @@ fn write_graph(named: &NamedGraph, keys: &mut Vec<(&'static str, String)>, body:
     if graph.context().is_some_and(|context| context.nrows() > 0) {
         return cannot("context points");
     }
+    let has_no_place = |text: &String| text.chars().any(|letter| is_unwritable(letter));
+    if has_no_place(&named.id) || graph.names().is_some_and(|names| names.iter().any(has_no_place)) {
+        return cannot("names with control characters");
+    }
     let axes: Vec<String> =
         ["x", "y", "z"].into_iter().take(graph.points().map_or(0, |points| points.ncols())).map(String::from).collect();
     let columns = |table: Option<&Attributes>| table.map_or(Vec::new(), |table| table.names().to_vec());
@@ -292,6 +296,11 @@ fn write_graph(named: &NamedGraph, keys: &mut Vec<(&'static str, String)>, body:
     Ok(())
 }
 
+/// Whether XML 1.0 has no place for a character.
+fn is_unwritable(letter: char) -> bool {
+    matches!(letter, '\u{0}'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}')
+}
+
 /// Text between quotes or tags. Characters that XML 1.0 has no place for become U+FFFD.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
@@ -304,7 +313,7 @@ fn escaped(text: &str) -> String {
             '\n' => escaped.push_str("&#10;"),
             '\r' => escaped.push_str("&#13;"),
             '\t' => escaped.push_str("&#9;"),
-            '\u{0}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}' => escaped.push('\u{fffd}'),
+            _ if is_unwritable(letter) => escaped.push('\u{fffd}'),
             _ => escaped.push(letter),
         }
     }

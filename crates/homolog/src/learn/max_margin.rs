@@ -140,7 +140,7 @@ impl MaxMargin {
         let Some(first) = examples.first() else { return Err(Error::NoExamples) };
         let centre = self.centre(first.instance().dim());
         if matches!(self.oracle, Oracle::Relaxation(_)) && training.state.is_new() {
-            self.begin_relaxed(training, lambda, examples, control)?;
+            self.begin_relaxed(training, lambda, examples, (control, stage))?;
         }
         let bundle = self.bundle_at(lambda, examples.len());
         loop {
@@ -169,20 +169,24 @@ impl MaxMargin {
         training: &mut Training,
         lambda: f64,
         examples: &[Example],
-        control: &Control,
+        (control, stage): (&Control, &str),
     ) -> Result<()> {
         let centre = self.centre(examples.first().map_or(0, |example| example.instance().dim()));
         let (search, nobody) = (first_search(), BruteForce::default());
         let mut memory = Memory::default();
         let searched = self.first_planes(&training.state, lambda, SEARCH_GAP, |bundle, state| {
             let mut risk = ExampleRisk::new(&Oracle::Search, examples, &search, &mut memory, control)?;
-            bundle.step(state, &mut Centred::new(&mut risk, &centre)?)
+            let progress = bundle.step(state, &mut Centred::new(&mut risk, &centre)?)?;
+            report_planes(control, stage, "search", &progress);
+            Ok(progress)
         })?;
         let Some(searched) = searched else { return Ok(()) };
         let mut memory = Memory::default();
         let sketched = self.first_planes(&searched, lambda, SKETCH_GAP, |bundle, state| {
             let mut risk = ExampleRisk::new(&self.oracle, examples, &nobody, &mut memory, control)?.sketched();
-            bundle.step(state, &mut Centred::new(&mut risk, &centre)?)
+            let progress = bundle.step(state, &mut Centred::new(&mut risk, &centre)?)?;
+            report_planes(control, stage, "sketches", &progress);
+            Ok(progress)
         })?;
         if let Some(state) = sketched {
             *training = Training { state, memory };
@@ -301,6 +305,13 @@ impl MaxMargin {
         let certified = solves == proven;
         let learner = LearnerName::MaxMargin;
         Ok(Fit { learner, minimum, certified, bounds_loss: certified && lemma, solves, proven, relaxed })
+    }
+}
+
+/// Tells how far the planes before the first value are. Their objective is none that is proven, so only steps are told.
+pub(super) fn report_planes(control: &Control, stage: &str, by: &str, progress: &Progress) {
+    if let Progress::Stepped(step) = progress {
+        control.report(&Report::new(&format!("{stage}, first planes by {by}"), step.iteration, None));
     }
 }
 

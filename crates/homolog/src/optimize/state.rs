@@ -330,7 +330,7 @@ const LONGEST: f64 = 1.0;
 const CLOSE: f64 = 0.15;
 const FINE: f64 = 0.01;
 /// The same at the start of a run that has planes, as a fraction of the objective: the gap is not known yet.
-const FIRST: f64 = 0.3;
+const FIRST: f64 = 0.05;
 /// Sums of products may be off by this fraction.
 const ROUNDING: f64 = 1e-12;
 /// Progress of less than this fraction of the gap counts as none.

@@ -3,7 +3,7 @@
 
 use super::super::candidate::{Candidate, Trained, ValidatedBy};
 use super::super::choice::{Entry, is_hopeless};
-use super::super::max_margin::{Known, SEARCH_GAP, SKETCH_GAP, first_search};
+use super::super::max_margin::{Known, SEARCH_GAP, SKETCH_GAP, first_search, report_planes};
 use super::super::scale::{centred_lambdas, least_risk, step, typical, zero_lambdas};
 use super::risk::{Rounds, ShardRisk, ask, misplaced};
 use super::{Carry, Facts, Job, Purpose, Reply, Request, Shard, check_shards};
@@ -344,7 +344,10 @@ impl Field<'_> {
             }
             let (carry, rounds) = (&mut *self.carry, &mut rounds);
             let mut risk = ShardRisk { job, shards, parts, dim, carry, rounds, closeness: None, sketch };
-            bundle.step(state, &mut Centred::new(&mut risk, centre)?)
+            let progress = bundle.step(state, &mut Centred::new(&mut risk, centre)?)?;
+            let by = if sketch { "sketches" } else { "search" };
+            report_planes(control, &format!("λ {lambda:.3e}"), by, &progress);
+            Ok(progress)
         })?;
         state.map(|state| Run { state, rounds }).ok_or(Error::Interrupted)
     }

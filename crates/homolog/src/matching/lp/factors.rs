@@ -199,7 +199,7 @@ impl Factors {
         (small, origin)
     }
 
-    fn restrict_pairs(
+    pub(super) fn restrict_pairs(
         &self,
         only: &[usize],
         new_row: &[usize],

@@ -328,6 +328,12 @@ impl Halpern {
             let ratio = (multipliers / variables).sqrt();
             self.weight = (WEIGHT_STEP * ratio.ln() + (1.0 - WEIGHT_STEP) * self.weight.ln()).exp();
         }
+        self.begin_at_image(self.weight);
+    }
+
+    /// Begins afresh at the image, which may have been changed.
+    pub(super) fn begin_at_image(&mut self, weight: f64) {
+        self.weight = weight;
         self.anchor.copy_from(&self.image);
         self.current.copy_from(&self.image);
         self.since_restart = 0.0;

@@ -16,23 +16,33 @@
 //! the level-1 reformulation of Adams and Johnson. On graphs of point sets it is nearly always tight.
 //!
 //! The method is `halpern`; `bound` turns any of its multipliers into an upper bound, `repair` any of its iterates into a feasible
-//! point. A step costs a few operations for each pair of a left and a right edge; 50 to 200 steps are usual.
+//! point. On larger problems most steps are taken on the few cells that may still matter (`sift`). A step costs a few operations for each
+//! pair of a left and a right edge; 50 to 200 steps are usual.
 
+mod answer;
 mod bound;
 mod build;
 mod factors;
 mod halpern;
 #[cfg(test)]
 pub(super) mod laws;
+mod lower;
+mod narrow;
 mod repair;
 mod run;
 mod shifts;
+mod sift;
+#[cfg(test)]
+mod sift_laws;
 
 pub(crate) use bound::{Outlook, linear_problem};
 pub(crate) use build::{Listing, build, check_nodes, check_size};
 pub(crate) use factors::Factors;
+use factors::Origin;
 pub(crate) use halpern::{Halpern, Point, START_WEIGHT};
+use lower::Lower;
 pub(crate) use shifts::Shifts;
+use sift::Sifting;
 
 use super::problem::FoldedPrices;
 use super::{Compatibility, Linear, Matching, Workspace};
@@ -40,10 +50,6 @@ use crate::{Error, Result};
 use ndarray::{Array1, Array2};
 use run::Run;
 use serde::{Deserialize, Serialize};
-
-/// Steps between two looks at the bounds, and as a part of all steps so far: a look takes as long as three steps.
-const STEPS_PER_LOOK: usize = 20;
-const LOOK_SHARE: usize = 10;
 
 /// Solves the linear relaxation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -162,29 +168,34 @@ impl LpRelaxation {
     }
 
     fn solve_folded(&self, problem: &Compatibility, warm: &mut WarmStart, work: &mut Workspace) -> Result<Relaxed> {
+        self.solve_sifting(problem, warm, Sifting::default(), work).map(|(relaxed, _)| relaxed)
+    }
+
+    /// The answer, and how often it was sifted for it.
+    fn solve_sifting(
+        &self,
+        problem: &Compatibility,
+        warm: &mut WarmStart,
+        sifting: Sifting,
+        work: &mut Workspace,
+    ) -> Result<(Relaxed, usize)> {
         // To its end: whatever comes, the answer is feasible.
         let linear = Linear::default().solve_through(&problem.without_edges(), work)?;
-        let Some(edge) = &problem.edge else { return Ok(run::from_linear(problem, linear)) };
+        let Some(edge) = &problem.edge else { return Ok((answer::from_linear(problem, linear), 0)) };
         let crowd = linear.certificate.as_ref().and_then(|certificate| certificate.crowd.as_ref());
         let shifts = Shifts::of(problem, crowd);
         let factors = build(problem, edge, &shifts, &linear.matching, Listing::Edges);
-        let mut run = Run::new(problem, &factors, &shifts, warm, &linear.matching);
+        let mut run = Run::new(problem, &factors, &shifts, (warm, sifting), &linear.matching);
         loop {
             run.look(work)?;
-            let close_enough = run.gap() <= self.tolerance.max(self.gap * run.total_bound().abs());
-            if close_enough || run.iterations >= self.max_iterations || work.interrupted() {
+            let wanted = self.tolerance.max(self.gap * run.total_bound().abs());
+            if run.gap() <= wanted || run.iterations >= self.max_iterations || work.interrupted() {
                 break;
             }
-            let next = run.iterations + STEPS_PER_LOOK.max(run.iterations / LOOK_SHARE);
-            while run.iterations < next.min(self.max_iterations) {
-                if work.interrupted() {
-                    break;
-                }
-                run.halpern.step(&factors);
-                run.iterations += 1;
-            }
+            run.go_on(wanted, self.max_iterations, work)?;
         }
         *warm = WarmStart::new(&run.halpern, factors.scale);
-        Ok(run.finish())
+        let rounds = run.sift.rounds;
+        Ok((run.finish(), rounds))
     }
 }

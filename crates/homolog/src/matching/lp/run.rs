@@ -1,13 +1,23 @@
-//! One solve of the relaxation: bounds from both sides, the best feasible point so far.
+//! One solve of the relaxation: steps, on all cells or on a few, and bounds from both sides.
 
-use super::repair::{feasible_cells, feasible_entries};
-use super::{EdgeShare, Factors, Halpern, Outlook, Point, Relaxed, START_WEIGHT, Shifts, WarmStart, linear_problem};
+use super::answer::{of_matching, shares, soft_matching};
+use super::narrow::lift;
+use super::sift::{Sift, Sifting};
+use super::{Factors, Halpern, Lower, Outlook, Point, Relaxed, START_WEIGHT, Shifts, WarmStart};
 use crate::Result;
-use crate::matching::{Compatibility, Linear, Matching, Solution, Status, Workspace};
-use ndarray::{Array1, Array2};
+use crate::matching::{Compatibility, Matching, Workspace};
 
 /// A matching's score is the bound if they agree to this part of the score, or of the largest edge score, shifted.
 const TIGHT: f64 = 1e-10;
+
+/// Steps between two looks at the bounds, and as a part of all steps so far: a look takes as long as three steps. ...
+const STEPS_PER_LOOK: usize = 20;
+const LOOK_SHARE: usize = 10;
+/// ... On few cells it takes as long as ten.
+const STEPS_PER_NARROW_LOOK: usize = 40;
+const NARROW_LOOK_SHARE: usize = 5;
+/// How close, as a part of what is asked for, a narrow problem is solved before the look at the whole.
+const NARROW_GOAL: f64 = 0.8;
 
 pub(super) struct Run<'a> {
     problem: &'a Compatibility,
@@ -17,13 +27,9 @@ pub(super) struct Run<'a> {
     outlook: Outlook,
     /// Shifted, in units of the scores.
     bound: f64,
-    value: f64,
+    lower: Lower,
+    pub(super) sift: Sift,
     pub(super) iterations: usize,
-    /// The best matching, with its score, shifted.
-    matching: Matching,
-    score: f64,
-    /// Cells and entries of a soft matching that is better still.
-    soft: Option<(Vec<f64>, Vec<f64>)>,
 }
 
 impl<'a> Run<'a> {
@@ -32,11 +38,12 @@ impl<'a> Run<'a> {
         problem: &'a Compatibility,
         factors: &'a Factors,
         shifts: &'a Shifts,
-        warm: &WarmStart,
+        (warm, sifting): (&WarmStart, Sifting),
         matching: &Matching,
     ) -> Self {
-        let score = shifts.score(problem, matching);
-        let (point, weight) = warm.start(factors);
+        let start = warm.start(factors);
+        let sift = Sift::new(sifting, start.is_some());
+        let (point, weight) = start.unwrap_or_else(|| (Point::start(factors), START_WEIGHT));
         Self {
             problem,
             factors,
@@ -44,17 +51,15 @@ impl<'a> Run<'a> {
             halpern: Halpern::new(factors, point, weight),
             outlook: Outlook::default(),
             bound: f64::INFINITY,
-            value: score,
+            lower: Lower::new(matching, shifts.score(problem, matching)),
+            sift,
             iterations: 0,
-            matching: matching.clone(),
-            score,
-            soft: None,
         }
     }
 
     /// How far bound and value are apart.
     pub(super) fn gap(&self) -> f64 {
-        self.bound - self.value
+        self.bound - self.lower.value
     }
 
     /// The bound on the problem's own scores.
@@ -67,22 +72,48 @@ impl<'a> Run<'a> {
         let (factors, image) = (self.factors, &self.halpern.image);
         self.outlook.evaluate(factors, image, work)?;
         self.bound = self.bound.min(self.outlook.bound / factors.scale);
-        let matching = round(self.problem, factors, &image.cells, work)?;
-        let score = self.shifts.score(self.problem, &matching);
-        if score > self.score {
-            (self.matching, self.score) = (matching, score);
+        self.lower.take((self.problem, self.shifts), factors, image, work)
+    }
+
+    /// Steps until the next look, at most to number `last`; `wanted` is the gap to reach.
+    pub(super) fn go_on(&mut self, wanted: f64, last: usize, work: &mut Workspace) -> Result<()> {
+        if self.sift.choose(self.factors, &self.outlook, &self.lower, &self.halpern.image) {
+            return self.go_on_with_few(wanted, last, work);
         }
-        if score > self.value {
-            (self.value, self.soft) = (score, None);
+        let start = self.iterations;
+        let next = last.min(start + STEPS_PER_LOOK.max(start / LOOK_SHARE));
+        while self.iterations < next && !work.interrupted() {
+            self.halpern.step(self.factors);
+            self.iterations += 1;
         }
-        if let Some(cells) = feasible_cells(factors, &image.cells) {
-            let entries = feasible_entries(factors, image, &cells);
-            let product = |scores: &[f64], amounts: &[f64]| scores.iter().zip(amounts).map(|(s, x)| s * x).sum::<f64>();
-            let value = product(&factors.cell_score, &cells) + product(&factors.entry_score, &entries);
-            if value / factors.scale > self.value {
-                (self.value, self.soft) = (value / factors.scale, Some((cells, entries)));
+        self.sift.pay(self.iterations - start);
+        Ok(())
+    }
+
+    /// The same on the cells that are kept, with looks of its own.
+    fn go_on_with_few(&mut self, wanted: f64, last: usize, work: &mut Workspace) -> Result<()> {
+        let (few, origin) = self.factors.narrow(&self.sift.keep);
+        let mut halpern = Halpern::new(&few, self.halpern.image.restrict(&origin), self.halpern.weight);
+        let mut outlook = Outlook::default();
+        let (start, before) = (self.iterations, self.lower.value);
+        let last = last.min(start + self.sift.next_round());
+        loop {
+            let done = self.iterations - start;
+            let next = last.min(self.iterations + STEPS_PER_NARROW_LOOK.max(done / NARROW_LOOK_SHARE));
+            while self.iterations < next && !work.interrupted() {
+                halpern.step(&few);
+                self.iterations += 1;
+            }
+            outlook.evaluate(&few, &halpern.image, work)?;
+            self.lower.take((self.problem, self.shifts), &few, &halpern.image, work)?;
+            let gap = outlook.bound / few.scale - self.lower.value;
+            if gap <= NARROW_GOAL * wanted || self.iterations >= last || work.interrupted() {
+                break;
             }
         }
+        self.lower.widen(before, self.factors, &origin);
+        lift(self.factors, &self.sift.keep, &origin, &halpern.image, &mut self.halpern.image);
+        self.halpern.begin_at_image(halpern.weight);
         Ok(())
     }
 
@@ -90,125 +121,23 @@ impl<'a> Run<'a> {
     fn is_tight(&self) -> bool {
         let entries = self.factors.entry_score.iter();
         let largest = entries.fold(0.0_f64, |largest, score| largest.max(score.abs())) / self.factors.scale;
-        self.bound - self.score <= TIGHT * self.score.abs().max(largest)
+        self.bound - self.lower.score <= TIGHT * self.lower.score.abs().max(largest)
     }
 
     pub(super) fn finish(self) -> Relaxed {
         let tight = self.is_tight();
-        let mut relaxed = of_matching(self.problem, &self.matching);
-        if let Some((cells, entries)) = &self.soft
+        let mut relaxed = of_matching(self.problem, &self.lower.matching);
+        if let Some((cells, entries)) = &self.lower.soft
             && !tight
         {
             (relaxed.node, relaxed.unmatched) = soft_matching(self.problem, self.factors, cells);
             relaxed.edges = shares(self.factors, entries);
         }
-        relaxed.value = self.shifts.unshifted(if tight { self.score } else { self.value });
+        relaxed.value = self.shifts.unshifted(if tight { self.lower.score } else { self.lower.value });
         // The point is feasible, so the bound is no lower; rounding may say otherwise.
         relaxed.bound = self.total_bound().max(relaxed.value);
-        relaxed.matching = tight.then_some(self.matching);
+        relaxed.matching = tight.then_some(self.lower.matching);
         relaxed.iterations = self.iterations;
         relaxed
-    }
-}
-
-/// The best matching of the soft cells' sum.
-fn round(problem: &Compatibility, factors: &Factors, cells: &[f64], work: &mut Workspace) -> Result<Matching> {
-    let rights = Linear::default().assign(&linear_problem(factors, cells), work)?;
-    Matching::new(rights.to_vec(), problem.right_count(), problem.constraint)
-}
-
-fn soft_matching(problem: &Compatibility, factors: &Factors, cells: &[f64]) -> (Array2<f64>, Array1<f64>) {
-    let mut node = Array2::zeros(problem.node.dim());
-    let mut unmatched = Array1::zeros(problem.left_count());
-    for row in 0..factors.row_count() {
-        for cell in factors.cells(row) {
-            match factors.right(cell) {
-                Some(right) => node[[factors.lefts[row], right]] = cells[cell],
-                None => unmatched[factors.lefts[row]] = cells[cell],
-            }
-        }
-    }
-    (node, unmatched)
-}
-
-fn shares(factors: &Factors, entries: &[f64]) -> Vec<EdgeShare> {
-    let mut shares = Vec::new();
-    for (q, pair) in factors.pairs.iter().enumerate() {
-        let [a, b] = pair.rows;
-        for (slot, first) in factors.slots(q, 0).zip(factors.cells(a)) {
-            for entry in factors.entries(slot).filter(|&entry| entries[entry] > 0.0) {
-                let second =
-                    factors.cell_start[b] + (factors.entry_slot[entry] as usize - factors.side_start[2 * q + 1]);
-                if let (Some(k), Some(l)) = (factors.right(first), factors.right(second)) {
-                    shares.push(EdgeShare {
-                        left: [factors.lefts[a], factors.lefts[b]],
-                        right: [k, l],
-                        share: entries[entry],
-                    });
-                }
-            }
-        }
-    }
-    shares
-}
-
-/// A matching as a point of the relaxation: its edges have all of their share. Bounds are left to the caller.
-fn of_matching(problem: &Compatibility, matching: &Matching) -> Relaxed {
-    let mut node = Array2::zeros(problem.node.dim());
-    let mut unmatched = Array1::zeros(problem.left_count());
-    matching.pairs().for_each(|pair| node[pair] = 1.0);
-    matching.unmatched_left().for_each(|i| unmatched[i] = 1.0);
-    let mut edges = Vec::new();
-    if let Some(edge) = &problem.edge {
-        let mut pairs: Vec<[usize; 2]> = edge.left_edges().ends().iter().map(|&[i, j]| [i.min(j), i.max(j)]).collect();
-        pairs.sort_unstable();
-        pairs.dedup();
-        let right = edge.right_edges();
-        for [i, j] in pairs {
-            if let (Some(k), Some(l)) = (matching.right_of(i), matching.right_of(j))
-                && (right.find(k, l).is_some() || right.find(l, k).is_some())
-            {
-                edges.push(EdgeShare { left: [i, j], right: [k, l], share: 1.0 });
-            }
-        }
-    }
-    Relaxed::point(node, unmatched, edges)
-}
-
-/// A problem without edges: its relaxation is the assignment itself.
-pub(super) fn from_linear(problem: &Compatibility, answer: Solution) -> Relaxed {
-    let relaxed = of_matching(problem, &answer.matching);
-    let matching = (answer.status == Status::Optimal).then_some(answer.matching);
-    Relaxed { bound: answer.bound, value: answer.score, matching, ..relaxed }
-}
-
-impl WarmStart {
-    pub(super) fn new(halpern: &Halpern, scale: f64) -> Self {
-        #[expect(clippy::cast_possible_truncation, reason = "scaled numbers are near one; others are no start")]
-        let parts = halpern.image.parts().map(|part| part.iter().map(|&value| value as f32).collect::<Vec<f32>>());
-        let warm = Self { parts, scale, weight: halpern.weight };
-        let sound = warm.parts.iter().flatten().all(|value| value.is_finite()) && warm.weight.is_finite();
-        if sound { warm } else { Self::default() }
-    }
-
-    /// How many numbers it holds.
-    pub(crate) fn len(&self) -> usize {
-        self.parts.iter().map(Vec::len).sum()
-    }
-
-    /// The point and the weight, where they have the sizes of the problem; else the usual start.
-    fn start(&self, factors: &Factors) -> (Point, f64) {
-        let mut point = Point::start(factors);
-        let fits = point.parts().iter().zip(&self.parts).all(|(part, own)| part.len() == own.len());
-        let ratio = factors.scale / self.scale;
-        if !(fits && ratio.is_normal() && self.weight * ratio > 0.0) {
-            return (point, START_WEIGHT);
-        }
-        // Multipliers, and the weight that sets them off against the variables, are in units of the scaled scores.
-        for (at, (part, own)) in point.parts_mut().into_iter().zip(&self.parts).enumerate() {
-            let factor = if at < 2 { 1.0 } else { ratio };
-            part.iter_mut().zip(own).for_each(|(value, &own)| *value = f64::from(own) * factor);
-        }
-        (point, self.weight * ratio)
     }
 }
