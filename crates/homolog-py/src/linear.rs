@@ -1,5 +1,6 @@
 //! `linear_sum_assignment`, as in scipy, and many of them at once. Small problems cost little more than the call: a plain float64
-//! array is read in place, and below some size neither the GIL nor a thread is touched.
+//! array is read in place (a tiny one is copied, which is sooner done than telling numpy that it is being read), and below some size neither
+//! the GIL nor a thread is touched.
 
 use crate::arrays::{is_plain, signed};
 use crate::errors::{plain, raise, raise_as};
@@ -7,12 +8,16 @@ use crate::run;
 use homolog::Error;
 use homolog::matching::{Linear, Sense, Workspace};
 use ndarray::{Array2, ArrayView1, ArrayView2};
-use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2, PyReadonlyArray3};
+use numpy::{
+    IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2, PyReadonlyArray3, PyUntypedArrayMethods,
+};
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 use rayon::prelude::*;
 use std::cell::RefCell;
 
+/// Up to this many cells an array is copied.
+const TINY_CELLS: usize = 128;
 /// Below this many cells a solve is over before the GIL could be released.
 const FEW_CELLS: usize = 4_000;
 /// From this many cells on, Ctrl-C is checked for.
@@ -102,18 +107,25 @@ fn assign<'py>(
     sense: Sense,
 ) -> PyResult<(Indices<'py>, Indices<'py>)> {
     let strict = Linear { require_full: true };
+    if array.len() <= TINY_CELLS
+        && let Ok(values) = array.to_vec()
+        && let Ok(matrix) = ArrayView2::from_shape(array.dims(), &values)
+    {
+        return assign_here(py, matrix, sense);
+    }
     let readonly = array.try_readonly()?;
     let matrix = readonly.as_array();
     let cells = matrix.len();
+    if cells < FEW_CELLS {
+        return assign_here(py, matrix, sense);
+    }
     let solve = || {
         WORK.with_borrow_mut(|work| {
             let columns = strict.assign_matrix(matrix, sense, work)?;
             Ok(columns.map(|columns| pairs(columns, matrix.ncols())))
         })
     };
-    let answer: homolog::Result<Option<(Vec<i64>, Vec<i64>)>> = if cells < FEW_CELLS {
-        solve()
-    } else if cells < MANY_CELLS {
+    let answer: homolog::Result<Option<(Vec<i64>, Vec<i64>)>> = if cells < MANY_CELLS {
         py.detach(solve)
     } else {
         run::run_borrowed(py, |control| {
@@ -125,6 +137,32 @@ fn assign<'py>(
     let (rows, columns) = answer.map_err(|error| as_scipy(py, &error))?.unwrap_or_default();
     Ok((PyArray1::from_slice(py, &rows), PyArray1::from_slice(py, &columns)))
 }
+
+/// On this thread, and straight into numpy's memory where rows are few.
+fn assign_here<'py>(
+    py: Python<'py>,
+    matrix: ArrayView2<'_, f64>,
+    sense: Sense,
+) -> PyResult<(Indices<'py>, Indices<'py>)> {
+    WORK.with_borrow_mut(|work| {
+        let answer = Linear { require_full: true }.assign_matrix(matrix, sense, work);
+        let columns = answer.map_err(|error| as_scipy(py, &error))?.unwrap_or_default();
+        if columns.len() > FIRST_ROWS.len() || columns.len() > matrix.ncols() {
+            let (rows, columns) = pairs(columns, matrix.ncols());
+            return Ok((PyArray1::from_slice(py, &rows), PyArray1::from_slice(py, &columns)));
+        }
+        let mut found = FIRST_ROWS;
+        for (found, &column) in found.iter_mut().zip(columns) {
+            // Every row has one: a matching that is not full was refused.
+            *found = column.map_or(-1, signed);
+        }
+        let count = columns.len();
+        Ok((PyArray1::from_slice(py, &FIRST_ROWS[..count]), PyArray1::from_slice(py, &found[..count])))
+    })
+}
+
+/// The rows of a small problem.
+const FIRST_ROWS: [i64; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
 
 /// The rows that have a column, and those columns.
 fn pairs(columns: &[Option<usize>], count: usize) -> (Vec<i64>, Vec<i64>) {
