@@ -27,7 +27,7 @@ fn refused(folder: &Path, line: &str) -> String {
 fn shards_teach_what_the_data_set_teaches_and_what_is_wrong_with_them_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let here = folder.path();
-    write_data(here);
+    write_data(here, 0.5, "validation");
     let read = |name: &str| std::fs::read_to_string(here.join(name)).unwrap();
     done(here, "convert data.jsonl --shards 4 -o shards/");
     let settings = "--features linear --learner max-margin -q";
@@ -62,6 +62,17 @@ fn shards_teach_what_the_data_set_teaches_and_what_is_wrong_with_them_is_named()
     std::fs::write(&part, own.replacen("0.", "1.", 1)).unwrap();
     let message = refused(here, &format!("train shards -o x.json {settings}"));
     assert!(message.starts_with("error: part-00002.jsonl: the file was changed"), "{message}");
+    // A shard of other data, in space, whose line is in the manifest.
+    let space = read("data.jsonl").replace("\"points\":[[", "\"points\":[[0,").replace("],[", "],[0,");
+    std::fs::write(here.join("space.jsonl"), space).unwrap();
+    done(here, "convert space.jsonl --shards 4 -o space/");
+    std::fs::copy(here.join("space/part-00002.jsonl"), &part).unwrap();
+    let (plane, space) = (read("shards/manifest.json"), read("space/manifest.json"));
+    let lines = plane.lines().zip(space.lines());
+    let mixed: Vec<&str> = lines.map(|(a, b)| if a.contains("part-00002") { b } else { a }).collect();
+    std::fs::write(here.join("shards/manifest.json"), mixed.join("\n")).unwrap();
+    let message = refused(here, &format!("train shards -o x.json {settings}"));
+    assert!(message.starts_with("error: part-00002.jsonl: ") && message.contains("graph"), "{message}");
     std::fs::remove_file(&part).unwrap();
     let message = refused(here, &format!("train shards -o x.json {settings}"));
     assert!(message.starts_with("error: part-00002.jsonl: cannot read"), "{message}");
