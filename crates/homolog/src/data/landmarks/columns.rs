@@ -65,7 +65,11 @@ impl Columns {
         }
         let mut attributes = Vec::new();
         for name in &settings.attributes {
-            attributes.push((header.take_named(name)?, name.clone()));
+            // A table that was written by this library has them under their full names.
+            let full = format!("{ATTRIBUTE}{name}");
+            let is_there = |column: &str| header.exact.contains_key(column);
+            let column = if !is_there(name) && is_there(&full) { &full } else { name };
+            attributes.push((header.take_named(column)?, name.clone()));
         }
         for (at, name) in header.names.iter().enumerate() {
             let attribute = name.strip_prefix(ATTRIBUTE).filter(|_| header.taken.insert(at));
