@@ -97,8 +97,8 @@ pub(super) fn single(training: &LabelledPairs, limit: f64) -> impl Iterator<Item
     });
     let models = priced.map(move |(name, map)| (name, Made::of_features(&map, training, limit)));
     // Not all specimens have names, or enough in common.
-    let atlas = std::iter::once_with(move || Made::atlas(training, limit)).filter(Result::is_ok);
-    models.chain(atlas.map(|made| ("atlas".to_string(), made)))
+    let atlas = std::iter::once_with(move || Made::atlas(training, limit)).flatten();
+    models.chain(atlas.map(|made| ("atlas".to_string(), Ok(made))))
 }
 
 /// Matches test pairs, each in at most so many seconds.

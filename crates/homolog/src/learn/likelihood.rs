@@ -118,12 +118,11 @@ impl Likelihood {
     pub fn scale(&self, examples: &[Example], weights: &[f64], control: &Control) -> Result<f64> {
         check(examples)?;
         let Some(prepared) = Prepared::new(examples, control)? else { return Ok(1.0) };
-        self.scale_prepared((examples, prepared), weights, control)
+        Self::scale_prepared((examples, prepared), weights, control)
     }
 
     /// [`Self::scale`] of examples that were prepared.
     pub(super) fn scale_prepared(
-        &self,
         (examples, prepared): (&[Example], Prepared),
         weights: &[f64],
         control: &Control,

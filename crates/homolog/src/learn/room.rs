@@ -8,7 +8,7 @@ use super::likelihood::Prepared;
 use super::runs::Run;
 use super::scale::centred_lambdas;
 use super::trainer::{Centre, Trainer};
-use super::{Choice, Evaluation, Fit, LearnerName, Training, TrainingSet};
+use super::{Choice, Evaluation, Fit, LearnerName, Likelihood, Training, TrainingSet};
 use crate::matching::Method;
 use crate::optimize::{Regularization, StopReason, WeightRule};
 use crate::{Control, Error, Result};
@@ -112,7 +112,7 @@ impl Room<'_> {
         let s = match learner {
             _ if trainer.rules.iter().any(is_held) => 1.0,
             LearnerName::Likelihood => match prepared {
-                Some(prepared) => trainer.likelihood.scale_prepared((examples, prepared), &set.unlearned, control)?,
+                Some(prepared) => Likelihood::scale_prepared((examples, prepared), &set.unlearned, control)?,
                 None => return Err(Error::Interrupted),
             },
             _ => plain.scale(&set.unlearned, examples, search, control)?,
