@@ -11,7 +11,7 @@
 
 use super::Example;
 use super::parts::{Found, Question, Scratch};
-use crate::matching::{Compatibility, Exact, LpRelaxation, Matcher, Relaxed, Status, WarmStart, Workspace};
+use crate::matching::{Exact, LpRelaxation, Matcher, Relaxed, Status, WarmStart};
 use crate::optimize::Plane;
 use crate::{Control, Error, Result};
 use rayon::prelude::*;
@@ -22,10 +22,6 @@ const ROUNDING: f64 = 1e-12;
 /// Steps of a sketch. The value of a feasible point gets near in hundreds of steps what its bound gets near in thousands; with 200 steps planes
 /// hardly differ from those of a search, and 600 to 1500 take as many evaluations (docs/benchmarks.md).
 const SKETCH_STEPS: usize = 400;
-
-/// An example that is not as close as asked after so many steps is to come to so many times as close.
-const PATIENCE: usize = 1000;
-const LENIENCE: f64 = 3.0;
 
 /// How many examples, without their losses, are solved with proof by the relaxation alone; `None` if interrupted.
 pub(super) fn count_tight(
@@ -61,10 +57,17 @@ pub(super) fn find_slack(
     let weights = question.weights;
     solver.check()?;
     let mut warm = warm.cloned().unwrap_or_default();
+    let mut solver = solver.clone();
+    if let Some(closeness) = question.closeness {
+        (solver.gap, solver.tolerance) = (ROUNDING, closeness.max(0.0));
+    }
+    if question.sketch {
+        solver.max_iterations = solver.max_iterations.min(SKETCH_STEPS);
+    }
     example.instance.compatibility_into(weights, &mut scratch.problem)?;
     example.loss.add_to(&mut scratch.problem);
     example.order.shuffle_into(&scratch.problem, &mut scratch.shuffled)?;
-    let mut relaxed = solve(solver, question, &scratch.shuffled, &mut warm, &mut scratch.work)?;
+    let mut relaxed = solver.solve_from(&scratch.shuffled, &mut warm, &mut scratch.work).map_err(name_the_way_out)?;
     example.order.carry_back_relaxed(&mut relaxed);
     let truth_score: f64 = example.truth_features.iter().zip(weights).map(|(feature, weight)| feature * weight).sum();
     let plane = plane_of(example, &relaxed)?;
@@ -74,35 +77,6 @@ pub(super) fn find_slack(
     let value = bound.max(height).max(0.0);
     // Whatever the precision, both sides of the answer are proven.
     Ok(Found { value, plane: (height > 0.0).then_some(plane), is_proven: true, warm: Some(warm) })
-}
-
-/// Solves as closely as is asked. What has to be close is the mean over all examples, and a few take much longer than the others: these need
-/// not be as close, since the others are closer.
-fn solve(
-    solver: &LpRelaxation,
-    question: &Question<'_>,
-    problem: &Compatibility,
-    warm: &mut WarmStart,
-    work: &mut Workspace,
-) -> Result<Relaxed> {
-    let mut solver = solver.clone();
-    if let Some(closeness) = question.closeness {
-        (solver.gap, solver.tolerance) = (ROUNDING, closeness.max(0.0));
-    }
-    let all = solver.max_iterations;
-    solver.max_iterations = all.min(if question.sketch { SKETCH_STEPS } else { PATIENCE });
-    let quick = solver.solve_from(problem, warm, work).map_err(name_the_way_out)?;
-    let is_close = quick.bound - quick.value <= solver.tolerance.max(solver.gap * quick.bound.abs());
-    if question.sketch || is_close || all <= PATIENCE {
-        return Ok(quick);
-    }
-    if question.closeness.is_some() {
-        solver.tolerance *= LENIENCE;
-    }
-    solver.max_iterations = all - PATIENCE;
-    let long = solver.solve_from(problem, warm, work)?;
-    let (bound, iterations) = (long.bound.min(quick.bound.max(long.value)), long.iterations + quick.iterations);
-    Ok(Relaxed { bound, iterations, ..long })
 }
 
 /// Slope Phi(y) - Phi(truth), offset loss(y).

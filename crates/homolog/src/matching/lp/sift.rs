@@ -97,8 +97,11 @@ impl Sift {
             }
         }
         self.last_gap = gap;
-        self.keep = keep;
-        self.owed == 0 && count(&self.keep) as f64 <= FEW * self.keep.len() as f64
+        let is_few = count(&keep) as f64 <= FEW * keep.len() as f64;
+        if is_few {
+            self.keep = keep;
+        }
+        is_few && self.owed == 0
     }
 }
 
