@@ -51,7 +51,7 @@ pub(super) fn evaluate(
     let atlas = model.atlas().context("the model has no atlas")?;
     let watch = Watch::new(limit);
     let control = watch.control("");
-    let name = |named: &Option<&NamedGraph>| -> Result<Option<Named>> {
+    let name = |named: Option<&NamedGraph>| -> Result<Option<Named>> {
         let Some(named) = named.filter(|_| !watch.is_over()) else { return Ok(None) };
         let Some(names) = named.graph.names() else { return Ok(None) };
         let truth: Vec<Truth> = names.iter().map(|name| Truth::of(name)).collect();
@@ -65,7 +65,7 @@ pub(super) fn evaluate(
         let proven = naming.status == Status::Optimal;
         Ok(Some(Named { id: named.id.clone(), tally, proven, calls, naming }))
     };
-    let named = graphs.par_iter().map(name).collect::<Result<Vec<_>>>()?;
+    let named = graphs.par_iter().map(|&named| name(named)).collect::<Result<Vec<_>>>()?;
     let ended_by = watch.ended_by();
     watch.end();
     let pairs = matched(&named, input, loss, is_wanted)?;

@@ -199,8 +199,8 @@ impl Answer {
             let left = left.iter().map(|&i| self.left_name(i)).collect::<Vec<_>>().join(", ");
             let right = right.iter().map(|&k| self.right_name(k)).collect::<Vec<_>>().join(", ");
             let _ = match right.as_str() {
-                "" => writeln!(text, "note    no right node is allowed for {left}"),
-                right => writeln!(text, "note    {left} have only {right} to go to"),
+                "" => writeln!(text, "note    nothing on the right is allowed for left {left}"),
+                right => writeln!(text, "note    left {left} can only go to right {right}"),
             };
         }
         let _ = writeln!(text, "solver  {}, {:.6} s", self.matcher, self.seconds);

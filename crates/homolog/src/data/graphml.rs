@@ -249,7 +249,7 @@ fn write_graph(named: &NamedGraph, keys: &mut Vec<(&'static str, String)>, body:
     if graph.context().is_some_and(|context| context.nrows() > 0) {
         return cannot("context points");
     }
-    let has_no_place = |text: &String| text.chars().any(|letter| is_unwritable(letter));
+    let has_no_place = |text: &String| text.chars().any(is_unwritable);
     if has_no_place(&named.id) || graph.names().is_some_and(|names| names.iter().any(has_no_place)) {
         return cannot("names with control characters");
     }

@@ -2,7 +2,7 @@
 //! learned from; of all that are as good as the best, the simplest is taken.
 //!
 //! All are measured on the same held-out pairs: the folds depend on the specimens alone. As good as the best means within one standard
-//! error of the paired difference, as in the choice of λ ([`Choice`]). Where left nodes have no partner, every set is tried without
+//! error of the paired difference. Where left nodes have no partner, every set is tried without
 //! and with a price for staying unmatched, and matching a node that has no partner counts as a mistake.
 //! How far graphs may be turned against each other is read off the true matchings; held-out pairs have to be turned back by the score alone.
 //! Where all specimens share their names an [`Atlas`](crate::atlas::Atlas) is tried as well: it matches two specimens by naming both.
@@ -21,10 +21,9 @@ mod selected;
 pub use selected::{Outcome, Selected, SkipReason, Skipped, Tried};
 
 use super::checkpoint::NoKeeper;
-use super::choice::Entry;
+use super::choice::first_as_good;
 use super::{
-    Checkpoint, Choice, Evaluation, LabelledPairs, LearnerName, Trained, Trainer, TrainingSet, ValidatedBy,
-    default_matcher, evaluate,
+    Checkpoint, Evaluation, LabelledPairs, Trained, Trainer, TrainingSet, ValidatedBy, default_matcher, evaluate,
 };
 use crate::atlas::AtlasSettings;
 use crate::features::{FeatureMap, ImageDescriptor, Pose};
@@ -275,8 +274,6 @@ fn choose(attempts: &[Attempt]) -> usize {
     let most = measured.iter().map(|(_, evaluation)| evaluation.losses.len()).max().unwrap_or(0);
     let complete: Vec<(usize, &Evaluation)> =
         measured.into_iter().filter(|(_, evaluation)| evaluation.losses.len() == most).collect();
-    // All alike to the rule but for their rank: the simplest comes first.
-    let entry = |&(rank, validation): &(usize, _)| Entry { learner: LearnerName::Unlearned, rank, validation };
-    let entries: Vec<Entry<'_>> = complete.iter().map(entry).collect();
-    Choice::OneStandardError.of(&entries, &[]).map_or(0, |at| complete[at].0)
+    let losses: Vec<&[f64]> = complete.iter().map(|(_, evaluation)| &evaluation.losses[..]).collect();
+    first_as_good(&losses).map_or(0, |at| complete[at].0)
 }

@@ -81,6 +81,22 @@ impl Choice {
     }
 }
 
+/// The first whose losses are as low as the lowest, as far as the items can tell: within one standard error of the paired differences. For few
+/// and quite different models, the simplest first; there is no harm in taking the better one where it is better, as there is in learning.
+pub(super) fn first_as_good(losses: &[&[f64]]) -> Option<usize> {
+    let mean = |losses: &[f64]| losses.iter().sum::<f64>() / losses.len().max(1) as f64;
+    let best = (0..losses.len()).min_by(|&a, &b| mean(losses[a]).total_cmp(&mean(losses[b])))?;
+    (0..losses.len()).find(|&at| {
+        let differences: Vec<f64> = losses[at].iter().zip(losses[best]).map(|(own, best)| own - best).collect();
+        // Too few items do not show how much they vary.
+        let error = match differences.len() {
+            0..FEWEST => null_error(&differences, &[]),
+            _ => Evaluation::of_losses(differences.clone()).standard_error(),
+        };
+        mean(&differences) <= error + ROUNDING
+    })
+}
+
 /// Whether even weights that make no mistakes would not be chosen over weights that do this well.
 pub(super) fn is_hopeless(before: &Evaluation) -> bool {
     before.losses.len() < FEWEST || before.mean() <= CLEARLY * null_error(&before.losses, &before.specimens) + ROUNDING
@@ -127,5 +143,9 @@ mod tests {
         assert_eq!(choose(rule, &[bad, (MaxMargin, 0, &[0.9, 1.1, 0.9])]), Some(0));
         assert_eq!(choose(Choice::Least, &near), Some(1));
         assert_eq!(choose(rule, &[]), None);
+        // Among models: the simplest, unless another is clearly better; one item alone shows nothing.
+        assert_eq!(first_as_good(&[&[0.2, 0.1, 0.3], &[0.1, 0.2, 0.25]]), Some(0));
+        assert_eq!(first_as_good(&[&[0.2, 0.2, 0.3], &[0.1, 0.1, 0.1]]), Some(1));
+        assert_eq!((first_as_good(&[&[0.2], &[0.1]]), first_as_good(&[])), (Some(0), None));
     }
 }

@@ -100,8 +100,13 @@ impl<'a> Proof<'a> {
             most = most.max(rounded(k, score));
             size = size.max(score.abs() + self.problem.right_unmatched_score(k).abs() + right[k].abs());
         }
-        let least = most - 8.0 * f64::EPSILON * size;
-        let near = open().filter(|&(k, score)| !(rounded(k, score) < least));
+        // Where that is out of range every pair needs it.
+        let least =
+            Some(most - 8.0 * f64::EPSILON * size).filter(|least| least.is_finite()).unwrap_or(f64::NEG_INFINITY);
+        let near = open().filter(|&(k, score)| {
+            let gain = rounded(k, score);
+            gain >= least || gain.is_nan()
+        });
         let best = near.map(|(k, score)| self.gain(k, score, right[k])).chain(floor).reduce(Precise::max);
         let own = match chosen {
             Some(k) => self.problem.pair_score(i, k).map(|score| self.gain(k, score, right[k])),
