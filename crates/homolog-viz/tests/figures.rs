@@ -23,6 +23,7 @@ fn figures(values: &[f64], text: &str) -> Vec<(&'static str, String)> {
         picture,
         names: vec![name(), name(), String::new(), name()],
         depths: (0..count).map(value).collect(),
+        is_list: false,
     };
     let steps = (0..count).map(|k| Bounds { x: value(k), upper: value(k + 1), lower: value(k + 2) }).collect();
     let method = |k: usize| TimedMethod {
