@@ -5,7 +5,7 @@
 //! refer to. If the number of files divides 32, or 32 divides it, no file contributes to a plane that is mostly elsewhere; with up to
 //! 32 of them the sums are exactly those of training on the whole data set.
 
-use super::dataset::{DataSet, LabelledPair, NamedGraph};
+use super::dataset::{DataSet, LabelledPair, NamedGraph, specimen_number};
 use crate::data::Split;
 use crate::features::Common;
 use crate::learn::shards::{Purpose, Shard, check_shards};
@@ -157,12 +157,6 @@ pub fn read_shard(shard: &Shard, bytes: &[u8]) -> Result<LabelledPairs> {
         labelled.add_numbered(graphs, truth.clone(), &pair.unknown, &pair.given, position as u64)?;
     }
     Ok(labelled)
-}
-
-/// A number that tells a specimen from others in whichever file it is: the beginning of its name's digest.
-fn specimen_number(id: &str) -> usize {
-    let digest = Sha256::digest(id.as_bytes());
-    digest.iter().take(size_of::<usize>()).fold(0, |number, &byte| number << 8 | usize::from(byte))
 }
 
 /// Some pairs of a data set with the graphs they refer to.

@@ -2,13 +2,13 @@
 //!
 //! Candidates are compared on the same held-out items. With d_i = loss_i(candidate) - loss_i(best), a candidate is as good as the best
 //! if mean d is at most one standard error of it, sqrt(Σ d_i²) / n: the error if there were no difference, which unlike the
-//! usual one is not zero where few items happen to agree; pairs that share a specimen are taken together (`evaluate`). One item alone
-//! shows nothing. A larger λ is more regularised than a smaller
+//! usual one is not zero where few items happen to agree. Pairs count one by one, also where they
+//! share a specimen: taken together, as reported standard errors are (`evaluate`), hardly anything would ever be learned from few specimens. One
+//! item alone shows nothing. A larger λ is more regularised than a smaller
 //! one. The model without learning is the most regularised of all, and its replacement must pass a stricter test, since some of many
 //! candidates always look better: 1.28 standard errors, which chance alone reaches one time in ten, on three items or more. What was
 //! learned must also beat guessing: where labels are noise, some candidate always looks better than another.
 
-use super::evaluate::variance_of_sum;
 use super::{Evaluation, LearnerName};
 use serde::{Deserialize, Serialize};
 
@@ -43,8 +43,7 @@ impl Choice {
     pub(super) fn of(self, entries: &[Entry<'_>], chance: &[f64]) -> Option<usize> {
         let is_better_than = |losses: &[f64], entry: &Entry<'_>, errors: f64| {
             let gains: Vec<f64> = losses.iter().zip(&entry.validation.losses).map(|(other, own)| other - own).collect();
-            gains.iter().sum::<f64>() / gains.len().max(1) as f64
-                > errors * null_error(&gains, &entry.validation.specimens)
+            gains.iter().sum::<f64>() / gains.len().max(1) as f64 > errors * null_error(&gains)
         };
         let unlearned = entries.iter().find(|entry| entry.learner == LearnerName::Unlearned);
         let is_open = |&at: &usize| {
@@ -64,13 +63,7 @@ impl Choice {
             let losses = entries[at].validation.losses.iter().zip(&entries[best].validation.losses);
             let differences: Vec<f64> = losses.map(|(loss, best)| loss - best).collect();
             let tolerance = match self {
-                Self::OneStandardError => {
-                    let known = [at, best].map(|at| &entries[at].validation.specimens);
-                    null_error(
-                        &differences,
-                        known.into_iter().max_by_key(|known| known.len()).map_or(&[], |known| known),
-                    )
-                }
+                Self::OneStandardError => null_error(&differences),
                 Self::Least => 0.0,
             };
             mean(at) - mean(best) <= tolerance + ROUNDING
@@ -90,7 +83,7 @@ pub(super) fn first_as_good(losses: &[&[f64]]) -> Option<usize> {
         let differences: Vec<f64> = losses[at].iter().zip(losses[best]).map(|(own, best)| own - best).collect();
         // Too few items do not show how much they vary.
         let error = match differences.len() {
-            0..FEWEST => null_error(&differences, &[]),
+            0..FEWEST => null_error(&differences),
             _ => Evaluation::of_losses(differences.clone()).standard_error(),
         };
         mean(&differences) <= error + ROUNDING
@@ -99,12 +92,13 @@ pub(super) fn first_as_good(losses: &[&[f64]]) -> Option<usize> {
 
 /// Whether even weights that make no mistakes would not be chosen over weights that do this well.
 pub(super) fn is_hopeless(before: &Evaluation) -> bool {
-    before.losses.len() < FEWEST || before.mean() <= CLEARLY * null_error(&before.losses, &before.specimens) + ROUNDING
+    before.losses.len() < FEWEST || before.mean() <= CLEARLY * null_error(&before.losses) + ROUNDING
 }
 
 /// The standard error of the mean of differences whose expectation is zero.
-fn null_error(differences: &[f64], specimens: &[Option<[usize; 2]>]) -> f64 {
-    variance_of_sum(differences, specimens).sqrt() / differences.len().max(1) as f64
+fn null_error(differences: &[f64]) -> f64 {
+    let squares: f64 = differences.iter().map(|d| d * d).sum();
+    squares.sqrt() / differences.len().max(1) as f64
 }
 
 #[cfg(test)]

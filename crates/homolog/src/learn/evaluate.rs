@@ -169,7 +169,7 @@ impl Evaluation {
 }
 
 /// The variance of the sum of differences whose expectation is zero: see the head of this file.
-pub(super) fn variance_of_sum(differences: &[f64], specimens: &[Option<[usize; 2]>]) -> f64 {
+fn variance_of_sum(differences: &[f64], specimens: &[Option<[usize; 2]>]) -> f64 {
     let independent: f64 = differences.iter().map(|d| d * d).sum();
     // In the order in which specimens turn up, whatever their numbers are.
     let (mut places, mut sums, mut own) = (BTreeMap::new(), Vec::<f64>::new(), 0.0);

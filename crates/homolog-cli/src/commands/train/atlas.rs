@@ -38,13 +38,14 @@ pub(super) fn run(arguments: &Arguments, images: Vec<ImageDescriptor>, watch: &W
         ..AtlasSettings::default()
     };
     let (model, evidence) = Model::fit_atlas(&specimens, &settings, &watch.control(""))?;
+    let ended_by = watch.ended_by();
     watch.end();
     let atlas = model.atlas().context("the model has no atlas")?;
     files::write(&arguments.output, model.to_json()?.as_bytes())?;
     if arguments.json {
         files::print(json(atlas, &evidence)?.as_bytes())?;
     } else {
-        let text = text(atlas, &model, &evidence)?;
+        let text = text(atlas, &model, &evidence, ended_by)?;
         files::print(format!("{text}Wrote {}.\n", arguments.output.display()).as_bytes())?;
     }
     Ok(if stop_is_wanted() { Ending::Stopped } else { Ending::Done })
@@ -60,7 +61,7 @@ fn pose(arguments: &Arguments) -> Option<Pose> {
     }
 }
 
-fn text(atlas: &Atlas, model: &Model, evidence: &Evidence) -> Result<String> {
+fn text(atlas: &Atlas, model: &Model, evidence: &Evidence, ended_by: Option<&str>) -> Result<String> {
     let mut text = String::new();
     writeln!(
         text,
@@ -79,7 +80,10 @@ fn text(atlas: &Atlas, model: &Model, evidence: &Evidence) -> Result<String> {
     } else {
         "landmarks may be missing and points may be nobody"
     };
-    writeln!(text, "{lie}; {all}.")?;
+    // One specimen alone shows neither.
+    if atlas.specimens > 1 {
+        writeln!(text, "{lie}; {all}.")?;
+    }
     if evidence.is_learned {
         let weights = model.weight_names().zip(&evidence.weights).map(|(name, weight)| format!("{name} {weight:.2}"));
         writeln!(
@@ -96,7 +100,13 @@ fn text(atlas: &Atlas, model: &Model, evidence: &Evidence) -> Result<String> {
             calibration.names,
             100.0 * calibration.right as f64 / calibration.names.max(1) as f64
         )?,
-        None => writeln!(text, "Names come without confidences: there is nothing to calibrate them by.")?,
+        None => match ended_by {
+            Some(ended_by) => writeln!(
+                text,
+                "Names come without confidences, and no kind of evidence was weighed: {ended_by} came before that was done."
+            )?,
+            None => writeln!(text, "Names come without confidences: there is nothing to calibrate them by.")?,
+        },
     }
     Ok(text)
 }

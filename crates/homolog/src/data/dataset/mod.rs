@@ -13,6 +13,7 @@ mod pairing;
 mod record;
 mod shape;
 
+pub(super) use labelled::specimen_number;
 pub use pairing::{Pairing, SplitBy};
 
 use crate::data::Split;

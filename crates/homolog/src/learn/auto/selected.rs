@@ -153,7 +153,13 @@ impl Selected {
         match (self.tried[self.chosen].error, others) {
             (Some(error), 0) => format!("Took {name}: error {error:.4} {by}."),
             (Some(error), _) => {
-                format!("Took {name}: error {error:.4} {by}; no simpler one is as good, and none is clearly better.")
+                let unmeasured = self.tried[..self.chosen].iter().filter(|tried| tried.error.is_none());
+                let unmeasured: Vec<&str> = unmeasured.map(|tried| tried.name.as_str()).collect();
+                let simpler = match &unmeasured[..] {
+                    [] => "no simpler one is as good".to_string(),
+                    names => format!("there was no time to measure {}", names.join(", ")),
+                };
+                format!("Took {name}: error {error:.4} {by}; {simpler}, and none is clearly better.")
             }
             (None, _) => format!("Took {name}: it was stopped before anything was measured."),
         }
