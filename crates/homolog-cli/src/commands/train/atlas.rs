@@ -6,11 +6,13 @@ use crate::progress::{Watch, stop_is_wanted};
 use crate::{Ending, files};
 use anyhow::{Context, Result, bail};
 use homolog::atlas::{Atlas, AtlasSettings, Pose, Presence};
+use homolog::data::Split;
 use homolog::features::ImageDescriptor;
 use homolog::graph::Graph;
 use homolog::learn::Evidence;
 use homolog::model::Model;
 use serde_json::json;
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 pub(super) fn run(arguments: &Arguments, images: Vec<ImageDescriptor>, watch: &Watch) -> Result<Ending> {
@@ -26,7 +28,15 @@ pub(super) fn run(arguments: &Arguments, images: Vec<ImageDescriptor>, watch: &W
     }
     let input = Input::load(&arguments.data)?.seen_by(&images)?;
     let named = |graph: &&Graph| graph.names().is_some_and(|names| names.iter().any(|name| !name.is_empty()));
-    let specimens: Vec<&Graph> = input.data.graphs().iter().map(|graph| &*graph.graph).filter(named).collect();
+    let of = |is_wanted: &dyn Fn(Option<Split>) -> bool| -> BTreeSet<usize> {
+        let pairs = input.data.pairs().iter().filter(|pair| is_wanted(pair.split));
+        pairs.flat_map(|pair| [pair.left, pair.right]).collect()
+    };
+    // What only the pairs of the split test have is for measuring.
+    let (tested, others) = (of(&|split| split == Some(Split::Test)), of(&|split| split != Some(Split::Test)));
+    let is_held_out = |at: &usize| tested.contains(at) && !others.contains(at);
+    let learned = (0..input.data.graphs().len()).filter(|at| !is_held_out(at));
+    let specimens: Vec<&Graph> = learned.map(|at| &*input.data.graphs()[at].graph).filter(named).collect();
     if specimens.is_empty() {
         bail!("{}: no specimen has names to learn from", arguments.data.display());
     }
