@@ -217,3 +217,14 @@ def test_plots(data, fitted):
 def test_model_files_are_json(fitted):
     fields = json.loads(fitted.to_json())
     assert fields["format"]["kind"] == "homolog-model" and len(fields["weights"]) == 60
+
+
+def test_losses_of_turned_pairs_are_those_of_their_matches(data):
+    turn = np.array([[0.0, -1.0], [1.0, 0.0]])
+    turned = [(hm.Graph(left.points @ turn.T, names=left.names), right) for left, right in data.pairs[:4]]
+    model = hm.Matcher("linear", pose="any").fit(turned[:2])
+    for pair, loss in zip(turned, model.losses(turned)):
+        found = model.match(*pair).assignment
+        right = [pair[1].names[k] == name for name, k in zip(pair[0].names, found)]
+        assert loss == pytest.approx(1 - np.mean(right))
+    assert model.score(turned) > 0.9

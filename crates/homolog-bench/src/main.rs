@@ -8,6 +8,7 @@
     reason = "a benchmark's table goes to stdout, its remarks to stderr"
 )]
 
+mod all;
 mod atlas;
 mod automatic;
 mod certified;
@@ -41,6 +42,7 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    All(all::Arguments),
     /// Linear assignment beside the crates lapjv and lsap and the Python packages lapx and scipy.
     Linear(linear::Arguments),
     /// Sparse linear assignment beside lapmod (lapx) and scipy's min_weight_full_bipartite_matching.
@@ -80,6 +82,7 @@ enum Command {
 
 fn main() -> Result<()> {
     match Arguments::parse().command {
+        Command::All(arguments) => all::run(&arguments),
         Command::Linear(arguments) => linear::run(&arguments),
         Command::Sparse(arguments) => sparse::run(&arguments),
         Command::Streamed(arguments) => streamed::run(&arguments),

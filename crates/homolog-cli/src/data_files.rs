@@ -8,8 +8,9 @@ use homolog::data::cost_matrix::{self, Sense};
 use homolog::data::dataset::{DataSet, NamedGraph};
 use homolog::data::edge_table::EdgeTable;
 use homolog::data::landmarks::LandmarkTable;
+use homolog::data::pair_costs::NamedPairs;
 use homolog::data::{coco, dd, deeplabcut, edge_table, graphml, house, npy, pair_costs, problem, qaplib, tps};
-use homolog::matching::{Compatibility, Restrictions, Sparse};
+use homolog::matching::{Compatibility, Restrictions};
 use std::path::Path;
 
 /// What a file with graphs is.
@@ -231,7 +232,7 @@ impl Problem {
 /// What a file of a problem holds: a table of all pairs, or a list of those that are allowed.
 pub(crate) enum Contents {
     Table(Box<Problem>),
-    Pairs(Sparse),
+    Pairs(NamedPairs),
 }
 
 /// The problem in the bytes of a file. The sense given is that of costs; `.dd` and QAPLIB are minimised, a JSON file says so itself.
@@ -251,7 +252,8 @@ fn contents_of(bytes: Vec<u8>, path: &Path, format: ProblemFormat, sense: Sense)
     }
     Ok(match format {
         ProblemFormat::Csv if pair_costs::is_table(&text) => pair_costs::read_csv(&text, sense).map(Contents::Pairs),
-        ProblemFormat::Mtx => pair_costs::read_market(&text, sense).map(Contents::Pairs),
+        ProblemFormat::Mtx => pair_costs::read_market(&text, sense)
+            .map(|pairs| Contents::Pairs(NamedPairs { pairs, left: None, right: None })),
         ProblemFormat::Csv | ProblemFormat::Npy => cost_matrix::read_named(&text, sense).and_then(|named| {
             let problem = cost_matrix::problem(named.values, sense)?;
             let (left, right) = (named.left, named.right);

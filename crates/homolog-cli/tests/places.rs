@@ -35,7 +35,7 @@ struct Case {
     outputs: &'static [&'static str],
 }
 
-const CASES: [Case; 16] = [
+const CASES: [Case; 17] = [
     Case { line: "convert a.csv b.csv", inputs: &["a.csv", "b.csv"], outputs: &["-o", "--output"] },
     Case { line: "convert net.edges --nodes nodes.csv", inputs: &["net.edges", "nodes.csv"], outputs: &["-o"] },
     Case { line: "solve costs.csv", inputs: &["costs.csv"], outputs: &["-o", "--save-problem"] },
@@ -47,6 +47,7 @@ const CASES: [Case; 16] = [
         inputs: &["model.json", "a.csv", "b.csv"],
         outputs: &["-o", "--picture"],
     },
+    Case { line: "match model.json d.json a b", inputs: &["model.json", "d.json"], outputs: &["-o", "--picture"] },
     Case { line: "match model.json --data d.json a b", inputs: &["d.json"], outputs: &["-o", "--picture"] },
     Case {
         line: "match --features features.json a.csv b.csv",

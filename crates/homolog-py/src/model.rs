@@ -108,7 +108,7 @@ impl Model {
         let (labelled, _) = data.inner.labelled(|_| true).map_err(|error| raise(py, &error))?;
         let model = Arc::clone(&self.inner);
         let evaluation = run::run(py, jobs, move |control| {
-            let examples = labelled.examples(&model.features, loss.loss())?;
+            let examples = labelled.posed_examples(&model.features, loss.loss())?;
             evaluate(&examples, model.matcher.matcher(), &model.weights(), control)
         })?;
         Ok(PyArray1::from_slice(py, &evaluation.losses))

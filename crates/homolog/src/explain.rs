@@ -66,7 +66,7 @@ impl Model {
         if self.atlas().is_some() {
             return self.join_by_name(pair, work);
         }
-        let instance = self.instance(pair)?;
+        let instance = self.instance(pair, work.control())?;
         let (solution, problem) = self.solve_instance(&instance, work)?;
         let shares = match &problem {
             Some(problem) => shares(problem, &solution.matching)?,

@@ -351,3 +351,12 @@ fn how_specimens_lie_and_what_they_lack_is_found_from_them() {
     assert_eq!(tally, Tally { named: 2, correct: 1, given: 2 });
     assert_eq!((tally.found(), tally.precision(), tally.f1()), (0.5, 0.5, 0.5));
 }
+
+#[test]
+fn more_points_than_can_be_compared_are_refused() {
+    let mut maker = Maker::new(8, 2, 6);
+    let atlas = Atlas::learn(&refs(&maker.specimens(5)), &settings(Pose::AsGiven, Presence::Partial)).unwrap();
+    let crowd = Graph::from_points(Array2::from_shape_fn((2501, 2), |(i, axis)| (i * (axis + 1)) as f64)).unwrap();
+    let refused = atlas.name(&crowd, &mut Workspace::new()).unwrap_err();
+    assert!(matches!(refused, Error::TooLarge { limit: 2500, found: 2501, .. }), "{refused}");
+}

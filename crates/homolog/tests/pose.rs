@@ -13,6 +13,7 @@ use homolog::model::Model;
 use made::{numbers, rng};
 use ndarray::{Array2, array};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 const COUNT: usize = 14;
 
@@ -68,7 +69,7 @@ fn any_turn_is_undone_in_the_plane() {
         let found = turn_of(&pair, &truth).unwrap().unwrap();
         assert!((found - degrees.abs()).abs() < 3.0, "{found} {degrees}");
         // A model that takes data as given says when it should not.
-        let warned = model("linear", &pair, Pose::default()).better_turn(&pair).unwrap();
+        let warned = model("linear", &pair, Pose::default()).better_turn(&pair, &Control::new()).unwrap();
         assert_eq!(warned.is_some(), degrees.abs() > 30.0, "{degrees}: {warned:?}");
         // Where the truth is known it determines the turn.
         let known = turns(Turns::Any).known(&pair, &truth).unwrap();
@@ -108,6 +109,30 @@ fn any_turn_is_undone_in_space() {
         all += wrong("linear", &pair(seed, &tilt), turns(Turns::Tilted));
     }
     assert_eq!(all, 0);
+}
+
+#[test]
+fn whoever_wants_it_to_stop_gets_the_best_turn_so_far() {
+    let pair = pair(5, &in_plane(100.0));
+    let model = model("linear", &pair, turns(Turns::Any));
+    let asked = Arc::new(AtomicUsize::new(0));
+    for turns_left in [0, 3, usize::MAX] {
+        asked.store(0, Ordering::Relaxed);
+        let counter = Arc::clone(&asked);
+        let control = Control::new().interrupted_by(move || counter.load(Ordering::Relaxed) > turns_left);
+        let counter = Arc::clone(&asked);
+        let count_and_solve = |turned: &Pair| {
+            counter.fetch_add(1, Ordering::Relaxed);
+            let as_given = FeatureMap { pose: Pose::default(), ..model.features.clone() };
+            Model::unlearned(as_given, Method::Linear(Linear::default()))?.solve(turned, &mut Workspace::new())
+        };
+        let (_, solution) = turns(Turns::Any).best(&pair, &control, count_and_solve).unwrap();
+        let tried = asked.load(Ordering::Relaxed);
+        assert_eq!(tried <= turns_left.saturating_add(1), turns_left < usize::MAX || tried > 20, "{tried}");
+        assert_eq!(solution.matching == Matching::identity(COUNT), turns_left == usize::MAX);
+    }
+    let stopped = Control::new().interrupted_by(|| true);
+    assert!(model.posed(&pair, &stopped).is_ok());
 }
 
 #[test]

@@ -63,6 +63,10 @@ fn what_is_wrong_is_refused_with_its_place() {
         (with(r#""node": [[1]], "unmatched": [1, 2]"#), "unmatched scores: expected 1, found 2"),
         (with(r#""node": [[1e308], [1e308]], "unmatched": [0, 0]"#), "beyond what numbers can hold"),
         (with(r#""node": [[1]], "edge_factors": {"left": [[0.5, 1, 2]], "right": []}"#), "edge_factors.left[0]"),
+        (
+            with(r#""node": [[1, 2], [3, 4]], "edge_factors": {"left": [[0, 1, 2], [0, 1, 3]], "right": [[0, 1, 1]]}"#),
+            "edge_factors.left: edge [0, 1] occurs twice",
+        ),
         (with(r#""node": []"#).replace("homolog-problem", "homolog-model"), "not a \"homolog-problem\""),
         (with(r#""node": []"#).replace("\"version\": 1", "\"version\": 2"), "version 2 is newer than 1"),
         (with(r#""node": []"#) + "x", "trailing characters"),

@@ -96,9 +96,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
             }
         );
     }
-    let labelled =
-        if model.features.pose.is_as_given() { labelled } else { labelled.turned(|pair, _| model.posed(pair))? };
-    let examples = labelled.examples(&model.features, loss.loss())?;
+    let examples = labelled.posed_examples(&model.features, loss.loss())?;
     let watch = Watch::new(limit);
     let predictions = |weights: &[f64], part: Watch, about: &str| {
         predict(&examples, matcher.matcher(), weights, &part.control(about))

@@ -32,8 +32,8 @@ Examples:
   homolog match model.json faces.json -o matches.csv")]
 pub(crate) struct Arguments {
     /// The model file (not with --features); the left graph: a file with one graph, or an id in --data; the right graph, likewise. One
-    /// data set in place of two graphs: all its pairs
-    #[arg(value_names = ["MODEL", "LEFT", "RIGHT"], num_args = 1..=3, required = true)]
+    /// data set in place of two graphs: all its pairs; a data set before two ids: as with --data
+    #[arg(value_names = ["MODEL", "LEFT", "RIGHT"], num_args = 1..=4, required = true)]
     names: Vec<String>,
     /// Match without a trained model, by these features: a set (see homolog features), JSON or a file with it
     #[arg(long)]
@@ -102,9 +102,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
         part.say(format!("matching {} and {}: pair {} of {count}", input.left.id, input.right.id, number + 1));
         answers.push(arguments.answer(&model, input.seen_by(&seen)?, &part.limited(limit))?);
     }
-    watch.end();
     if let [only] = &answers[..] {
-        turned::note_for(&model, &only.input.pair())?;
+        let control = watch.control("");
+        watch.end();
+        turned::note_for(&model, &only.input.pair(), &control)?;
+    } else {
+        watch.end();
     }
     if answers.len() < count {
         eprintln!("Stopped by Ctrl-C: {} of {count} pairs were not matched.", count - answers.len());
@@ -124,7 +127,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
         Format::Csv => csv(&answers)?,
         Format::Json => {
             let mut list: Vec<_> = answers.iter().map(value).collect();
-            let value = if graphs.len() == 2 { list.remove(0) } else { json!({ "pairs": list }) };
+            let value = if graphs.len() > 1 { list.remove(0) } else { json!({ "pairs": list }) };
             serde_json::to_string_pretty(&value)? + "\n"
         }
     };
@@ -139,18 +142,22 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
 impl Arguments {
     /// The pairs of graphs to match.
     fn inputs(&self, names: &[String]) -> Result<Vec<PairInput>> {
-        match names {
+        let (data, names) = match (&self.data, names) {
+            (None, [data, left, right]) => (Some(PathBuf::from(data)), [left.clone(), right.clone()].to_vec()),
+            (data, names) => (data.clone(), names.to_vec()),
+        };
+        match &names[..] {
             [left, right] => {
-                let mut input = PairInput::load(self.data.as_ref(), left, right)?;
+                let mut input = PairInput::load(data.as_ref(), left, right)?;
                 let (from, to) = (&input.left.graph, &input.right.graph);
                 self.given.add_to(&mut input.given, |name| from.find_node(name), |name| to.find_node(name))?;
                 Ok(vec![input])
             }
-            [data] if self.data.is_none() => {
+            [one] if data.is_none() => {
                 if self.picture.is_some() || !self.given.is_empty() {
-                    bail!("--picture, --seed and --forbid are about two graphs, and {data} may have many");
+                    bail!("--picture, --seed and --forbid are about two graphs, and {one} may have many");
                 }
-                let input = Input::load(Path::new(data))?.with_pairs()?;
+                let input = Input::load(Path::new(one))?.with_pairs()?;
                 Ok(input.data.pairs().iter().map(|pair| PairInput::of(&input, pair.left, pair.right)).collect())
             }
             _ => bail!("two graphs are matched: give LEFT and RIGHT, or one data set with pairs"),

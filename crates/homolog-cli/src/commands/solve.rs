@@ -9,6 +9,7 @@ use crate::progress::{catch_ctrl_c, stop_is_wanted};
 use crate::{Ending, files};
 use anyhow::{Context, Result, bail};
 use homolog::Control;
+use homolog::data::pair_costs::NamedPairs;
 use homolog::data::problem::{self, ProblemFile};
 use homolog::matching::Sense;
 use homolog::matching::{
@@ -33,7 +34,8 @@ use std::time::{Duration, Instant};
   homolog solve costs.csv --save-problem problem.json
 
 Forbidden pairs of a cost matrix are empty or inf (-inf with --maximize). A matrix may have names in its first row and its first column.
-A table with the columns left, right and cost (or score), or a Matrix Market file, lists the pairs that are allowed; it may be large.
+A table with the columns left, right and cost (or score), or a Matrix Market file, lists the pairs that are allowed; it may be large. The
+nodes of such a table are numbers from 0, or names.
 docs/formats.md has all formats.")]
 pub(crate) struct Arguments {
     /// A cost matrix (.csv, .txt, .npy), a list of allowed pairs (.csv, .mtx), a graph matching problem (.dd), a problem of QAPLIB (.dat) or a whole problem (.json); - for standard input
@@ -103,8 +105,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     let Problem { mut problem, sense, left, right, given } = match problem_of(bytes, &arguments.problem, format, sense)?
     {
         Contents::Table(problem) => *problem,
-        Contents::Pairs(pairs) if arguments.takes_pairs() => return arguments.solve_pairs(&pairs, sense),
-        Contents::Pairs(pairs) => Problem::unnamed(as_table(&pairs)?, sense),
+        Contents::Pairs(named) if arguments.takes_pairs() => return arguments.solve_pairs(named, sense),
+        Contents::Pairs(NamedPairs { pairs, left, right }) => {
+            Problem { left, right, ..Problem::unnamed(as_table(&pairs)?, sense) }
+        }
     };
     let names = Named { left, right };
     arguments.narrow(&mut problem, given, &names, sense)?;
@@ -169,8 +173,7 @@ impl Arguments {
     }
 
     /// Memory and time are those of the pairs, not of a table.
-    fn solve_pairs(&self, pairs: &Sparse, sense: Sense) -> Result<Ending> {
-        let mut pairs = pairs.clone();
+    fn solve_pairs(&self, NamedPairs { mut pairs, left, right }: NamedPairs, sense: Sense) -> Result<Ending> {
         if let Some(price) = self.unmatched {
             let prices = vec![sense.turn(price); pairs.left_count()];
             pairs = pairs.with_unmatched(prices)?;
@@ -185,12 +188,11 @@ impl Arguments {
         let score = |i: usize, k: usize| pairs.pair_score(i, k).map_or(f64::NAN, |score| sense.turn(score));
         let cost = |(i, k): (usize, &Option<usize>)| k.map_or(f64::NAN, |k| score(i, k));
         let costs = solution.matching.left_to_right().iter().enumerate().map(cost).collect();
-        let (name, names) = (self.problem.display().to_string(), Named { left: None, right: None });
+        let (name, names) = (self.problem.display().to_string(), Named { left, right });
         let method = Method::Linear(solver);
         self.put_out(&Answer::new(name, Some(costs), &method, sense, &solution, seconds, names, None))
     }
 
-    /// The problem with the gate, the price and the pairs of the command line.
     /// Gate, price, seeds and forbidden pairs, on top of those that the file gives.
     fn narrow(&self, problem: &mut Compatibility, mut given: Restrictions, names: &Named, sense: Sense) -> Result<()> {
         if let Some(gate) = self.gate {

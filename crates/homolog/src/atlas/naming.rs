@@ -35,6 +35,9 @@ const FEW_CELLS: usize = 1000;
 const MOST_STEPS: usize = 20_000;
 const MOST_PAIRS: usize = 2_000_000_000;
 
+/// All pairs of points are looked at: this many take 1.5 GB.
+const MOST_POINTS: usize = 2500;
+
 /// How hard to look for the best naming.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Search {
@@ -117,7 +120,7 @@ impl Atlas {
     /// Names the points of a specimen, with proof. `work` carries the caller's interrupt.
     ///
     /// # Errors
-    /// Points of another dimension, or without an attribute that the atlas uses.
+    /// Points of another dimension, or without an attribute that the atlas uses; more than 2500 points.
     pub fn name(&self, specimen: &Graph, work: &mut Workspace) -> Result<Naming> {
         self.name_with(specimen, &self.start_weights(), Search::Proof, work)
     }
@@ -163,6 +166,11 @@ impl Atlas {
         weights: &[f64],
         work: &mut Workspace,
     ) -> Result<Posed> {
+        let found = specimen.node_count();
+        if found > MOST_POINTS {
+            let what = "points of a specimen to be named, all pairs of which are looked at";
+            return Err(Error::TooLarge { what, limit: MOST_POINTS, found });
+        }
         let place = |point: usize| order.iter().position(|&other| other == point).unwrap_or(point);
         let known: Vec<(usize, usize)> = known.iter().map(|&(landmark, point)| (landmark, place(point))).collect();
         Namer::new(self, &specimen.renumbered(order)?, &known, weights)?.search(work)

@@ -1,13 +1,15 @@
 //! Costs of the allowed pairs, for sparse problems: a table with a row for each pair, or a Matrix Market file.
 //!
 //! The table has the columns `left`, `right` and `cost` (or `score`), by these names in its first row; nodes are counted from 0, and the
-//! largest number says how many there are. Matrix Market: `%%MatrixMarket matrix coordinate real general` (or `integer`, or `symmetric`),
+//! largest number says how many there are. A column in which some field is not a number has names instead, numbered as they first
+//! occur. Matrix Market: `%%MatrixMarket matrix coordinate real general` (or `integer`, or `symmetric`),
 //! comment lines with `%`, then rows, columns and entries, then for each entry its row and column, counted from 1, and its cost.
 
 use super::table;
 use super::{count, malformed, shorten};
 use crate::Result;
 use crate::matching::{Sense, Sparse};
+use std::collections::{HashMap, HashSet};
 
 const TABLE: &str = "costs of pairs";
 const MARKET: &str = "Matrix Market";
@@ -22,6 +24,17 @@ pub fn is_table(text: &str) -> bool {
     ["left", "right"].iter().all(|wanted| heads.iter().any(|head| head == wanted))
 }
 
+/// The pairs of a table, with the names of the nodes where it has names.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NamedPairs {
+    /// What the pairs cost, or score.
+    pub pairs: Sparse,
+    /// The left nodes.
+    pub left: Option<Vec<String>>,
+    /// The right nodes.
+    pub right: Option<Vec<String>>,
+}
+
 /// Reads a table of pairs.
 ///
 /// # Errors
@@ -30,11 +43,14 @@ pub fn is_table(text: &str) -> bool {
 /// ```
 /// use homolog::data::pair_costs::read_csv;
 /// use homolog::matching::Sense;
-/// let problem = read_csv("left,right,cost\n0,1,2.5\n2,0,1\n", Sense::Minimize)?;
+/// let table = read_csv("left,right,cost\n0,1,2.5\n2,0,1\n", Sense::Minimize)?;
+/// let problem = &table.pairs;
 /// assert_eq!((problem.left_count(), problem.right_count(), problem.pair_score(0, 1)), (3, 2, Some(-2.5)));
+/// let table = read_csv("left,right,cost\ntrack7,0,2.5\ntrack9,1,1\n", Sense::Minimize)?;
+/// assert_eq!(table.left, Some(vec!["track7".to_string(), "track9".to_string()]));
 /// # Ok::<(), homolog::Error>(())
 /// ```
-pub fn read_csv(text: &str, sense: Sense) -> Result<Sparse> {
+pub fn read_csv(text: &str, sense: Sense) -> Result<NamedPairs> {
     let mut rows = table::rows(TABLE, text)?;
     let Some(heads) = rows.next().transpose()? else { return malformed(TABLE, 1, "there is no first row with names") };
     let find = |names: &[&str]| {
@@ -46,25 +62,79 @@ pub fn read_csv(text: &str, sense: Sense) -> Result<Sparse> {
         )
     };
     let (left, right, cost) = (find(&["left"])?, find(&["right"])?, find(&["cost", "score"])?);
-    let (mut pairs, mut size) = (Vec::new(), (0, 0));
+    let (mut lines, mut words, mut values) = (Vec::new(), [Vec::new(), Vec::new()], Vec::new());
     for row in rows {
         let row = row?;
         let field = |at: usize| row.fields.get(at).unwrap_or_default();
-        let (i, k) = (count(TABLE, row.line, field(left))?, count(TABLE, row.line, field(right))?);
-        let value = value(TABLE, row.line, field(cost), sense)?;
-        for number in [i, k] {
-            if number >= MOST_NODES {
-                return malformed(
-                    TABLE,
-                    row.line,
-                    format!("node {number} is beyond the {MOST_NODES} that there may be"),
-                );
-            }
+        values.push(value(TABLE, row.line, field(cost), sense)?);
+        for (words, at) in words.iter_mut().zip([left, right]) {
+            words.push(field(at).to_string());
         }
-        size = (size.0.max(i + 1), size.1.max(k + 1));
-        pairs.push((i, k, value));
+        lines.push(row.line);
     }
-    Sparse::from_pairs(size.0, size.1, pairs, sense)
+    let [left, right] = words;
+    let (left, right) = (Nodes::of(left, &lines)?, Nodes::of(right, &lines)?);
+    let numbers = left.numbers.iter().zip(&right.numbers);
+    let pairs: Vec<_> = numbers.zip(values).map(|((&i, &k), value)| (i, k, value)).collect();
+    if let (true, Some(at)) = (left.names.is_some() || right.names.is_some(), first_again(&pairs)) {
+        let (i, k, _) = pairs[at];
+        let reason = format!("left \"{}\" and right \"{}\" stand there again", left.name(i), right.name(k));
+        return malformed(TABLE, lines[at], reason);
+    }
+    let pairs = Sparse::from_pairs(left.count, right.count, pairs, sense)?;
+    Ok(NamedPairs { pairs, left: left.names, right: right.names })
+}
+
+/// A column of nodes.
+struct Nodes {
+    /// The node of every row.
+    numbers: Vec<usize>,
+    /// How many nodes there are.
+    count: usize,
+    names: Option<Vec<String>>,
+}
+
+impl Nodes {
+    /// By number where all fields are numbers, else by name.
+    fn of(words: Vec<String>, lines: &[usize]) -> Result<Self> {
+        let mut nodes = Self { numbers: Vec::with_capacity(words.len()), count: 0, names: None };
+        if words.iter().all(|word| word.parse::<f64>().is_ok()) {
+            for (word, &line) in words.iter().zip(lines) {
+                let number = count(TABLE, line, word)?;
+                if number >= MOST_NODES {
+                    let reason = format!("node {number} is beyond the {MOST_NODES} that there may be");
+                    return malformed(TABLE, line, reason);
+                }
+                nodes.numbers.push(number);
+                nodes.count = nodes.count.max(number + 1);
+            }
+            return Ok(nodes);
+        }
+        let mut numbers: HashMap<String, usize> = HashMap::new();
+        let mut names = Vec::new();
+        for (word, &line) in words.into_iter().zip(lines) {
+            if word.is_empty() {
+                return malformed(TABLE, line, "a node has no name");
+            }
+            let number = *numbers.entry(word).or_insert_with_key(|name| {
+                names.push(name.clone());
+                names.len() - 1
+            });
+            nodes.numbers.push(number);
+        }
+        Ok(Self { count: names.len(), names: Some(names), ..nodes })
+    }
+
+    /// What a node is called in the table.
+    fn name(&self, node: usize) -> String {
+        self.names.as_ref().map_or_else(|| node.to_string(), |names| shorten(&names[node]))
+    }
+}
+
+/// The first pair that stands before it already.
+fn first_again(pairs: &[(usize, usize, f64)]) -> Option<usize> {
+    let mut seen = HashSet::new();
+    pairs.iter().position(|&(i, k, _)| !seen.insert((i, k)))
 }
 
 /// A typing mistake in a number should not take the machine down.
@@ -145,7 +215,7 @@ mod tests {
     #[test]
     fn tables_are_read_and_refused() {
         assert!(is_table("left;right;cost\n") && is_table("\u{feff}\"Left\",x,RIGHT\n") && !is_table("1,2\n3,4\n"));
-        let columns = read_csv("score;right;left\n1;0;2\n-inf;1;0\n", Sense::Maximize).unwrap();
+        let columns = read_csv("score;right;left\n1;0;2\n-inf;1;0\n", Sense::Maximize).unwrap().pairs;
         assert_eq!((columns.left_count(), columns.right_count(), columns.pair_count()), (3, 2, 1));
         let refuse = |text: &str, reason: &str| {
             let error = read_csv(text, Sense::Minimize).unwrap_err().to_string();
@@ -158,6 +228,24 @@ mod tests {
         refuse("left,right,cost\n0,1,1e999\n", "not a finite number");
         refuse("left,right,cost\n0,1,2\n0,1,3\n", "\"left 0, right 1\" occurs twice");
         refuse("left,right,cost\n99999999999,1,2\n", "beyond");
+        refuse("left,right,cost\n1.5,1,2\n", "line 2: \"1.5\" is not a whole number");
+    }
+
+    #[test]
+    fn nodes_may_have_names() {
+        let table = read_csv("left,right,cost\nb,7,1\na,x,2\nb,x,3\n", Sense::Minimize).unwrap();
+        assert_eq!(table.left, Some(vec!["b".to_string(), "a".to_string()]));
+        assert_eq!(table.right, Some(vec!["7".to_string(), "x".to_string()]));
+        assert_eq!((table.pairs.pair_score(0, 1), table.pairs.pair_count()), (Some(-3.0), 3));
+        // One side only.
+        let table = read_csv("left,right,cost\nb,2,1\na,0,2\n", Sense::Minimize).unwrap();
+        assert_eq!((table.right, table.pairs.right_count()), (None, 3));
+        let refuse = |text: &str, reason: &str| {
+            let error = read_csv(text, Sense::Minimize).unwrap_err().to_string();
+            assert!(error.contains(reason), "{error:?} does not say {reason:?}");
+        };
+        refuse("left,right,cost\nb,0,1\n,0,2\n", "line 3: a node has no name");
+        refuse("left,right,cost\nb,0,1\na,1,2\nb,0,2\n", "line 4: left \"b\" and right \"0\" stand there again");
     }
 
     #[test]

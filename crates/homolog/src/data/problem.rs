@@ -23,6 +23,7 @@ use crate::matching::{Compatibility, Constraint, EdgeList, EdgeTerm, MAX_CELLS, 
 use crate::{Error, Result};
 use ndarray::{Array1, Array2};
 use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 const FORMAT: &str = "problem file";
@@ -194,6 +195,12 @@ fn edge_term(text: &Text, n: usize, m: usize, sign: f64) -> Result<EdgeTerm> {
     let nothing = Factors { left: Vec::new(), right: Vec::new() };
     let factors = text.edge_factors.as_ref().unwrap_or(&nothing);
     let (left_rows, right_rows) = (split(&factors.left, "left")?, split(&factors.right, "right")?);
+    for (side, rows) in [("left", &left_rows), ("right", &right_rows)] {
+        let mut seen = HashSet::new();
+        if let Some(([from, to], _)) = rows.iter().find(|(ends, _)| !seen.insert(*ends)) {
+            return refuse(format!("edge_factors.{side}: edge [{from}, {to}] occurs twice"));
+        }
+    }
     let ends = |rows: &[([usize; 2], &[f64])]| rows.iter().map(|row| row.0).collect::<Vec<_>>();
     let mut left_ends = ends(&left_rows);
     let mut right_ends = ends(&right_rows);

@@ -53,7 +53,8 @@ fn sets() -> Chapter {
     };
     Chapter {
         title: "Sets",
-        about: "By name; made for the data: attributes that all graphs have are used, except by the paper's.",
+        about: "By name; made for the data: attributes that all graphs have are used, except by the paper's. Without --features, train tries \
+                those that fit; --features atlas learns to name landmarks instead.",
         entries: FeatureSet::ALL.into_iter().map(entry).collect(),
     }
 }

@@ -13,7 +13,7 @@
 use crate::geometry::Similarity;
 use crate::graph::{Graph, Pair};
 use crate::matching::{Matching, Solution};
-use crate::{Error, Result};
+use crate::{Control, Error, Result};
 use ndarray::{Array2, Axis};
 use serde::{Deserialize, Serialize};
 use std::f64::consts::{FRAC_PI_4, PI};
@@ -72,11 +72,17 @@ impl Pose {
         self.turns == Turns::AsGiven && !self.mirror
     }
 
-    /// The pair with its left graph turned to match best, by the score of what `solve` finds; and that solution.
+    /// The pair with its left graph turned to match best, by the score of what `solve` finds; and that solution. Where the control says
+    /// stop, the best of the turns tried by then.
     ///
     /// # Errors
     /// Graphs without points, or with points of different dimensions; what `solve` refuses.
-    pub fn best(self, pair: &Pair, mut solve: impl FnMut(&Pair) -> Result<Solution>) -> Result<(Pair, Solution)> {
+    pub fn best(
+        self,
+        pair: &Pair,
+        control: &Control,
+        mut solve: impl FnMut(&Pair) -> Result<Solution>,
+    ) -> Result<(Pair, Solution)> {
         if self.is_as_given() {
             let solution = solve(pair)?;
             return Ok((pair.clone(), solution));
@@ -87,6 +93,9 @@ impl Pose {
             let turned = turned(pair, &turn)?;
             let solution = solve(&turned)?;
             tried.push((turn, turned, solution));
+            if control.interrupted() {
+                break;
+            }
         }
         // The sort is stable: "as given" comes first and stays first among equals.
         tried.sort_by(|a, b| b.2.score.total_cmp(&a.2.score));
@@ -94,6 +103,9 @@ impl Pose {
         let mut best: Option<(Pair, Solution)> = None;
         for (mut turn, mut at, mut solution) in tried {
             for _ in 0..ROUNDS {
+                if control.interrupted() {
+                    break;
+                }
                 let Some(more) = turn_between(&at, &solution.matching, false)? else { break };
                 let next = more.dot(&turn);
                 if self.turns == Turns::Tilted && angle(&proper(&next)) > FRAC_PI_4 + STEP / 2.0 {

@@ -7,7 +7,8 @@ use crate::matching::{FrankWolfe, Linear, Matcher, RightOrder, Solution, Workspa
 use std::sync::Arc;
 
 impl FeatureMap {
-    /// The pair with its left graph turned to match best under these weights, as far as the pose allows, and a quick solution.
+    /// The pair with its left graph turned to match best under these weights, as far as the pose allows, and a quick solution. Where
+    /// the caller wants it to stop, the best of the turns tried by then.
     ///
     /// # Errors
     /// A graph without the parts that the features or the pose need.
@@ -20,7 +21,8 @@ impl FeatureMap {
     ) -> Result<(Pair, Solution)> {
         let right = Arc::new(self.describe(&pair.right)?);
         let order = RightOrder::random(pair.right.node_count(), 0);
-        pose.best(pair, |pair| {
+        let control = work.control().clone();
+        pose.best(pair, &control, |pair| {
             let left = Arc::new(self.describe(&pair.left)?);
             let problem = self.instance(&left, &right)?.restricted(&pair.given)?.compatibility(weights)?;
             let mut shuffled = problem.clone();

@@ -134,7 +134,7 @@ impl LabelledPairs {
     ///
     /// # Errors
     /// What `turn` refuses, with the names of the graphs.
-    pub fn turned(&self, turn: impl Fn(&Pair, &Matching) -> Result<Pair>) -> Result<Self> {
+    fn turned(&self, turn: impl Fn(&Pair, &Matching) -> Result<Pair>) -> Result<Self> {
         let mut turned = Self { graphs: self.graphs.clone(), pairs: Vec::with_capacity(self.pairs.len()) };
         for labelled in &self.pairs {
             let (left, right) = (&self.graphs[labelled.left], &self.graphs[labelled.right]);
@@ -148,12 +148,27 @@ impl LabelledPairs {
         Ok(turned)
     }
 
+    /// The examples these pairs become under features that may turn graphs ([`FeatureMap::pose`]). What is learned from is turned as the
+    /// truth says; a prediction has to find the turn by itself.
+    ///
+    /// # Errors
+    /// As [`Self::examples`].
+    pub fn posed_examples(&self, features: &FeatureMap, loss: &dyn Loss) -> Result<Vec<Example>> {
+        let pose = features.pose;
+        if pose.is_as_given() {
+            return self.examples(features, loss);
+        }
+        let examples = self.turned(|pair, truth| pose.known(pair, truth))?.examples(features, loss)?;
+        let given = self.iter().map(|(pair, ..)| pair);
+        Ok(examples.into_iter().zip(given).map(|(example, pair)| example.turned_from(features, pair)).collect())
+    }
+
     fn pair(&self, labelled: &Labelled) -> Pair {
         let graph = |at: usize| Arc::clone(&self.graphs[at].graph);
         Pair { left: graph(labelled.left), right: graph(labelled.right), given: labelled.given.clone() }
     }
 
-    /// The examples these pairs become under given features and a loss. Every graph is described once.
+    /// The examples these pairs become under given features and a loss, the graphs as given. Every graph is described once.
     ///
     /// # Errors
     /// A graph without the parts that the features or the loss need, with its name.

@@ -50,11 +50,11 @@ impl TrainingSet {
                     turned.push(number);
                 }
             }
-            let alike = examples_of(&features, loss, &training.without(&turned))?;
-            let validation = examples_of(&features, loss, validation)?;
+            let alike = training.without(&turned).posed_examples(&features, loss.loss())?;
+            let validation = validation.posed_examples(&features, loss.loss())?;
             return Ok(Self { turned, ..Self::of_examples(features, alike, validation) });
         }
-        let examples = |pairs| examples_of(&features, loss, pairs);
+        let examples = |pairs: &LabelledPairs| pairs.posed_examples(&features, loss.loss());
         let (training, validation) = (examples(training)?, examples(validation)?);
         Ok(Self::of_examples(features, training, validation))
     }
@@ -80,18 +80,6 @@ impl TrainingSet {
             Method::FrankWolfe(FrankWolfe::default())
         }
     }
-}
-
-/// The examples that pairs become under fitted features. Where graphs may be turned, the truth says how in the pair learned from;
-/// a prediction has to find that by itself.
-pub(super) fn examples_of(features: &FeatureMap, loss: &LossKind, pairs: &LabelledPairs) -> Result<Vec<Example>> {
-    let pose = features.pose;
-    if pose.is_as_given() {
-        return pairs.examples(features, loss.loss());
-    }
-    let examples = pairs.turned(|pair, truth| pose.known(pair, truth))?.examples(features, loss.loss())?;
-    let given = pairs.iter().map(|(pair, ..)| pair);
-    Ok(examples.into_iter().zip(given).map(|(example, pair)| example.turned_from(features, pair)).collect())
 }
 
 /// The exact matcher for some features.

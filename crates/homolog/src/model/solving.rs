@@ -1,10 +1,10 @@
 //! Matching with a model: from two graphs to their problem and its solution.
 
 use super::Model;
-use crate::Result;
 use crate::features::{Described, Instance};
 use crate::graph::{Graph, Pair};
 use crate::matching::{Compatibility, Restrictions, RightOrder, Solution, Workspace};
+use crate::{Control, Result};
 use ndarray::Array2;
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ impl Model {
         if self.atlas.is_some() {
             return Ok(self.join_by_name(pair, work)?.0);
         }
-        self.solve_described(&self.instance(pair)?, work)
+        self.solve_described(&self.instance(pair, work.control())?, work)
     }
 
     /// [`Self::solve`] for graphs that are described already.
@@ -53,7 +53,7 @@ impl Model {
     /// A graph without the parts that the features need; graphs too large for the matcher, which is seen before anything is computed.
     pub fn problem(&self, pair: &Pair) -> Result<(Instance, Compatibility)> {
         self.check_table(pair)?;
-        let instance = self.instance(pair)?;
+        let instance = self.instance(pair, &Control::new())?;
         let problem = instance.compatibility(&self.weights())?;
         Ok((instance, problem))
     }
@@ -79,10 +79,10 @@ impl Model {
     }
 
     /// The two graphs as the model sees them; refused before anything is computed if they are too large to be solved.
-    pub(crate) fn instance(&self, pair: &Pair) -> Result<Instance> {
+    pub(crate) fn instance(&self, pair: &Pair, control: &Control) -> Result<Instance> {
         self.check_size(pair)?;
         // As given there is no turn to try.
-        let posed = if self.features.pose.is_as_given() { pair } else { &self.posed(pair)? };
+        let posed = if self.features.pose.is_as_given() { pair } else { &self.posed(pair, control)? };
         let (left, right) = (Arc::new(self.describe(&posed.left)?), Arc::new(self.describe(&posed.right)?));
         self.features.instance(&left, &right)?.restricted(&pair.given)
     }

@@ -156,6 +156,7 @@ impl Selected {
                 let unmeasured = self.tried[..self.chosen].iter().filter(|tried| tried.error.is_none());
                 let unmeasured: Vec<&str> = unmeasured.map(|tried| tried.name.as_str()).collect();
                 let simpler = match &unmeasured[..] {
+                    [] if self.chosen == 0 => "it is the simplest".to_string(),
                     [] => "no simpler one is as good".to_string(),
                     names => format!("there was no time to measure {}", names.join(", ")),
                 };

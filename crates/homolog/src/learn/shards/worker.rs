@@ -2,7 +2,6 @@
 
 use super::super::scale::swap_ratios;
 use super::super::soft::count_tight;
-use super::super::training_set::examples_of;
 use super::{Asked, Facts, Job, Order, Purpose, Reply, Request, Shard};
 use crate::learn::{Answer, Example, LabelledPairs, Oracle, PartMemory, PartRisk, Parts, evaluate};
 use crate::{Control, Error, Result};
@@ -106,7 +105,7 @@ impl Held {
         let examples = if let Some(examples) = self.examples.take() {
             examples
         } else {
-            let examples = examples_of(&self.job.features, &self.job.loss, &load(&self.shard)?)?;
+            let examples = load(&self.shard)?.posed_examples(&self.job.features, self.job.loss.loss())?;
             self.size = size_of(&examples);
             examples
         };
@@ -157,7 +156,7 @@ fn spreads(order: &Order, pairs: &LabelledPairs, step: usize) -> Result<Reply> {
     match differences.collect::<Result<_>>() {
         Ok(differences) => Ok(Reply::Spreads(differences)),
         // This error names the graph.
-        Err(error) => Err(examples_of(&order.job.features, &order.job.loss, pairs).err().unwrap_or(error)),
+        Err(error) => Err(pairs.posed_examples(&order.job.features, order.job.loss.loss()).err().unwrap_or(error)),
     }
 }
 
