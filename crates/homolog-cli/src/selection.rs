@@ -43,7 +43,8 @@ pub(crate) fn text(selected: &Selected) -> Result<String> {
         let before = tried.unlearned_error.map_or("-".to_string(), |error| format!("{error:.4}"));
         let time = tried.match_seconds.map_or("-".to_string(), time);
         let proven = if tried.proven { "yes" } else { "no" };
-        writeln!(text, "{mark} {:26} {error:>24} {before:>17} {time:>15}   {proven}", tried.name)?;
+        let some = tried.pairs.map_or_else(String::new, |[done, of]| format!("   on {done} of {of} pairs"));
+        writeln!(text, "{mark} {:26} {error:>24} {before:>17} {time:>15}   {proven}{some}", tried.name)?;
     }
     for skipped in &selected.skipped {
         let reason = match skipped.reason {
@@ -108,6 +109,7 @@ fn row(tried: &Tried) -> serde_json::Value {
         "error": tried.error,
         "standard_error": tried.standard_error,
         "interval": tried.interval,
+        "pairs": tried.pairs,
         "unlearned_error": tried.unlearned_error,
         "match_seconds": tried.match_seconds,
         "proven": tried.proven,

@@ -10,6 +10,7 @@ use ndarray::Array2;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Points of one shape, moved by noise and turned by an angle, in a random order, which is returned as well.
 fn specimen(count: usize, noise: f64, turn: f64, random: &mut ChaCha8Rng) -> (Arc<Graph>, Vec<usize>) {
@@ -161,4 +162,42 @@ fn specimens_that_share_names_bring_an_atlas_into_the_choice() {
     let model = Model::selected(&selected).unwrap();
     assert!(model.atlas().is_some() && model.to_json().unwrap().contains("\"tried\""));
     assert_eq!(Model::from_json(&model.to_json().unwrap()).unwrap(), model);
+}
+
+#[test]
+fn sets_are_compared_on_the_pairs_there_was_time_for() {
+    let mut random = ChaCha8Rng::seed_from_u64(9);
+    let specimens: Vec<_> = (0..14).map(|_| specimen(12, 3.0, 0.0, &mut random)).collect();
+    let mut pairs = LabelledPairs::new();
+    for (n, (left, left_order)) in specimens.iter().enumerate() {
+        for (right, right_order) in &specimens[..n] {
+            pairs.add(left, right, truth(left_order, right_order)).unwrap();
+        }
+    }
+    let mut seen_some = false;
+    for limit in [1.0, 20.0, 60.0, 200.0, 1000.0] {
+        // Every look at the clock takes a tenth of a second.
+        let ticks = Arc::new(AtomicUsize::new(0));
+        let clock = Arc::new(move || 0.1 * ticks.fetch_add(1, Ordering::Relaxed) as f64);
+        let auto = AutoTrainer {
+            trainer: Trainer { learner: LearnerKind::MaxMargin, lambdas: vec![1.0], ..Trainer::default() },
+            unmatched: None,
+            pose: None,
+            atlas: true,
+            images: Vec::new(),
+            time_limit: Some(limit),
+            clock,
+        };
+        let selected = auto.train(&pairs, &LabelledPairs::new(), &Control::new()).unwrap();
+        for tried in &selected.tried {
+            if let Some([done, of]) = tried.pairs {
+                assert!(0 < done && done < of && of < pairs.len(), "{tried:?}");
+                seen_some = true;
+            }
+            // What learned was measured on all of them.
+            assert!(tried.pairs.is_none() || tried.error == tried.unlearned_error, "{tried:?}");
+        }
+        assert!(Model::selected(&selected).unwrap().to_json().is_ok());
+    }
+    assert!(seen_some);
 }

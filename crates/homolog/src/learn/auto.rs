@@ -4,11 +4,14 @@
 //! All are measured on the same held-out pairs: the folds depend on the specimens alone. As good as the best means within one standard
 //! error of the paired difference. Where left nodes have no partner, every set is tried without
 //! and with a price for staying unmatched, and matching a node that has no partner counts as a mistake.
-//! How far graphs may be turned against each other is read off the true matchings; held-out pairs have to be turned back by the score alone.
+//! How far graphs may be turned against each other is read off the true matchings, and whether trying turns is better than taking graphs as given is
+//! measured; held-out pairs have to be turned back by the score alone.
 //! Where all specimens share their names an [`Atlas`](crate::atlas::Atlas) is tried as well: it matches two specimens by naming both.
 //!
 //! First every set is measured as it is before learning, which takes little; then those learn that have something to gain, the best before
 //! learning first. So a time limit costs some learning, and no set goes without being looked at because a simpler one took its time learning.
+//! Where there is no time to measure a set on all held-out pairs, it is measured on some, does not learn, and two sets are compared on
+//! the pairs that both were measured on.
 //! Held-out pairs are matched by the quick search of training: proofs would take most of the time, and change few matches. The model itself
 //! matches exactly, unless a trial shows that this takes too long.
 //!
@@ -58,20 +61,24 @@ pub struct AutoTrainer {
 /// A set with what is known of it.
 struct Attempt {
     tried: Tried,
-    /// On what was held out.
-    evaluation: Option<Evaluation>,
+    /// On what was held out, or as much of it as there was time for.
+    evaluation: Evaluation,
+    /// How many items are held out.
+    held_out: usize,
     made: Made,
 }
 
 enum Made {
     Features { set: Box<TrainingSet>, trainer: Box<Trainer>, run: Checkpoint, trained: Option<Box<Trained>> },
-    Atlas(Outcome),
+    Atlas { learned: Option<Outcome> },
 }
 
 /// What an atlas is called among them.
 const ATLAS: &str = "atlas";
 /// The share of the time limit for measuring all sets before any learns.
 const MEASURING: f64 = 0.5;
+/// What was measured on fewer held-out pairs than this, of more, is not compared.
+const ENOUGH: usize = 5;
 /// How many training pairs are matched to see how long a match takes,
 const TIMED: usize = 8;
 /// in at most this share of the time limit.
@@ -114,43 +121,55 @@ impl AutoTrainer {
                 continue;
             }
             let share = self.share(control, end(MEASURING), count - number).part(number, 2 * count);
-            let attempt = match plan {
-                Plan::Features(features) => {
-                    Some(self.measure(&name, &features, &trainer, (training, validation), &share)?)
-                }
+            attempts.push(match plan {
+                Plan::Features(features) => self.measure(&name, &features, &trainer, (training, validation), &share)?,
                 Plan::Atlas => self.measure_atlas(&name, &trainer, (training, validation), &share)?,
-            };
-            match attempt {
-                Some(attempt) => attempts.push(attempt),
-                None => skipped.push(Skipped { name, reason: SkipReason::NoTime }),
-            }
+            });
         }
-        let by = self.learn_all(&mut attempts, end(1.0), control)?;
+        let by = self.learn_all(&mut attempts, training, end(1.0), control)?;
         let chosen = choose(&attempts);
         let tried = attempts.iter().map(|attempt| attempt.tried.clone()).collect();
         let outcome = match attempts.swap_remove(chosen).made {
-            Made::Atlas(outcome) => outcome,
+            Made::Atlas { learned: Some(outcome) } => outcome,
             Made::Features { set, trainer, trained: Some(trained), .. } => Outcome::Weights { set, trainer, trained },
-            Made::Features { .. } => return Err(Error::Interrupted),
+            _ => return Err(Error::Interrupted),
         };
         Ok(Selected { tried, chosen, outcome, by, skipped })
     }
 
     /// Lets every set learn that has something to gain, the best before learning first; says what they were compared by.
-    fn learn_all(&self, attempts: &mut [Attempt], end: Option<f64>, control: &Control) -> Result<ValidatedBy> {
+    fn learn_all(
+        &self,
+        attempts: &mut [Attempt],
+        training: &LabelledPairs,
+        end: Option<f64>,
+        control: &Control,
+    ) -> Result<ValidatedBy> {
         let mut order: Vec<usize> = (0..attempts.len()).collect();
         let error = |at: usize| attempts[at].tried.error.unwrap_or(f64::INFINITY);
         order.sort_by(|&a, &b| error(a).total_cmp(&error(b)));
-        let (count, mut by) = (order.len(), ValidatedBy::Nothing);
-        for (number, at) in order.into_iter().enumerate() {
-            // What is simpler and makes no mistakes will be taken whatever this one learns.
+        // What is simpler and makes no mistakes will be taken whatever this one learns; what was measured on some pairs could not be compared.
+        let learns = |at: usize| {
             let is_beaten = attempts[..at].iter().any(Attempt::is_perfect);
-            let mut share = self.share(control, end, count - number).part(count + number, 2 * count);
-            if is_beaten {
+            !is_beaten && (attempts[at].is_complete() || matches!(attempts[at].made, Made::Atlas { .. }))
+        };
+        let learns: Vec<bool> = (0..attempts.len()).map(learns).collect();
+        let (count, mut by) = (order.len(), ValidatedBy::Nothing);
+        for (number, &at) in order.iter().enumerate() {
+            let left = order[number..].iter().filter(|&&at| learns[at]).count();
+            let mut share = self.share(control, end, left.max(1)).part(count + number, 2 * count);
+            if !learns[at] {
                 share = share.interrupted_by(|| true);
             }
-            let Attempt { tried, evaluation, made } = &mut attempts[at];
-            let Made::Features { set, trainer, run, trained } = made else { continue };
+            let Attempt { tried, evaluation, held_out, made } = &mut attempts[at];
+            let (set, trainer, run, trained) = match made {
+                Made::Features { set, trainer, run, trained } => (set, trainer, run, trained),
+                Made::Atlas { learned } => {
+                    let (atlas, weights) = atlas::learn(training, &self.atlas_settings(), &share)?;
+                    *learned = Some(Outcome::Atlas { atlas: Box::new(atlas), weights });
+                    continue;
+                }
+            };
             let quick = Trainer { matcher: Some(self.quick(set)), ..(**trainer).clone() };
             let learned = match unless_interrupted(quick.resume(set, run, &share, &mut NoKeeper))? {
                 Some(learned) => learned,
@@ -159,10 +178,12 @@ impl AutoTrainer {
             };
             by = learned.by;
             if let Some(after) = learned.after() {
-                tried.measured(after);
-                *evaluation = Some(after.clone());
+                tried.measured(after, *held_out);
+                evaluation.clone_from(after);
             }
-            tried.unlearned_error = learned.before().map(Evaluation::mean);
+            if let Some(before) = learned.before() {
+                tried.unlearned_error = Some(before.mean());
+            }
             *trained = Some(Box::new(learned));
         }
         Ok(by)
@@ -194,22 +215,28 @@ impl AutoTrainer {
         (training, validation): Given<'_>,
         control: &Control,
     ) -> Result<Attempt> {
+        let before = (self.clock)();
         let set = TrainingSet::new(features, &trainer.loss, training, validation)?;
-        let (mut trainer, mut run) = (trainer.clone(), Checkpoint::default());
-        let quick = Trainer { matcher: Some(self.quick(&set)), ..trainer.clone() };
-        let evaluation = unless_interrupted(quick.measure(&set, &mut run, control))?.flatten();
+        let (mut trainer, mut run, quick) = (trainer.clone(), Checkpoint::default(), self.quick(&set));
+        let measuring = Trainer { matcher: Some(quick.clone()), ..trainer.clone() };
+        let (evaluation, held_out) = measuring.measure(&set, &mut run, control)?;
+        let (took, count) = ((self.clock)() - before, evaluation.losses.len());
         let mut tried = Tried::named(name);
-        if let Some(evaluation) = &evaluation {
-            tried.measured(evaluation);
+        if count > 0 {
+            tried.measured(&evaluation, held_out);
             tried.unlearned_error = tried.error;
         }
         let matcher = self.trainer.matcher.clone().unwrap_or_else(|| default_matcher(&set.features));
-        if self.try_out(&set, &matcher, &mut tried, control)? {
-            trainer.matcher = Some(self.quick(&set));
-            self.try_out(&set, &self.quick(&set), &mut tried, control)?;
+        if count < held_out && self.trainer.matcher.is_none() {
+            // Proofs would take even longer.
+            tried.match_seconds = (count > 0).then(|| took / count as f64);
+            trainer.matcher = Some(quick);
+        } else if self.try_out(&set, &matcher, &mut tried, control)? {
+            self.try_out(&set, &quick, &mut tried, control)?;
+            trainer.matcher = Some(quick);
         }
         let made = Made::Features { set: Box::new(set), trainer: Box::new(trainer), run, trained: None };
-        Ok(Attempt { tried, evaluation, made })
+        Ok(Attempt { tried, evaluation, held_out, made })
     }
 
     /// Matches a few training pairs to see how long that takes; whether it takes too long.
@@ -229,32 +256,33 @@ impl AutoTrainer {
         AtlasSettings { images: self.images.clone(), ..AtlasSettings::default() }
     }
 
-    /// `None` where time was up, or nothing could be held out.
     fn measure_atlas(
         &self,
         name: &str,
         trainer: &Trainer,
         (training, validation): Given<'_>,
         control: &Control,
-    ) -> Result<Option<Attempt>> {
+    ) -> Result<Attempt> {
         let before = (self.clock)();
         let settings = self.atlas_settings();
-        let evaluation = unless_interrupted(atlas::measure(training, validation, (trainer, &settings), control))?;
-        let Some(evaluation) = evaluation.flatten() else { return Ok(None) };
-        let took = (self.clock)() - before;
-        let learned = unless_interrupted(atlas::learn(training, &settings, control))?;
-        let Some((atlas, weights)) = learned else { return Ok(None) };
+        let (evaluation, held_out) = atlas::measure(training, validation, (trainer, &settings), control)?;
         let mut tried = Tried::named(name);
-        tried.measured(&evaluation);
-        tried.match_seconds = Some(took / evaluation.losses.len().max(1) as f64);
-        let made = Made::Atlas(Outcome::Atlas { atlas: Box::new(atlas), weights });
-        Ok(Some(Attempt { tried, evaluation: Some(evaluation), made }))
+        if !evaluation.losses.is_empty() {
+            tried.measured(&evaluation, held_out);
+            tried.match_seconds = Some(((self.clock)() - before) / evaluation.losses.len() as f64);
+        }
+        Ok(Attempt { tried, evaluation, held_out, made: Made::Atlas { learned: None } })
     }
 }
 
 impl Attempt {
+    /// Whether it was measured on all that is held out, if anything is.
+    fn is_complete(&self) -> bool {
+        self.evaluation.losses.len() == self.held_out
+    }
+
     fn is_perfect(&self) -> bool {
-        self.tried.error == Some(0.0)
+        self.is_complete() && self.tried.error == Some(0.0)
     }
 }
 
@@ -269,11 +297,11 @@ fn unless_interrupted<T>(result: Result<T>) -> Result<Option<T>> {
 
 /// The simplest that is as good as the best on the same held-out items; the first where nothing was held out.
 fn choose(attempts: &[Attempt]) -> usize {
-    let measured: Vec<(usize, &Evaluation)> =
-        attempts.iter().enumerate().filter_map(|(at, attempt)| Some((at, attempt.evaluation.as_ref()?))).collect();
-    let most = measured.iter().map(|(_, evaluation)| evaluation.losses.len()).max().unwrap_or(0);
-    let complete: Vec<(usize, &Evaluation)> =
-        measured.into_iter().filter(|(_, evaluation)| evaluation.losses.len() == most).collect();
-    let losses: Vec<&[f64]> = complete.iter().map(|(_, evaluation)| &evaluation.losses[..]).collect();
-    first_as_good(&losses).map_or(0, |at| complete[at].0)
+    let is_measured = |attempt: &Attempt| attempt.evaluation.losses.len() >= attempt.held_out.min(ENOUGH);
+    // Where pairs were left out of one set, its items are not those of the others.
+    let most = attempts.iter().map(|attempt| attempt.held_out).max().unwrap_or(0);
+    let comparable = |&at: &usize| attempts[at].held_out == most && most > 0 && is_measured(&attempts[at]);
+    let places: Vec<usize> = (0..attempts.len()).filter(comparable).collect();
+    let measured: Vec<&Evaluation> = places.iter().map(|&at| &attempts[at].evaluation).collect();
+    first_as_good(&measured).map_or(0, |at| places[at])
 }

@@ -11,6 +11,7 @@
 
 use super::{Evaluation, LearnerName};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// How a candidate is chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
@@ -75,19 +76,32 @@ impl Choice {
 }
 
 /// The first whose losses are as low as the lowest, as far as the items can tell: within one standard error of the paired differences. For few
-/// and quite different models, the simplest first; there is no harm in taking the better one where it is better, as there is in learning.
-pub(super) fn first_as_good(losses: &[&[f64]]) -> Option<usize> {
-    let mean = |losses: &[f64]| losses.iter().sum::<f64>() / losses.len().max(1) as f64;
-    let best = (0..losses.len()).min_by(|&a, &b| mean(losses[a]).total_cmp(&mean(losses[b])))?;
-    (0..losses.len()).find(|&at| {
-        let differences: Vec<f64> = losses[at].iter().zip(losses[best]).map(|(own, best)| own - best).collect();
+/// and quite different models, the simplest first; there is no harm in taking the better one where it is better, as there is in learning. Each
+/// may have been measured on some of the items only: two are compared on those that they share.
+pub(super) fn first_as_good(measured: &[&Evaluation]) -> Option<usize> {
+    let mut best = 0;
+    for at in 1..measured.len() {
+        let differences = differences(measured[at], measured[best]);
+        if !differences.is_empty() && differences.iter().sum::<f64>() < -ROUNDING * differences.len() as f64 {
+            best = at;
+        }
+    }
+    (0..measured.len()).find(|&at| {
+        let differences = differences(measured[at], measured[best]);
         // Too few items do not show how much they vary.
         let error = match differences.len() {
             0..FEWEST => null_error(&differences),
             _ => Evaluation::of_losses(differences.clone()).standard_error(),
         };
-        mean(&differences) <= error + ROUNDING
+        differences.iter().sum::<f64>() / differences.len().max(1) as f64 <= error + ROUNDING
     })
+}
+
+/// How much more each item loses with the first than with the second, for the items that both were measured on.
+fn differences(first: &Evaluation, second: &Evaluation) -> Vec<f64> {
+    let known: BTreeMap<usize, f64> = second.examples.iter().copied().zip(second.losses.iter().copied()).collect();
+    let items = first.examples.iter().zip(&first.losses);
+    items.filter_map(|(item, loss)| known.get(item).map(|other| loss - other)).collect()
 }
 
 /// Whether even weights that make no mistakes would not be chosen over weights that do this well.
@@ -138,8 +152,21 @@ mod tests {
         assert_eq!(choose(Choice::Least, &near), Some(1));
         assert_eq!(choose(rule, &[]), None);
         // Among models: the simplest, unless another is clearly better; one item alone shows nothing.
-        assert_eq!(first_as_good(&[&[0.2, 0.1, 0.3], &[0.1, 0.2, 0.25]]), Some(0));
-        assert_eq!(first_as_good(&[&[0.2, 0.2, 0.3], &[0.1, 0.1, 0.1]]), Some(1));
-        assert_eq!((first_as_good(&[&[0.2], &[0.1]]), first_as_good(&[])), (Some(0), None));
+        let first = |losses: &[&[f64]]| {
+            let measured: Vec<Evaluation> = losses.iter().map(|own| Evaluation::of_losses(own.to_vec())).collect();
+            first_as_good(&measured.iter().collect::<Vec<_>>())
+        };
+        assert_eq!(first(&[&[0.2, 0.1, 0.3], &[0.1, 0.2, 0.25]]), Some(0));
+        assert_eq!(first(&[&[0.2, 0.2, 0.3], &[0.1, 0.1, 0.1]]), Some(1));
+        assert_eq!((first(&[&[0.2], &[0.1]]), first(&[])), (Some(0), None));
+        // What was measured on the easier items only is not better for it.
+        let all = Evaluation::of_losses(vec![0.1, 0.1, 0.1, 0.9, 0.9]);
+        let of_some = |losses: &[f64], examples: &[usize]| Evaluation {
+            examples: examples.to_vec(),
+            ..Evaluation::of_losses(losses.to_vec())
+        };
+        assert_eq!(first_as_good(&[&all, &of_some(&[0.2, 0.2, 0.2], &[0, 1, 2])]), Some(0));
+        assert_eq!(first_as_good(&[&all, &of_some(&[0.3, 0.0, 0.4], &[4, 1, 3])]), Some(1));
+        assert_eq!(first_as_good(&[&all, &of_some(&[], &[])]), Some(0));
     }
 }

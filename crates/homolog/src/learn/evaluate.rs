@@ -93,14 +93,14 @@ impl Evaluation {
         for ((n, example), answer) in examples.iter().enumerate().zip(answers) {
             let Some((matching, status)) = answer.as_ref().filter(|_| is_wanted(n)) else { continue };
             let counts = MatchCounts::of(example, matching);
-            evaluation.extend(&Self {
+            let one = Self {
                 losses: vec![example.whole_loss(matching)],
                 proven: usize::from(*status == Status::Optimal),
-                examples: Vec::new(),
+                examples: vec![0],
                 matches: counts,
                 specimens: vec![example.specimens()],
-            });
-            evaluation.examples.push(n);
+            };
+            evaluation.extend(n, &one);
         }
         evaluation
     }
@@ -137,10 +137,9 @@ impl Evaluation {
         summary(self.mean(), self.standard_error(), self.interval())
     }
 
-    /// Adds the losses of further examples, numbered on from the existing ones.
-    pub(super) fn extend(&mut self, other: &Self) {
-        let before = self.losses.len();
-        self.examples.extend(other.examples.iter().map(|n| before + n));
+    /// Adds the losses of further examples, which are numbered from `first`.
+    pub(super) fn extend(&mut self, first: usize, other: &Self) {
+        self.examples.extend(other.examples.iter().map(|n| first + n));
         self.losses.extend(&other.losses);
         self.specimens.extend(&other.specimens);
         self.proven += other.proven;

@@ -55,6 +55,9 @@ impl Evidence {
         let count = specimens.len().min(MOST);
         let most_points = specimens.iter().map(|graph| graph.node_count()).max().unwrap_or(0);
         let left_out = |at: usize| -> Result<Option<LeftOut<'_>>> {
+            if control.interrupted() {
+                return Ok(None);
+            }
             let others: Vec<&Graph> = (0..specimens.len()).filter(|&s| s != at).map(|s| specimens[s]).collect();
             let others = Atlas::learn(&others, &fixed)?;
             let is_alike = others.features() == atlas.features();

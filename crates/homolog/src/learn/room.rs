@@ -53,13 +53,28 @@ impl Room<'_> {
         Ok(Trained { candidates, chosen, by: self.by, complete, examples: self.set.training.len() })
     }
 
-    /// How the weights before learning do on what is held out.
-    pub(super) fn measure(&mut self, unlearned: &[f64]) -> Result<Option<Evaluation>> {
-        if self.checkpoint.unlearned.is_none() {
-            self.checkpoint.unlearned = self.validate(unlearned)?;
+    /// How the weights before learning do on what is held out; `None` where nothing is, or where the control said stop.
+    fn measure(&mut self, unlearned: &[f64]) -> Result<Option<Evaluation>> {
+        let all = self.held_out();
+        Ok(self.measure_so_far(unlearned)?.filter(|measured| measured.losses.len() == all))
+    }
+
+    /// The same as far as the control lets it.
+    pub(super) fn measure_so_far(&mut self, unlearned: &[f64]) -> Result<Option<Evaluation>> {
+        if self.checkpoint.unlearned.is_some() {
+            return Ok(self.checkpoint.unlearned.clone());
+        }
+        let measured = self.validate(unlearned)?;
+        if !self.control.interrupted() {
+            self.checkpoint.unlearned.clone_from(&measured);
             self.keep_if_due();
         }
-        Ok(self.checkpoint.unlearned.clone())
+        Ok(measured)
+    }
+
+    /// How many items are held out.
+    pub(super) fn held_out(&self) -> usize {
+        self.runs.iter().map(Run::held_out).sum()
     }
 
     /// Puts away what is done, if that is due.
@@ -139,7 +154,7 @@ impl Room<'_> {
         let lambdas = self.checkpoint.learners[at].lambdas.clone();
         let per_lambda = self.runs.len();
         for (rank, &lambda) in lambdas.iter().enumerate() {
-            let mut validation: Option<Evaluation> = None;
+            let (mut validation, mut first): (Option<Evaluation>, usize) = (None, 0);
             for number in 0..per_lambda {
                 let task = rank * per_lambda + number;
                 if self.checkpoint.learners[at].done.len() <= task {
@@ -153,8 +168,9 @@ impl Room<'_> {
                     }
                 }
                 if let Some(part) = &self.checkpoint.learners[at].done[task].validation {
-                    validation.get_or_insert_default().extend(part);
+                    validation.get_or_insert_default().extend(first, part);
                 }
+                first += self.runs[number].held_out();
             }
             let Some(fit) = self.checkpoint.learners[at].done[rank * per_lambda].fit.clone() else {
                 return Err(Error::Size { what: "fits in the checkpoint", expected: 1, found: 0 });
@@ -231,15 +247,16 @@ impl Room<'_> {
         Ok(Some(fit))
     }
 
-    /// How weights that no run has changed do on what the runs hold out; `None` where nothing is, or where the control said stop.
+    /// How weights that no run has changed do on what the runs hold out, as far as the control lets it; `None` where nothing is.
     fn validate(&self, weights: &[f64]) -> Result<Option<Evaluation>> {
-        let mut all: Option<Evaluation> = None;
+        let (mut all, mut first): (Option<Evaluation>, usize) = (None, 0);
         for run in &self.runs {
             if let Some(part) = run.validate(self.matcher.matcher(), weights, self.control)? {
-                all.get_or_insert_default().extend(&part);
+                all.get_or_insert_default().extend(first, &part);
             }
+            first += run.held_out();
         }
-        Ok(all.filter(|_| !self.control.interrupted()))
+        Ok(all)
     }
 
     /// The candidate to take.

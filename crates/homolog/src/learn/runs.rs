@@ -81,7 +81,16 @@ impl Run {
         }
     }
 
-    /// How weights do on the held-out data; `None` if there is none.
+    /// How many items are held out.
+    pub(super) fn held_out(&self) -> usize {
+        match &self.held_out {
+            HeldOut::Nothing => 0,
+            HeldOut::Pairs(examples) => examples.len(),
+            HeldOut::Nodes(pair) => pair.truth().left_count(),
+        }
+    }
+
+    /// How weights do on the held-out data; `None` if there is none. Where the control says stop, on some of it.
     pub(super) fn validate(
         &self,
         matcher: &dyn Matcher,

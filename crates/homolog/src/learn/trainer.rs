@@ -113,14 +113,18 @@ impl Trainer {
         answer
     }
 
-    /// How the weights before learning do on what is held out, which the checkpoint then knows; `None` if nothing is, or if interrupted.
+    /// How the weights before learning do on what is held out, as far as the control lets it, and how many items are held out. What is
+    /// complete the checkpoint then knows.
     pub(super) fn measure(
         &self,
         set: &TrainingSet,
         checkpoint: &mut Checkpoint,
         control: &Control,
-    ) -> Result<Option<Evaluation>> {
-        self.room(set, checkpoint, control, &mut NoKeeper)?.measure(&self.ruled(&set.unlearned, 1.0)?)
+    ) -> Result<(Evaluation, usize)> {
+        let mut nobody = NoKeeper;
+        let mut room = self.room(set, checkpoint, control, &mut nobody)?;
+        let measured = room.measure_so_far(&self.ruled(&set.unlearned, 1.0)?)?;
+        Ok((measured.unwrap_or_default(), room.held_out()))
     }
 
     fn room<'a>(

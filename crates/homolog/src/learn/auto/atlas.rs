@@ -7,7 +7,7 @@ use crate::graph::Graph;
 use crate::learn::runs::cuts;
 use crate::learn::{Evaluation, Evidence, Example, LabelledPairs, Trainer};
 use crate::matching::Workspace;
-use crate::{Control, Error, Result};
+use crate::{Control, Result};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +17,7 @@ pub(super) fn suits(pairs: &LabelledPairs, settings: &AtlasSettings) -> bool {
     Atlas::suits(&specimens) && Atlas::learn(&specimens, settings).is_ok()
 }
 
-/// The atlas of all specimens, and how much each kind of evidence counts.
+/// The atlas of all specimens, and how much each kind of evidence counts. Where the control says stop, all count alike and there are no confidences.
 pub(super) fn learn(pairs: &LabelledPairs, settings: &AtlasSettings, control: &Control) -> Result<(Atlas, Vec<f64>)> {
     let specimens: Vec<&Graph> = specimens(pairs, &all(pairs)).into_iter().map(|at| pairs.graph(at)).collect();
     let atlas = Atlas::learn(&specimens, settings)?;
@@ -25,17 +25,17 @@ pub(super) fn learn(pairs: &LabelledPairs, settings: &AtlasSettings, control: &C
     Ok((atlas.calibrated(&specimens, settings, &weights, control)?, weights))
 }
 
-/// How an atlas does on what is held out; `None` if nothing is, or if it was interrupted.
+/// How an atlas does on what is held out, as far as the control lets it, and how many items are held out.
 pub(super) fn measure(
     training: &LabelledPairs,
     validation: &LabelledPairs,
     (trainer, settings): (&Trainer, &AtlasSettings),
     control: &Control,
-) -> Result<Option<Evaluation>> {
+) -> Result<(Evaluation, usize)> {
     // Only the loss is of interest, and that needs no features.
     let bare = FeatureMap::nothing();
     let examples = |pairs: &LabelledPairs| pairs.examples(&bare, trainer.loss.loss());
-    let mut losses = Vec::new();
+    let (mut measured, mut count) = (Evaluation::default(), 0);
     if validation.is_empty() {
         let examples = examples(training)?;
         for fold in cuts(&examples, trainer.folds) {
@@ -44,15 +44,17 @@ pub(super) fn measure(
             learned.retain(|at| !held_out.contains(at));
             let learned: Vec<&Graph> = learned.into_iter().map(|at| training.graph(at)).collect();
             let namer = Namer { learned, settings };
-            losses.extend(namer.losses(training, &fold.held_out, &examples, control)?);
+            measured.extend(count, &namer.measure(training, &fold.held_out, &examples, control)?);
+            count += fold.held_out.len();
         }
     } else {
         let known = specimens(training, &all(training));
         let learned: Vec<&Graph> = known.into_iter().map(|at| training.graph(at)).collect();
         let namer = Namer { learned, settings };
-        losses = namer.losses(validation, &all(validation), &examples(validation)?, control)?;
+        count = validation.len();
+        measured = namer.measure(validation, &all(validation), &examples(validation)?, control)?;
     }
-    Ok((!losses.is_empty() && !control.interrupted()).then(|| Evaluation::of_losses(losses)))
+    Ok((measured, count))
 }
 
 /// The specimens that an atlas is learned from, and how.
@@ -62,30 +64,39 @@ struct Namer<'a> {
 }
 
 impl Namer<'_> {
-    /// The losses of some pairs, matched by the names the atlas gives.
-    fn losses(
+    /// The losses of some pairs, matched by the names the atlas gives, as far as the control lets it.
+    fn measure(
         &self,
         pairs: &LabelledPairs,
         held_out: &[usize],
         examples: &[Example],
         control: &Control,
-    ) -> Result<Vec<f64>> {
-        if self.learned.is_empty() {
-            return Ok(Vec::new());
+    ) -> Result<Evaluation> {
+        let mut measured = Evaluation::default();
+        if self.learned.is_empty() || control.interrupted() {
+            return Ok(measured);
         }
         let atlas = Atlas::learn(&self.learned, self.settings)?;
         let weights = atlas.start_weights();
-        let name = |&at: &usize| -> Result<(usize, Naming)> {
+        let name = |&at: &usize| -> Result<Option<(usize, Naming)>> {
+            if control.interrupted() {
+                return Ok(None);
+            }
             let work = &mut Workspace::with_control(control);
-            Ok((at, atlas.name_with(pairs.graph(at), &weights, Search::Quick, work)?))
+            let naming = atlas.name_with(pairs.graph(at), &weights, Search::Quick, work)?;
+            // What was found in a hurry is not what it would have found.
+            Ok((!control.interrupted()).then_some((at, naming)))
         };
         let specimens: Vec<usize> = specimens(pairs, held_out).into_iter().collect();
-        let namings: BTreeMap<usize, Naming> = specimens.par_iter().map(name).collect::<Result<_>>()?;
-        let loss = |&number: &usize| {
-            let [left, right] = pairs.ends(number).map(|end| namings.get(&end).ok_or(Error::NoExamples));
-            Ok(examples[number].whole_loss(&left?.join(right?)?))
-        };
-        held_out.iter().map(loss).collect()
+        let namings = specimens.par_iter().map(name).collect::<Result<Vec<_>>>()?;
+        let namings: BTreeMap<usize, Naming> = namings.into_iter().flatten().collect();
+        for (item, &number) in held_out.iter().enumerate() {
+            let [Some(left), Some(right)] = pairs.ends(number).map(|end| namings.get(&end)) else { continue };
+            measured.losses.push(examples[number].whole_loss(&left.join(right)?));
+            measured.specimens.push(examples[number].specimens());
+            measured.examples.push(item);
+        }
+        Ok(measured)
     }
 }
 

@@ -4,7 +4,7 @@
 use super::{ATLAS, AutoTrainer, atlas};
 use crate::Result;
 use crate::features::{FAR_TURN, FeatureMap, FeatureSet, ImageDescriptor, Pose, Turns, lies_within, turn_of};
-use crate::learn::LabelledPairs;
+use crate::learn::{LabelledPairs, TEACHING_TURN};
 
 /// What is to be tried.
 pub(super) enum Plan {
@@ -17,6 +17,8 @@ const ORDER: [FeatureSet; 5] =
     [FeatureSet::Attributes, FeatureSet::Linear, FeatureSet::Graph, FeatureSet::Quadratic, FeatureSet::Robust];
 /// Graphs that are turned by more degrees than this may be turned any way.
 const TILTED: f64 = 45.0;
+/// What is added to the name of what takes graphs as given although some look turned; these come last.
+const AS_GIVEN: &str = ", as given";
 /// What is added to the name of what looks at pictures.
 const WITH_PICTURES: &str = " with pictures";
 
@@ -24,8 +26,8 @@ impl AutoTrainer {
     /// Names and features of all sets that fit.
     pub(super) fn candidates(&self, pairs: &LabelledPairs, lacks_partners: bool) -> Result<Vec<(String, Plan)>> {
         let mut candidates = Vec::new();
-        let mut reason = None;
-        let pose = self.pose.map_or_else(|| pose_of(pairs), Ok)?;
+        let (mut reason, mut last) = (None, Vec::new());
+        let (pose, or_as_given) = self.pose.map_or_else(|| pose_of(pairs), |pose| Ok((pose, false)))?;
         let numbers: Vec<String> = self.images.iter().flat_map(ImageDescriptor::names).collect();
         for set in ORDER {
             // Named in milliseconds: before what takes a search.
@@ -51,9 +53,14 @@ impl AutoTrainer {
             let maps = &maps[..if self.images.is_empty() { 1 } else { 2 }];
             for ((map, seen), &unmatched) in maps.iter().flat_map(|map| prices.iter().map(move |price| (map, price))) {
                 let name = format!("{}{seen}{}", set.name(), if unmatched { " with a price" } else { "" });
-                candidates.push((name, Plan::Features(Box::new(FeatureMap { unmatched, pose, ..map.clone() }))));
+                let with = |pose: Pose| Plan::Features(Box::new(FeatureMap { unmatched, pose, ..map.clone() }));
+                if or_as_given && map.sees_turns() {
+                    last.push((format!("{name}{AS_GIVEN}"), with(Pose::default())));
+                }
+                candidates.push((name, with(pose)));
             }
         }
+        candidates.extend(last);
         match reason {
             Some(error) if candidates.is_empty() => Err(error),
             _ => Ok(candidates),
@@ -61,20 +68,22 @@ impl AutoTrainer {
     }
 }
 
-/// The least turns that the true matchings show: as given, tilted, or any.
-fn pose_of(pairs: &LabelledPairs) -> Result<Pose> {
-    let mut farthest = 0.0_f64;
+/// The least turns that the true matchings show, as given, tilted, or any; and whether graphs as given are worth trying too. Limbs that swing look
+/// like a turn, and trying turns where there are none does harm; where some are turned far it is hopeless.
+fn pose_of(pairs: &LabelledPairs) -> Result<(Pose, bool)> {
+    let (mut farthest, mut is_hopeless) = (0.0_f64, false);
     for (pair, truth, _) in pairs.iter() {
         if !lies_within(FAR_TURN, &pair, truth)? {
             farthest = farthest.max(turn_of(&pair, truth)?.unwrap_or(0.0));
+            is_hopeless |= !lies_within(TEACHING_TURN, &pair, truth)?;
         }
     }
     let turns = match farthest {
-        0.0 => Turns::AsGiven,
+        0.0 => return Ok((Pose::default(), false)),
         turn if turn <= TILTED => Turns::Tilted,
         _ => Turns::Any,
     };
-    Ok(Pose { turns, mirror: false })
+    Ok((Pose { turns, mirror: false }, !is_hopeless))
 }
 
 /// Whether the partner of some left node is known not to be there.

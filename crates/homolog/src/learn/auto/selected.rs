@@ -20,6 +20,9 @@ pub struct Tried {
     /// The 95 % interval of the error where no two pairs differ, which a standard error takes for certainty.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval: Option<[f64; 2]>,
+    /// How many of the held-out pairs it is the error of, and how many there are, where time was up before all were matched.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pairs: Option<[usize; 2]>,
     /// The error without learning.
     pub unlearned_error: Option<f64>,
     /// Seconds for a match; `None` in files, which are the same each time.
@@ -37,14 +40,17 @@ impl Tried {
             error: None,
             standard_error: None,
             interval: None,
+            pairs: None,
             unlearned_error: None,
             match_seconds: None,
             proven: false,
         }
     }
 
-    /// Takes down how it does on what was held out.
-    pub(super) fn measured(&mut self, evaluation: &Evaluation) {
+    /// Takes down how it does on what was held out, `of` items in all.
+    pub(super) fn measured(&mut self, evaluation: &Evaluation, of: usize) {
+        let done = evaluation.losses.len();
+        self.pairs = (done < of).then_some([done, of]);
         self.error = Some(evaluation.mean());
         self.standard_error = Some(evaluation.standard_error());
         self.interval = evaluation.interval();

@@ -196,7 +196,8 @@ impl Field<'_> {
         };
         for (shard, reply) in replies {
             let Reply::Losses(losses) = reply else { return Err(misplaced(shard)) };
-            all.get_or_insert_default().extend(&losses);
+            let all = all.get_or_insert_default();
+            all.extend(all.losses.len(), &losses);
         }
         Ok(all.filter(|_| !self.control.interrupted()))
     }
