@@ -11,6 +11,9 @@ use crate::{Control, Result};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
+/// Of so many specimens each held-out pair is named by an atlas of all the others; of more, by one for each fold.
+const FEW_SPECIMENS: usize = 12;
+
 /// Whether an atlas can be learned from the specimens of these pairs.
 pub(super) fn suits(pairs: &LabelledPairs, settings: &AtlasSettings) -> bool {
     let specimens: Vec<&Graph> = specimens(pairs, &all(pairs)).into_iter().map(|at| pairs.graph(at)).collect();
@@ -38,14 +41,19 @@ pub(super) fn measure(
     let (mut measured, mut count) = (Evaluation::default(), 0);
     if validation.is_empty() {
         let examples = examples(training)?;
+        let everybody = specimens(training, &all(training));
         for fold in cuts(&examples, trainer.folds) {
-            let held_out = specimens(training, &fold.held_out);
-            let mut learned = specimens(training, &fold.learned);
-            learned.retain(|at| !held_out.contains(at));
-            let learned: Vec<&Graph> = learned.into_iter().map(|at| training.graph(at)).collect();
-            let namer = Namer { learned, settings };
-            measured.extend(count, &namer.measure(training, &fold.held_out, &examples, control)?);
-            count += fold.held_out.len();
+            // Of few specimens an atlas of a part is much worse than one of all: as many as can be are left in.
+            let is_few = everybody.len() <= FEW_SPECIMENS;
+            let together = if is_few { 1 } else { fold.held_out.len() };
+            let known = if is_few { everybody.clone() } else { specimens(training, &fold.learned) };
+            for held_out in fold.held_out.chunks(together.max(1)) {
+                let named = specimens(training, held_out);
+                let learned = known.difference(&named).map(|&at| training.graph(at)).collect();
+                let namer = Namer { learned, settings };
+                measured.extend(count, &namer.measure(training, held_out, &examples, control)?);
+                count += held_out.len();
+            }
         }
     } else {
         let known = specimens(training, &all(training));
