@@ -11,8 +11,8 @@ mod problem;
 mod verify;
 
 pub use problem::Sparse;
-use verify::excess;
 pub use verify::verify_sparse;
+use verify::{excess, given_up};
 
 use self::core::{Core, NONE, Rows};
 pub(super) use self::problem::narrow;
@@ -107,7 +107,7 @@ fn proven(problem: &Sparse, matching: &Matching, certificate: Certificate) -> Re
     let mut plain = certificate.clone();
     plain.left.fill(0.0);
     plain.right.fill(0.0);
-    let given_up = excess(problem, matching, &plain)?;
+    let given_up = given_up(problem, matching, &plain)?;
     if given_up == 0.0 {
         // Every row has its best; dual values of zero prove it.
         let own = |i: usize| matching.right_of(i).and_then(|k| problem.pair_score(i, k));
