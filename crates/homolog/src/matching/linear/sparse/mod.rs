@@ -12,7 +12,7 @@ mod verify;
 
 pub use problem::Sparse;
 pub use verify::verify_sparse;
-use verify::{excess, given_up};
+use verify::{excess, given_up, is_surely_within};
 
 use self::core::{Core, NONE, Rows};
 pub(super) use self::problem::narrow;
@@ -117,8 +117,12 @@ fn proven(problem: &Sparse, matching: &Matching, certificate: Certificate) -> Re
         }
         return Ok((plain, 0.0));
     }
+    let tolerance = TOLERANCE * given_up;
+    if is_surely_within(tolerance, problem, matching, &certificate) {
+        return Ok((certificate, 0.0));
+    }
     let gap = excess(problem, matching, &certificate)?;
-    Ok((certificate, if gap <= TOLERANCE * given_up { 0.0 } else { gap }))
+    Ok((certificate, if gap <= tolerance { 0.0 } else { gap }))
 }
 
 impl SparseBuffers {
