@@ -32,12 +32,8 @@ const STEPS_PER_LOOK: usize = 50;
 const LOOK_SHARE: f64 = 0.1;
 /// It ends after so many steps, ...
 const MOST_STEPS: f64 = 3000.0;
-/// ... or when what the planes prove is within this part of the gap wanted, ...
+/// ... or when objective and planes are within this part of the gap wanted. Not where the objective stands still: it soon falls again.
 const GOAL: f64 = 0.9;
-/// ... or when, after the first few hundred, the last 0.3 of all steps gained less than this part of it.
-const LEAST_STEPS: f64 = 500.0;
-const LAST_STEPS: f64 = 0.3;
-const GAIN: f64 = 0.2;
 
 /// One example.
 struct One<'a> {
@@ -129,7 +125,6 @@ impl<'a> Joint<'a> {
         (control, stage): (&Control, &str),
     ) -> Result<Option<Best>> {
         let mut best = Best { objective: f64::INFINITY, weights: self.origin.clone(), warm: Vec::new() };
-        let mut history = Vec::new();
         loop {
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most a few thousand")]
             let steps = STEPS_PER_LOOK.max((LOOK_SHARE * self.pace.total) as usize);
@@ -158,11 +153,7 @@ impl<'a> Joint<'a> {
             let (total, objective) = (self.pace.total, best.objective);
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most a few thousand")]
             control.report(&Report::new(&format!("{stage}, first weights"), total as usize, None));
-            let earlier = history.iter().rev().find(|(steps, _)| *steps <= (1.0 - LAST_STEPS) * total);
-            let gained = earlier.map_or(f64::INFINITY, |(_, before): &(f64, f64)| before - objective);
-            history.push((total, objective));
-            let is_slow = total >= LEAST_STEPS && gained <= GAIN * gap * objective;
-            if objective - bound <= GOAL * gap * objective || is_slow || total >= MOST_STEPS {
+            if objective - bound <= GOAL * gap * objective || total >= MOST_STEPS {
                 return Ok(Some(best));
             }
         }
