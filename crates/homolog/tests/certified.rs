@@ -195,6 +195,34 @@ fn the_same_bytes_on_any_number_of_threads() {
 }
 
 #[test]
+fn where_weights_and_relaxations_move_together_the_bytes_are_the_same_too() {
+    let case = Case { nodes: [15, 15], ..cases()[0] };
+    let examples = examples(case, 3, 8);
+    let learner = learner(0.1, LpRelaxation::default());
+    let run = |threads: usize, control: &Control| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let mut training = learner.start(&examples, None).unwrap();
+        // Broken off at first, if at all; then to its end.
+        let advance = |training: &mut _, control: &Control| {
+            pool.install(|| learner.advance(training, 0.1, &examples, &Exact::default(), control).unwrap())
+        };
+        let fit = advance(&mut training, control);
+        if fit.minimum.stop == StopReason::Interrupted { advance(&mut training, &go_on()) } else { fit }
+    };
+    let whole = run(1, &go_on());
+    assert!(whole.certified && whole.minimum.stop == StopReason::Converged, "{}", whole.note());
+    assert_eq!(whole, run(3, &go_on()));
+    let looks = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&looks);
+    let broken_off = Control::new()
+        .observed_by(move |report| {
+            count.fetch_add(usize::from(report.stage.ends_with("first weights")), Ordering::SeqCst);
+        })
+        .interrupted_by(move || looks.load(Ordering::SeqCst) >= 1);
+    assert_eq!(whole, run(2, &broken_off));
+}
+
+#[test]
 fn a_run_that_is_written_down_and_resumed_gives_the_same_bytes() {
     let examples = examples(cases()[2], 6, 4);
     let (learner, matcher, lambdas) = (learner(1.0, LpRelaxation::default()), Exact::default(), [0.1, 0.01, 1e-3]);

@@ -7,10 +7,11 @@
 //! "as before".
 
 use super::fit::{Fit, RelaxedProof};
+use super::joint::Joint;
 use super::risk::{ExampleRisk, Memory};
 use super::soft::count_tight;
 use super::{Example, LearnerName, Oracle};
-use crate::matching::{BruteForce, FrankWolfe, LpRelaxation, Matcher};
+use crate::matching::{BruteForce, FrankWolfe, LpRelaxation, Matcher, WarmStart};
 use crate::optimize::{Bundle, Centred, Minimum, Plane, Progress, Risk, State, StopReason, WeightRule};
 use crate::{Control, Error, Report, Result};
 use serde::{Deserialize, Serialize};
@@ -48,6 +49,9 @@ const LEAST_SEARCHES: usize = 40;
 pub(super) const SEARCH_GAP: f64 = 3.0;
 /// The same for the sketches of the relaxation that follow it.
 pub(super) const SKETCH_GAP: f64 = 1.0;
+
+/// Pairs of nodes in an example, from which on weights and relaxations are moved together before the first value.
+const LEAST_CELLS: usize = 200;
 
 /// The quick search before the relaxation.
 pub(super) fn first_search() -> FrankWolfe {
@@ -163,7 +167,8 @@ impl MaxMargin {
         }
     }
 
-    /// Planes of a search, then of sketches of the relaxation; where the control says stop, nothing has changed.
+    /// Planes of a search, then of sketches of the relaxation; then better weights to begin at. Where the control says stop, nothing has
+    /// changed.
     fn begin_relaxed(
         &self,
         training: &mut Training,
@@ -188,10 +193,37 @@ impl MaxMargin {
             report_planes(control, stage, "sketches", &progress);
             Ok(progress)
         })?;
-        if let Some(state) = sketched {
-            *training = Training { state, memory };
+        let Some(mut state) = sketched else { return Ok(()) };
+        if let Some(mut joint) = self.joint(&state, &memory, (&centre, lambda), examples, control)? {
+            let Some(best) = joint.improve(&mut state, self.bundle.gap_tolerance, (control, stage))? else {
+                return Ok(());
+            };
+            state.start_at(best.weights.iter().zip(&centre).map(|(weight, centre)| weight - centre).collect());
+            memory.start_from(examples, best.warm);
         }
+        *training = Training { state, memory };
         Ok(())
+    }
+
+    /// The iteration over weights and relaxations together, where it can be done and pays: all weights free, problems that are neither so small
+    /// that a relaxation is solved at once nor too large to keep their features. Shards are asked example by example and do without.
+    fn joint<'a>(
+        &self,
+        state: &State,
+        memory: &Memory,
+        (centre, lambda): (&'a [f64], f64),
+        examples: &'a [Example],
+        control: &Control,
+    ) -> Result<Option<Joint<'a>>> {
+        let cells: usize =
+            examples.iter().map(|example| example.truth().left_count() * example.truth().right_count()).sum();
+        let is_free = self.rules_for(centre.len())?.iter().all(|rule| *rule == WeightRule::Free);
+        if !is_free || cells < LEAST_CELLS * examples.len() {
+            return Ok(None);
+        }
+        let start = state.start().iter().zip(centre).map(|(moved, centre)| moved + centre).collect();
+        let warm: Vec<&WarmStart> = memory.warm().collect();
+        Joint::new(examples, (centre, lambda), start, &warm, control)
     }
 
     /// Planes before the first value. Upper bounds of the relaxed risk are what costs, most of all far from good weights. But matchings, and

@@ -24,6 +24,7 @@ mod evidence;
 mod example;
 mod fit;
 mod folds;
+mod joint;
 mod likelihood;
 mod max_margin;
 mod oracle;

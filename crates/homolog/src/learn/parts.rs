@@ -75,7 +75,7 @@ impl Parts {
     }
 
     /// What an example of this importance counts for in the mean.
-    fn share(&self, importance: f64) -> f64 {
+    pub(super) fn share(&self, importance: f64) -> f64 {
         if self.importance > 0.0 { importance / self.importance } else { 0.0 }
     }
 }

@@ -4,7 +4,7 @@
 use super::Example;
 use super::Oracle;
 use super::parts::{PartMemory, PartRisk, Parts, Question};
-use crate::matching::Matcher;
+use crate::matching::{Matcher, WarmStart};
 use crate::optimize::{Plane, Risk};
 use crate::{Control, Error, Result};
 use serde::{Deserialize, Serialize};
@@ -20,6 +20,21 @@ pub(super) struct Memory {
     /// How many of the answers were proven.
     pub(super) proven: usize,
     parts: Vec<PartMemory>,
+}
+
+impl Memory {
+    /// Where each example's last relaxation ended, in order; examples that have none are missing.
+    pub(super) fn warm(&self) -> impl Iterator<Item = &WarmStart> {
+        self.parts.iter().flat_map(|part| &part.warm)
+    }
+
+    /// Starts the next relaxation of each of these examples elsewhere.
+    pub(super) fn start_from(&mut self, examples: &[Example], warm: Vec<WarmStart>) {
+        let (parts, mut warm) = (Parts::of(examples), warm.into_iter());
+        for (number, part) in self.parts.iter_mut().enumerate() {
+            part.warm = warm.by_ref().take(parts.examples_of(number).len()).collect();
+        }
+    }
 }
 
 /// The risk of a set of examples.

@@ -63,7 +63,7 @@ pub(super) fn solve_shuffled(
 }
 
 /// Phi(y) - Phi(truth).
-fn slope(example: &Example, matching: &Matching) -> Result<Vec<f64>> {
+pub(super) fn slope(example: &Example, matching: &Matching) -> Result<Vec<f64>> {
     let mut slope: Vec<f64> = example.truth_features.iter().map(|feature| -feature).collect();
     example.instance.add_joint_features(matching, 1.0, &mut slope)?;
     Ok(slope)

@@ -80,7 +80,7 @@ pub(super) fn find_slack(
 }
 
 /// Slope Phi(y) - Phi(truth), offset loss(y).
-fn plane_of(example: &Example, soft: &Relaxed) -> Result<Plane> {
+pub(super) fn plane_of(example: &Example, soft: &Relaxed) -> Result<Plane> {
     let mut slope: Vec<f64> = example.truth_features.iter().map(|feature| -feature).collect();
     example.instance.add_soft_features(soft, 1.0, &mut slope)?;
     Ok(Plane { slope, offset: example.loss.of_soft(&soft.node) })

@@ -29,6 +29,7 @@ pub use brute_force::BruteForce;
 pub use exact::{Exact, Progress};
 pub use k_best::{KBest, k_best};
 pub use linear::{Hungarian, Linear, Sparse, Streamed, WriteRows, verify_sparse};
+pub(crate) use lp::{Average, Moving, Pace};
 pub use lp::{EdgeShare, LpRelaxation, Relaxed, WarmStart};
 pub use margins::{Margin, margins};
 pub use method::Method;

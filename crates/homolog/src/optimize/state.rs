@@ -118,6 +118,23 @@ impl State {
         self
     }
 
+    /// The first point to ask for.
+    pub(crate) fn start(&self) -> &[f64] {
+        &self.start
+    }
+
+    /// Moves the first point to ask for.
+    pub(crate) fn start_at(&mut self, start: Vec<f64>) {
+        self.start = start;
+    }
+
+    /// Adds planes to a run that has not begun, one for each part; the lower bound on J that all of them together prove.
+    pub(crate) fn take_planes(&mut self, planes: Vec<Plane>, lambda: f64) -> f64 {
+        self.add_planes(planes);
+        self.minimise_model(lambda);
+        std::mem::replace(&mut self.bound, f64::MIN)
+    }
+
     /// Whether the state fits a risk, and its parts fit together: it may have come from a file.
     pub(super) fn check(&self, risk: &dyn Risk) -> Result<()> {
         let dim = risk.dim();

@@ -12,15 +12,8 @@
 //! between restarts. A step costs a handful of operations per entry and allocates nothing.
 
 use super::factors::{Factors, NONE, Origin};
+use super::pace::Pace;
 
-/// A restart is due once the residual has fallen to this part of what it was at the last one, ...
-const ENOUGH: f64 = 0.4;
-/// ... or to this part and rises again, ...
-const SOME: f64 = 0.8;
-/// ... or after this share of all steps so far, and `PATIENCE` steps. The first two and the share are those of PDLP (0.2, 0.8,
-/// 0.36) but for an earlier first, which measured better on graph matching problems.
-const LONG: f64 = 0.36;
-const PATIENCE: f64 = 30.0;
 /// The weight at the start, as measured to be best on graph matching problems, whose scores are scaled to about one.
 pub(crate) const START_WEIGHT: f64 = 4.0;
 /// How much of the way, in logarithms, the weight goes to its new value at a restart (PDLP).
@@ -114,21 +107,24 @@ pub(crate) struct Halpern {
     /// Scratch: score - λ A of each cell, then 2 x' - x.
     cells: Vec<f64>,
     pub(crate) weight: f64,
-    since_restart: f64,
-    total: f64,
-    first_residual: f64,
-    last_residual: f64,
+    entry_step: f64,
+    pace: Pace,
 }
 
 /// Halpern's average of the reflected step and the anchor.
 #[derive(Clone, Copy)]
-struct Average {
-    ahead: f64,
+pub(crate) struct Average {
+    pub(crate) ahead: f64,
 }
 
 impl Average {
+    /// After so many steps since the last restart.
+    pub(crate) fn after(steps: f64) -> Self {
+        Self { ahead: (steps + 1.0) / (steps + 2.0) }
+    }
+
     /// Moves one number; answers with the square of the difference between it and its image.
-    fn advance(self, current: &mut f64, image: f64, anchor: f64) -> f64 {
+    pub(crate) fn advance(self, current: &mut f64, image: f64, anchor: f64) -> f64 {
         let step = image - *current;
         *current = self.ahead * (image + step) + (1.0 - self.ahead) * anchor;
         step * step
@@ -175,32 +171,52 @@ impl Halpern {
             column_steps: invert(column_steps),
             cells: vec![0.0; factors.cell_count()],
             weight,
-            since_restart: 0.0,
-            total: 0.0,
-            first_residual: 0.0,
-            last_residual: f64::INFINITY,
+            entry_step: ENTRY_STEP,
+            pace: Pace::new(),
         }
     }
 
     /// One step.
     pub(crate) fn step(&mut self, factors: &Factors) {
-        let average = Average { ahead: (self.since_restart + 1.0) / (self.since_restart + 2.0) };
-        let variables = self.move_cells(factors, average) + self.move_entries(factors, average);
-        let multipliers = self.move_multipliers(factors, average);
-        let residual = (self.weight * variables / ENTRY_STEP + multipliers / self.weight).sqrt();
-        if self.since_restart == 0.0 {
-            self.first_residual = residual;
-        }
-        let due = residual <= ENOUGH * self.first_residual
-            || residual <= SOME * self.first_residual && residual > self.last_residual
-            || self.since_restart >= LONG * self.total + PATIENCE;
-        self.last_residual = residual;
-        self.total += 1.0;
-        if self.since_restart > 0.0 && due {
+        let moved = self.advance(factors, Average::after(self.pace.since_restart));
+        if self.pace.is_restart_due(self.residual(moved)) {
             self.restart();
-        } else {
-            self.since_restart += 1.0;
         }
+    }
+
+    /// Moves variables and multipliers; answers with the squares of how far.
+    pub(crate) fn advance(&mut self, factors: &Factors, average: Average) -> [f64; 2] {
+        let variables = self.move_cells(factors, average) + self.move_entries(factors, average);
+        [variables, self.move_multipliers(factors, average)]
+    }
+
+    /// ‖z - T(z)‖ of a step, from what [`Self::advance`] answers with.
+    pub(crate) fn residual(&self, [variables, multipliers]: [f64; 2]) -> f64 {
+        (self.weight * variables / ENTRY_STEP + multipliers / self.weight).sqrt()
+    }
+
+    /// Shorter steps of the variables: they are part of something larger.
+    pub(crate) fn shorten_steps(&mut self, share: f64) {
+        self.cell_steps.iter_mut().for_each(|step| *step *= share);
+        self.entry_step *= share;
+    }
+
+    /// τ of the cells and of each entry, but for the weight.
+    pub(crate) fn cell_steps(&self) -> &[f64] {
+        &self.cell_steps
+    }
+
+    pub(crate) fn entry_step(&self) -> f64 {
+        self.entry_step
+    }
+
+    /// 2 x' - x of the cells in the last step.
+    pub(crate) fn reflected_cells(&self) -> &[f64] {
+        &self.cells
+    }
+
+    pub(crate) fn current_entries(&self) -> &[f64] {
+        &self.current.entries
     }
 
     /// x' = max(0, x + τ (score - λ A)) for the cells; leaves 2 x' - x in the scratch. Answers with Σ (x' - x)².
@@ -237,7 +253,7 @@ impl Halpern {
 
     /// The same for the entries; adds up 2 x' - x of each slot and group in the image's multipliers.
     fn move_entries(&mut self, factors: &Factors, average: Average) -> f64 {
-        let step = ENTRY_STEP / self.weight;
+        let step = self.entry_step / self.weight;
         self.image.slots.fill(0.0);
         self.image.groups.fill(0.0);
         let Point { entries: current, slots, groups, .. } = &mut self.current;
@@ -336,7 +352,6 @@ impl Halpern {
         self.weight = weight;
         self.anchor.copy_from(&self.image);
         self.current.copy_from(&self.image);
-        self.since_restart = 0.0;
-        self.last_residual = f64::INFINITY;
+        self.pace.begin();
     }
 }

@@ -27,7 +27,9 @@ mod halpern;
 #[cfg(test)]
 pub(super) mod laws;
 mod lower;
+mod moving;
 mod narrow;
+mod pace;
 mod repair;
 mod run;
 mod shifts;
@@ -39,8 +41,10 @@ pub(crate) use bound::{Outlook, linear_problem};
 pub(crate) use build::{Listing, build, check_nodes, check_size};
 pub(crate) use factors::Factors;
 use factors::Origin;
-pub(crate) use halpern::{Halpern, Point, START_WEIGHT};
+pub(crate) use halpern::{Average, Halpern, Point, START_WEIGHT};
 use lower::Lower;
+pub(crate) use moving::Moving;
+pub(crate) use pace::Pace;
 pub(crate) use shifts::Shifts;
 use sift::Sifting;
 
