@@ -50,6 +50,8 @@ pub(super) const SEARCH_GAP: f64 = 3.0;
 /// The same for the sketches of the relaxation that follow it.
 pub(super) const SKETCH_GAP: f64 = 1.0;
 
+/// Up to so many examples: its steps cost as much as there are examples, and of many the bundle method needs few evaluations (docs/benchmarks.md).
+const MOST_EXAMPLES: usize = 16;
 /// Pairs of nodes in an example, from which on weights and relaxations are moved together before the first value.
 const LEAST_CELLS: usize = 200;
 
@@ -205,7 +207,7 @@ impl MaxMargin {
         Ok(())
     }
 
-    /// The iteration over weights and relaxations together, where it can be done and pays: all weights free, problems that are neither so small
+    /// The iteration over weights and relaxations together, where it can be done and pays: all weights free, few examples, problems that are neither so small
     /// that a relaxation is solved at once nor too large to keep their features. Shards are asked example by example and do without.
     fn joint<'a>(
         &self,
@@ -218,7 +220,7 @@ impl MaxMargin {
         let cells: usize =
             examples.iter().map(|example| example.truth().left_count() * example.truth().right_count()).sum();
         let is_free = self.rules_for(centre.len())?.iter().all(|rule| *rule == WeightRule::Free);
-        if !is_free || cells < LEAST_CELLS * examples.len() {
+        if !is_free || examples.len() > MOST_EXAMPLES || cells < LEAST_CELLS * examples.len() {
             return Ok(None);
         }
         let start = state.start().iter().zip(centre).map(|(moved, centre)| moved + centre).collect();
