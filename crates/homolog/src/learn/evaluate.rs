@@ -6,7 +6,7 @@
 
 use super::Example;
 use super::parts::Scratch;
-use super::search::solve_shuffled;
+use super::most_violated::solve_shuffled;
 use crate::matching::{Matcher, Matching, Status};
 use crate::{Control, Report, Result};
 use rayon::prelude::*;

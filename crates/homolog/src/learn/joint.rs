@@ -15,7 +15,7 @@
 
 use super::Example;
 use super::parts::{Parts, Scratch};
-use super::search::slope;
+use super::most_violated::slope;
 use super::soft::plane_of;
 use crate::matching::{Average, Compatibility, Matching, Moving, Pace, WarmStart, Workspace};
 use crate::optimize::{Plane, State};
