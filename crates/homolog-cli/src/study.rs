@@ -121,7 +121,8 @@ pub(crate) fn run_baseline(
     options: &Options,
     watch: &Watch,
 ) -> Result<BaselineResult> {
-    let [train, validation, test] = options.trial(frames, baseline, SequenceMethod::Linear)?.splits.map(|split| split.len());
+    let [train, validation, test] =
+        options.trial(frames, baseline, SequenceMethod::Linear)?.splits.map(|split| split.len());
     let mut methods = Vec::new();
     for (at, &approach) in approaches.iter().enumerate() {
         methods.push(run_method(frames, baseline, approach, options, &watch.part(at, approaches.len()))?);

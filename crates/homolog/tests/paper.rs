@@ -15,7 +15,8 @@ use std::sync::Arc;
 /// The house, or the turntable if the house is not there.
 fn frames() -> (Frames, bool) {
     let house = house(homolog::features::FeatureMap::paper_linear());
-    let turntable = || Turntable::default().landmarks().unwrap().into_iter().map(|points| Graph::from_points(points).unwrap());
+    let turntable =
+        || Turntable::default().landmarks().unwrap().into_iter().map(|points| Graph::from_points(points).unwrap());
     let graphs = house.as_ref().map_or_else(|| turntable().map(Arc::new).collect(), |house| house.graphs().to_vec());
     (Frames::new(graphs).unwrap(), house.is_some())
 }

@@ -75,9 +75,11 @@ pub(crate) struct Path {
 pub(crate) fn path(frames: &Frames) -> Result<Path> {
     let examples = examples(frames)?;
     let learner = MaxMargin::default();
-    let fits = pool(1)?.install(|| learner.fit_path(&LINEAR_LAMBDAS, &examples, &Linear::default(), &Control::new()))?;
+    let fits =
+        pool(1)?.install(|| learner.fit_path(&LINEAR_LAMBDAS, &examples, &Linear::default(), &Control::new()))?;
     let path = fits.iter().map(Outcome::of).collect::<Result<Vec<_>>>()?;
-    let scratch = LINEAR_LAMBDAS.iter().map(|&lambda| Outcome::of(&fit(&examples, lambda)?)).collect::<Result<Vec<_>>>()?;
+    let scratch =
+        LINEAR_LAMBDAS.iter().map(|&lambda| Outcome::of(&fit(&examples, lambda)?)).collect::<Result<Vec<_>>>()?;
     println!("### {}, baseline {BASELINE}, a path of λ\n", frames.name);
     println!("| λ | evaluations on the path | from scratch | objective | bound |\n|---|---|---|---|---|");
     for (on_path, alone) in path.iter().zip(&scratch) {

@@ -23,8 +23,12 @@ pub(crate) struct Arguments {
 const BASELINES: [usize; 3] = [30, 60, 90];
 /// Labelled pairs that are learned from at each of them: all that the last has.
 const LABELLED: usize = 7;
-const APPROACHES: [SequenceMethod; 4] =
-    [SequenceMethod::Linear, SequenceMethod::LinearLearned, SequenceMethod::Quadratic, SequenceMethod::QuadraticLearned];
+const APPROACHES: [SequenceMethod; 4] = [
+    SequenceMethod::Linear,
+    SequenceMethod::LinearLearned,
+    SequenceMethod::Quadratic,
+    SequenceMethod::QuadraticLearned,
+];
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     let input = Input::turntable()?;

@@ -57,8 +57,9 @@ impl Results<'_> {
 
     /// The learned methods, the best on the validation pairs first: the test pairs choose nothing.
     fn learned(&self) -> Vec<(SequenceMethod, &MethodResult)> {
-        let method =
-            |&approach: &SequenceMethod| self.last(approach).filter(|method| method.fit.is_some()).map(|m| (approach, m));
+        let method = |&approach: &SequenceMethod| {
+            self.last(approach).filter(|method| method.fit.is_some()).map(|m| (approach, m))
+        };
         let mut learned: Vec<(SequenceMethod, &MethodResult)> = self.approaches.iter().filter_map(method).collect();
         learned.sort_by(|(_, a), (_, b)| a.validation_loss.total_cmp(&b.validation_loss));
         learned

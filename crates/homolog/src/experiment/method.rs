@@ -6,8 +6,6 @@ use crate::matching::{Bistochastic, Exact, GraduatedAssignment, Linear, LpRelaxa
 use crate::optimize::Bundle;
 use serde::{Deserialize, Serialize};
 
-/// The baselines of the paper's experiments.
-pub const BASELINES: [usize; 10] = [0, 10, 20, 30, 40, 50, 60, 70, 80, 90];
 /// λ to choose from without edges, as in the authors' experiments.
 pub const LINEAR_LAMBDAS: [f64; 6] = [10.0, 1.0, 0.1, 1e-2, 1e-3, 1e-4];
 /// λ to choose from with edges; smaller ones were never chosen.
@@ -139,10 +137,9 @@ impl SequenceMethod {
         match self {
             Self::Soft | Self::SoftLearned => Trainer { matcher, ..Trainer::default() },
             Self::Linear | Self::LinearLearned => paper(gap(LINEAR_GAP), &LINEAR_LAMBDAS),
-            Self::QuadraticCertified => Trainer {
-                oracle: Oracle::Relaxation(LpRelaxation::default()),
-                ..paper(gap(LOOSE_GAP), &EDGE_LAMBDAS)
-            },
+            Self::QuadraticCertified => {
+                Trainer { oracle: Oracle::Relaxation(LpRelaxation::default()), ..paper(gap(LOOSE_GAP), &EDGE_LAMBDAS) }
+            }
             _ => paper(Bundle { max_iterations: 100, ..Bundle::default() }, &EDGE_LAMBDAS),
         }
     }

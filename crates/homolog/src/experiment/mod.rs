@@ -9,7 +9,7 @@ mod scenes;
 mod sequence;
 mod study;
 
-pub use method::{BASELINES, EDGE_LAMBDAS, LINEAR_LAMBDAS, SequenceMethod};
+pub use method::{EDGE_LAMBDAS, LINEAR_LAMBDAS, SequenceMethod};
 pub use naming::{NamingMethod, Spoiling, Tally, Truth, Unnamed, names_of, split};
 pub use outcome::{Outcome, learn_and_compare};
 pub use scene::{Candidates, Scene, SceneSettings};

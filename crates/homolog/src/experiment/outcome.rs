@@ -7,7 +7,6 @@ use crate::learn::{Evaluation, Trained, Trainer, TrainingSet, evaluate};
 use crate::optimize::Bundle;
 use crate::{Control, Result};
 
-
 /// What learning changes; three evaluations each, for training, validation and test.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {

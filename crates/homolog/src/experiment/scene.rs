@@ -8,7 +8,8 @@
 //! Pictures come decoded; which file holds which is up to the caller.
 
 use crate::features::{
-    Comparison, Descriptor, FeatureMap, Gradients, ImageDescriptor, NodeAttributes, NodeFeature, ShapeContext, describe_points,
+    Comparison, Descriptor, FeatureMap, Gradients, ImageDescriptor, NodeAttributes, NodeFeature, ShapeContext,
+    describe_points,
 };
 use crate::geometry::{GreyImage, Susan};
 use crate::graph::{Attributes, Graph};

@@ -319,7 +319,12 @@ impl PartRisk<'_> {
         memory: &PartMemory,
         scratch: &mut Scratch,
     ) -> Result<RunSum> {
-        let mut sum = RunSum { answer: Answer::zero(question.weights.len()), unproven: Vec::new(), examined: Vec::new(), warm: Vec::new() };
+        let mut sum = RunSum {
+            answer: Answer::zero(question.weights.len()),
+            unproven: Vec::new(),
+            examined: Vec::new(),
+            warm: Vec::new(),
+        };
         for ((n, at), example) in (first.0..).zip(first.1..).zip(examples) {
             let found = match self.oracle {
                 Oracle::Search => most_violated(example, self.matcher, question, memory, (n, at), scratch)?,
