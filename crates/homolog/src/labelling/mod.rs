@@ -17,4 +17,4 @@ pub use estimate::{Estimate, estimate};
 pub use names::{LearnedNames, learn_names};
 pub use pairs::{LabelledPart, Learned, Review, Sight, learn, review};
 pub use proposer::{Candidates, Proposal, ProposedPoint, Proposer, propose};
-pub use suggestion::{Known, Suggested, Suggestion, suggest};
+pub use suggestion::{Known, Suggested, Suggestion, suggest, suggest_prepared};
