@@ -15,16 +15,14 @@ use homolog::matching::Status;
 use homolog::model::{Matched, Model, PairOf};
 use serde_json::json;
 use std::fs::File;
-use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
+use std::io::{BufRead, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// What was found is given to the system this often.
+/// What was found is given to the system, and progress told, this often.
 const BETWEEN_FLUSHES: Duration = Duration::from_millis(200);
-/// Progress is told once for so many pairs.
-const REPORTED: usize = 64;
 
 pub(super) fn run(arguments: &Arguments, model: Option<Model>, data: &Path) -> Result<Ending> {
     if is_folder_of_shards(data) {
@@ -36,11 +34,13 @@ pub(super) fn run(arguments: &Arguments, model: Option<Model>, data: &Path) -> R
     let all = Many::load(arguments, model, data)?;
     let (format, with_margins) = (arguments.format(), arguments.has_margins(&all.model));
     let header = if format == Format::Csv { csv_header(with_margins) } else { "" };
+    let mut is_begun = false;
     let (to, done) = match &arguments.output {
         // JSON is one value, whole or not at all.
         Some(path) if format != Format::Json && !files::is_standard(path) => {
             let found = if arguments.resume { all.done(path, format, header)? } else { None };
             let (at, done) = found.unwrap_or_default();
+            is_begun = at > 0;
             (To::file(path, at)?, done)
         }
         _ if arguments.resume => bail!("--resume goes on with a .csv or .jsonl file: give one with -o"),
@@ -48,7 +48,7 @@ pub(super) fn run(arguments: &Arguments, model: Option<Model>, data: &Path) -> R
         None => (To::Printed, 0),
     };
     let mut sink = Sink { to, format };
-    if done == 0 {
+    if !is_begun {
         sink.write(header.as_bytes())?;
     }
     let matched = all.write(arguments, done, &mut sink)?;
@@ -99,7 +99,7 @@ impl Many {
         let (format, with_margins) = (sink.format, arguments.has_margins(&self.model));
         let (count, limit) = (self.count(), arguments.limit()?);
         let watch = Watch::new(None);
-        let control = watch.control("");
+        let (control, stopped) = (watch.control(""), watch.stop_control());
         // Only graphs that are in a pair are described.
         let graphs = self.input.data.graphs();
         let mut is_used = vec![self.input.data.pairs().is_empty(); graphs.len()];
@@ -115,7 +115,7 @@ impl Many {
             let about = || format!("{:?} and {:?}", graphs[of.left].id, graphs[of.right].id);
             self.model.check_size(&pair).with_context(about)?;
         }
-        let prepared = match self.model.prepare(&list, &control.part(0, 2)) {
+        let prepared = match self.model.prepare(&list, &stopped) {
             Err(homolog::Error::Interrupted) => return Ok(done),
             Err(error) => {
                 // Which one it was, by its id.
@@ -127,7 +127,6 @@ impl Many {
             }
             Ok(prepared) => prepared,
         };
-        let stopped = watch.stop_control();
         let each = || if limit.is_some() { watch.limited(limit).stop_control() } else { stopped.clone() };
         let make = |of: &PairOf, matched: Matched<'_>| -> Result<String> {
             let ends = [of.left, of.right].map(|at| &graphs[used[at]]);
@@ -141,11 +140,9 @@ impl Many {
         let take = |text: String| -> Result<ControlFlow<()>> {
             sink.answer(&text, taken == 0)?;
             taken += 1;
-            if taken % REPORTED == 0 || limit.is_some() {
-                control.part(1, 2).report(&Report::new("matching pairs", taken, Some(count)));
-            }
             if flushed.elapsed() >= BETWEEN_FLUSHES {
                 sink.flush()?;
+                control.report(&Report::new("matching pairs", taken, Some(count)));
                 flushed = Instant::now();
             }
             Ok(ControlFlow::Continue(()))
@@ -159,57 +156,84 @@ impl Many {
 
     /// Where in a file of answers the first pair begins that is not whole, and how many come before it; `None` if there is no such file.
     fn done(&self, path: &Path, format: Format, header: &str) -> Result<Option<(u64, usize)>> {
-        let Ok(mut file) = File::open(path) else { return Ok(None) };
+        let Ok(file) = File::open(path) else { return Ok(None) };
         let cannot = || format!("cannot go on with {}", path.display());
-        let mut text = Vec::new();
-        file.read_to_end(&mut text).with_context(cannot)?;
-        let graphs = self.input.data.graphs();
-        let mut expected = pairs(&self.input);
-        let other = |line: usize| {
-            let reason = "these are answers to other pairs, or written with other options";
-            format!("{}: line {line}: {reason}; leave out --resume to begin again", cannot())
+        let mut file = BufReader::new(file);
+        let found = match format {
+            Format::Csv => self.rows_done(&mut file, header),
+            _ => self.lines_done(&mut file),
         };
-        if format == Format::Csv {
-            if text.len() < header.len() {
-                return Ok(None);
-            }
-            if !text.starts_with(header.as_bytes()) {
-                bail!(other(1));
-            }
-            // The last pair may be incomplete: it is matched again.
-            let (mut last, mut start, mut number) = (None, header.len() as u64, 0);
-            let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(&text[..]);
-            let whole = text.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at as u64 + 1);
-            let mut record = csv::StringRecord::new();
-            while let Ok(true) = reader.read_record(&mut record) {
-                let at = record.position().map_or(0, csv::Position::byte);
-                if at >= whole {
-                    break;
-                }
-                let ids = (record.get(0).unwrap_or_default().to_string(), record.get(1).unwrap_or_default().to_string());
-                if last.as_ref() != Some(&ids) {
-                    let is_it = |of: &PairOf| (&graphs[of.left].id, &graphs[of.right].id) == (&ids.0, &ids.1);
-                    // Pairs of empty graphs have no rows.
-                    let skipped = expected.by_ref().position(|of| is_it(&of));
-                    number += skipped.with_context(|| other(record.position().map_or(0, |at| at.line() as usize)))? + 1;
-                    (last, start) = (Some(ids), at);
-                }
-            }
-            return Ok(Some(if number == 0 { (header.len() as u64, 0) } else { (start, number - 1) }));
-        }
-        let mut at = 0;
-        let mut number = 0;
-        while let Some(length) = text[at..].iter().position(|&byte| byte == b'\n') {
-            let line: serde_json::Value = serde_json::from_slice(&text[at..at + length]).unwrap_or_default();
-            let of = expected.next().with_context(|| other(number + 1))?;
-            if line["left"] != json!(graphs[of.left].id) || line["right"] != json!(graphs[of.right].id) {
-                bail!(other(number + 1));
-            }
-            at += length + 1;
-            number += 1;
-        }
-        Ok(Some((at as u64, number)))
+        found.with_context(cannot).map(Some)
     }
+
+    /// The same for lines of JSON, one for each pair.
+    fn lines_done(&self, file: &mut BufReader<File>) -> Result<(u64, usize)> {
+        let (graphs, mut expected) = (self.input.data.graphs(), pairs(&self.input));
+        let (mut at, mut number, mut line) = (0, 0, Vec::new());
+        while file.read_until(b'\n', &mut line)? > 0 && line.ends_with(b"\n") {
+            let value: serde_json::Value = serde_json::from_slice(&line).unwrap_or_default();
+            let is_it = |of: PairOf| value["left"] == graphs[of.left].id && value["right"] == graphs[of.right].id;
+            if !expected.next().is_some_and(is_it) {
+                bail!("line {}: {OTHER}", number + 1);
+            }
+            at += line.len() as u64;
+            number += 1;
+            line.clear();
+        }
+        Ok((at, number))
+    }
+
+    /// The same for rows, several for each pair. The last pair may be incomplete: it is matched again.
+    fn rows_done(&self, file: &mut BufReader<File>, header: &str) -> Result<(u64, usize)> {
+        let (graphs, mut expected) = (self.input.data.graphs(), pairs(&self.input));
+        let mut first = vec![0; header.len()];
+        let whole = last_line_end(file.get_mut())?;
+        if whole < header.len() as u64 {
+            return Ok((0, 0));
+        }
+        file.seek(SeekFrom::Start(0))?;
+        file.read_exact(&mut first)?;
+        if first != header.as_bytes() {
+            bail!("line 1: {OTHER}");
+        }
+        file.seek(SeekFrom::Start(0))?;
+        let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(file.take(whole));
+        let (mut last, mut start, mut number) = ([String::new(), String::new()], 0, 0);
+        let mut record = csv::StringRecord::new();
+        while reader.read_record(&mut record)? {
+            let ids = [0, 1].map(|field| record.get(field).unwrap_or_default());
+            if number > 0 && ids == last.each_ref().map(String::as_str) {
+                continue;
+            }
+            // Pairs of empty graphs have no rows.
+            let is_it = |of: PairOf| ids == [of.left, of.right].map(|at| graphs[at].id.as_str());
+            let (line, byte) = record.position().map_or((0, 0), |at| (at.line(), at.byte()));
+            number += expected.position(is_it).with_context(|| format!("line {line}: {OTHER}"))? + 1;
+            (last, start) = (ids.map(str::to_string), byte);
+        }
+        Ok(if number == 0 { (header.len() as u64, 0) } else { (start, number - 1) })
+    }
+}
+
+/// What a file has that is no beginning of the answers.
+const OTHER: &str =
+    "these are answers to other pairs, or written with other options; leave out --resume to begin again";
+
+/// Where the last line that has an end ends.
+fn last_line_end(file: &mut File) -> Result<u64> {
+    let mut end = file.seek(SeekFrom::End(0))?;
+    let mut block = vec![0; 1 << 16];
+    while end > 0 {
+        let start = end.saturating_sub(block.len() as u64);
+        let part = &mut block[..usize::try_from(end - start)?];
+        file.seek(SeekFrom::Start(start))?;
+        file.read_exact(part)?;
+        if let Some(at) = part.iter().rposition(|&byte| byte == b'\n') {
+            return Ok(start + at as u64 + 1);
+        }
+        end = start;
+    }
+    Ok(0)
 }
 
 /// The pairs of a data set, or all pairs of its graphs.

@@ -98,3 +98,96 @@ impl Model {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::features::{COUNTS, FeatureMap};
+    use crate::labelling::{LabelledPart, review};
+    use crate::matching::{Linear, Method};
+    use ndarray::Array2;
+
+    fn graphs(count: usize) -> Vec<Arc<Graph>> {
+        let points = |seed: usize| Array2::from_shape_fn((6, 2), |(i, axis)| ((7 * i + 3 * axis + seed * i * i) % 11) as f64);
+        (0..count).map(|seed| Arc::new(Graph::from_points(points(seed)).unwrap())).collect()
+    }
+
+    fn model() -> Model {
+        Model::unlearned(FeatureMap::paper_linear(), Method::Linear(Linear::default())).unwrap()
+    }
+
+    /// Described and built by what `work` does, all on one thread.
+    fn counted(work: impl FnOnce() + Send) -> [usize; 2] {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+        pool.install(|| {
+            COUNTS.set([0; 2]);
+            work();
+            COUNTS.get()
+        })
+    }
+
+    #[test]
+    fn sixty_six_pairs_of_twelve_graphs_describe_twelve_graphs() {
+        let (graphs, model) = (graphs(12), model());
+        let each = (0..12).flat_map(|left| (left + 1..12).map(move |right| (left, right)));
+        let pairs: Vec<Pair> =
+            each.clone().map(|(left, right)| Pair::new(graphs[left].clone(), graphs[right].clone())).collect();
+        let mut scores = Vec::new();
+        let counts = counted(|| {
+            let (graphs, places) = PairOf::list(&pairs);
+            let prepared = model.prepare(&graphs, &Control::new()).unwrap();
+            let make = |_: &PairOf, matched: Matched<'_>| Ok::<_, Error>(matched.solution.score);
+            let take = |score: f64| {
+                scores.push(score);
+                Ok(ControlFlow::Continue(()))
+            };
+            let controls: (&Control, &(dyn Fn() -> Control + Sync)) = (&Control::new(), &Control::new);
+            assert_eq!(model.match_all(&prepared, places, controls, make, take), Ok(66));
+        });
+        assert_eq!(counts, [12, 66]);
+        let alone: Vec<f64> =
+            pairs.iter().map(|pair| model.solve(pair, &mut Workspace::new()).unwrap().score).collect();
+        assert_eq!(scores, alone);
+        let parts: Vec<LabelledPart> = each.map(|(left, right)| LabelledPart { left, right, known: vec![] }).collect();
+        assert_eq!(counted(|| drop(review(&model, &graphs, &parts).unwrap())), [12, 66]);
+    }
+
+    #[test]
+    fn a_match_with_margins_and_reasons_builds_one_problem() {
+        let (graphs, model) = (graphs(2), model());
+        let pair = Pair::new(graphs[0].clone(), graphs[1].clone());
+        let counts = counted(|| {
+            let matched = model.match_pair(&pair, &mut Workspace::new()).unwrap();
+            assert_eq!(matched.shares().unwrap().len(), 6);
+            assert_eq!(matched.margins(&Control::new()).unwrap().len(), 6);
+            assert_eq!(matched.explain(&Control::new()).unwrap().matches.len(), 6);
+        });
+        assert_eq!(counts, [2, 1]);
+    }
+
+    #[test]
+    fn answers_come_in_order_and_end_when_told() {
+        let (graphs, model) = (graphs(5), model());
+        let prepared = model.prepare(&graphs, &Control::new()).unwrap();
+        let pairs = || (0..1000).map(|at| PairOf::new(at % 5, (at + 1) % 5));
+        let of = |threads: usize, most: usize| {
+            let mut taken = Vec::new();
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            let make = |of: &PairOf, matched: Matched<'_>| Ok::<_, Error>((of.left, matched.solution.score));
+            let count = pool.install(|| {
+                let take = |answer| {
+                    taken.push(answer);
+                    Ok(if taken.len() == most { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+                };
+                model.match_all(&prepared, pairs(), (&Control::new(), &Control::new), make, take)
+            });
+            assert_eq!(count, Ok(taken.len()));
+            taken
+        };
+        let all = of(1, usize::MAX);
+        assert_eq!(all.len(), 1000);
+        assert!(all.iter().enumerate().all(|(at, (left, _))| *left == at % 5));
+        assert_eq!(of(3, usize::MAX), all);
+        assert_eq!(of(2, 300), all[..300]);
+    }
+}
