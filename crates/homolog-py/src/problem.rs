@@ -4,8 +4,8 @@ use crate::arrays::{index_pairs, positions, table, with_minus_one};
 use crate::errors::{plain, raise};
 use crate::run;
 use homolog::matching::{
-    Compatibility, EdgeList, EdgeTerm, Exact, Linear, Margin, Method, Restrictions, Sense, Solution as Solved, Workspace,
-    margins,
+    Compatibility, EdgeList, EdgeTerm, Exact, Linear, Margin, Method, Restrictions, Sense, Solution as Solved,
+    Workspace, margins,
 };
 use homolog::model::{Model, Prepared};
 use ndarray::{Array1, Array2};

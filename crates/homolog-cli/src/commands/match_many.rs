@@ -29,7 +29,10 @@ pub(super) fn run(arguments: &Arguments, model: Option<Model>, data: &Path) -> R
         return run_shards(arguments, model, data);
     }
     if arguments.only.is_some() {
-        bail!("--only is about a folder of shards, and {} is none; `homolog convert --shards` makes one", data.display());
+        bail!(
+            "--only is about a folder of shards, and {} is none; `homolog convert --shards` makes one",
+            data.display()
+        );
     }
     let all = Many::load(arguments, model, data)?;
     let (format, with_margins) = (arguments.format(), arguments.has_margins(&all.model));
@@ -57,7 +60,8 @@ pub(super) fn run(arguments: &Arguments, model: Option<Model>, data: &Path) -> R
     }
     let left = all.count() - matched;
     if left > 0 {
-        let hint = if arguments.output.is_some() && format != Format::Json { " --resume goes on from here." } else { "" };
+        let hint =
+            if arguments.output.is_some() && format != Format::Json { " --resume goes on from here." } else { "" };
         eprintln!("Stopped by Ctrl-C: {left} of {} pairs were not matched.{hint}", all.count());
     }
     Ok(if stop_is_wanted() { Ending::Stopped } else { Ending::Done })
@@ -240,7 +244,9 @@ fn last_line_end(file: &mut File) -> Result<u64> {
 fn pairs(input: &Input) -> Box<dyn Iterator<Item = PairOf> + '_> {
     let (graphs, listed) = (input.data.graphs().len(), input.data.pairs());
     if listed.is_empty() {
-        return Box::new((0..graphs).flat_map(move |left| (left + 1..graphs).map(move |right| PairOf::new(left, right))));
+        return Box::new(
+            (0..graphs).flat_map(move |left| (left + 1..graphs).map(move |right| PairOf::new(left, right))),
+        );
     }
     Box::new(listed.iter().map(|pair| PairOf { left: pair.left, right: pair.right, given: pair.given.clone() }))
 }
@@ -323,7 +329,9 @@ impl Sink {
 
 /// Answers shards into a folder: a file for each, whole or not at all, and a list of those that are done.
 fn run_shards(arguments: &Arguments, model: Option<Model>, folder: &Path) -> Result<Ending> {
-    let Some(answers) = &arguments.output else { bail!("a folder of shards is answered into a folder: give it with -o") };
+    let Some(answers) = &arguments.output else {
+        bail!("a folder of shards is answered into a folder: give it with -o")
+    };
     let model = model.context("a folder of shards is matched by a model file")?;
     let manifest = Manifest::from_json(&files::read_text(&folder.join(MANIFEST))?)?;
     let format = if arguments.format() == Format::Csv { Format::Csv } else { Format::Jsonl };

@@ -24,7 +24,7 @@ pub(super) enum Format {
     Table,
     Csv,
     Json,
-    /// JSON, one pair of graphs per line.
+    // One pair of graphs per line.
     Jsonl,
 }
 
@@ -91,14 +91,7 @@ pub(super) const WIDEST: usize = 200;
 fn table(answer: &Answer<'_>) -> Result<String> {
     let Answer { left, right, solution, rows, .. } = answer;
     let mut text = String::new();
-    writeln!(
-        text,
-        "{} → {}: score {:.6}, {}",
-        left.id,
-        right.id,
-        solution.score,
-        status(solution, answer.ended_by)
-    )?;
+    writeln!(text, "{} → {}: score {:.6}, {}", left.id, right.id, solution.score, status(solution, answer.ended_by))?;
     let width = |name: fn(&Row) -> &String| {
         rows.iter().map(|row| name(row).chars().count()).max().unwrap_or(0).clamp(5, WIDEST)
     };

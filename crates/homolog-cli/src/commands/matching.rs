@@ -31,6 +31,7 @@ Examples:
   homolog match model.json left.csv right.csv --seed nose=nose --forbid chin=brow
   homolog match model.json faces.json -o matches.csv
   homolog match model.json shards/ -o answers/ --only 3")]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub(crate) struct Arguments {
     /// The model file (not with --features); the left graph: a file with one graph, or an id in --data; the right graph, likewise. One
     /// data set in place of two graphs: all its pairs; a data set before two ids: as with --data

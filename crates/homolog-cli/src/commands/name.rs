@@ -65,15 +65,20 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     // If nothing is a file, the first one is missed, not looked for as an id.
     let (files, ids) = if files.is_empty() { (ids, files) } else { (files, ids) };
     let loaded = files.into_iter().map(load).collect::<Result<Vec<_>>>()?;
-    let graphs = loaded.iter().flat_map(|input| input.data.graphs().iter().enumerate().map(move |(at, one)| (input, at, one)));
+    let graphs =
+        loaded.iter().flat_map(|input| input.data.graphs().iter().enumerate().map(move |(at, one)| (input, at, one)));
     let is_wanted = |one: &NamedGraph| ids.is_empty() || ids.iter().any(|id| id.as_os_str() == one.id.as_str());
     let (places, specimens): (Vec<(&Input, usize)>, Vec<&NamedGraph>) =
         graphs.filter(|(.., one)| is_wanted(one)).map(|(input, at, one)| ((input, at), one)).unzip();
-    for id in ids.iter().filter(|id| specimens.iter().all(|one| id.as_os_str() != one.id.as_str())) {
+    if let Some(id) = ids.iter().find(|id| specimens.iter().all(|one| id.as_os_str() != one.id.as_str())) {
         bail!("{}: no such file, and no specimen has this id", id.display());
     }
     if let Some(path) = arguments.picture.as_ref().filter(|path| is_one_file(path) && specimens.len() != 1) {
-        bail!("--picture {}: one file is for one specimen, and there are {}; give a folder", path.display(), specimens.len());
+        bail!(
+            "--picture {}: one file is for one specimen, and there are {}; give a folder",
+            path.display(),
+            specimens.len()
+        );
     }
     let watch = Watch::new(limit);
     let control = watch.control("");
@@ -178,7 +183,8 @@ fn is_one_file(path: &Path) -> bool {
 /// A file for a specimen in a folder, named by its id as far as that can be the name of a file.
 fn picture_file(folder: &Path, id: &str, taken: &mut BTreeSet<String>) -> Result<PathBuf> {
     files::make_folder(folder)?;
-    let plain = |character: char| if character.is_alphanumeric() || "-_ ".contains(character) { character } else { '_' };
+    let plain =
+        |character: char| if character.is_alphanumeric() || "-_ ".contains(character) { character } else { '_' };
     let stem: String = id.chars().map(plain).collect();
     let names = (1..).map(|number: usize| if number == 1 { stem.clone() } else { format!("{stem}-{number}") });
     let name = names.into_iter().find(|name| taken.insert(name.to_lowercase())).unwrap_or_default();

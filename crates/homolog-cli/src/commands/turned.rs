@@ -11,12 +11,7 @@ const QUICK_CELLS: usize = 2_500;
 
 /// Says on standard error that a pair matches better rotated, if it does and the model does not try. Large pairs are tried with --verbose
 /// only.
-pub(super) fn note_for(
-    model: &Model,
-    graphs: [&Prepared; 2],
-    matched: &Matched<'_>,
-    control: &Control,
-) -> Result<()> {
+pub(super) fn note_for(model: &Model, graphs: [&Prepared; 2], matched: &Matched<'_>, control: &Control) -> Result<()> {
     let cells: usize = graphs.iter().map(|graph| graph.graph().node_count()).product();
     if is_quiet() || !is_verbose() && cells > QUICK_CELLS {
         return Ok(());

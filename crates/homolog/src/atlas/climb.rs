@@ -3,7 +3,9 @@
 //! O(n · degree · m) per step, a handful of steps. Proves nothing.
 
 use crate::Result;
-use crate::matching::{Compatibility, Kicks, Linear, Matcher, Matching, Solution, Status, Workspace, linearised, polish};
+use crate::matching::{
+    Compatibility, Kicks, Linear, Matcher, Matching, Solution, Status, Workspace, linearised, polish,
+};
 
 /// Steps of linearising; three or four are usual.
 const STEPS: usize = 20;

@@ -195,7 +195,7 @@ impl<'a> Exchange<'a> {
                 (best, last) = (cost, Some(b));
             }
         }
-        while !swaps_only {
+        loop {
             let mut nearest = (best, None);
             for (b, (&distance, &is_done)) in distance.iter().zip(&*is_done).enumerate() {
                 if distance < nearest.0 && !is_done {
@@ -203,6 +203,9 @@ impl<'a> Exchange<'a> {
                 }
             }
             let (so_far, Some(at)) = nearest else { break };
+            if swaps_only {
+                break;
+            }
             is_done[at] = true;
             let row = excess.row(at);
             if so_far + row[start] < best {

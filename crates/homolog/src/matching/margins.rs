@@ -171,7 +171,8 @@ fn without_edges(problem: &Compatibility, solution: &Solution, control: &Control
     let pairs: Vec<(usize, usize)> = solution.matching.pairs().collect();
     let margin = |paths: &mut Paths, number: usize| {
         // Asking may take longer than a short search.
-        let is_complete = number % 16 != 0 && exchange.len() < FEW || !control.interrupted();
+        let is_asked = exchange.len() >= FEW || number.is_multiple_of(16);
+        let is_complete = !(is_asked && control.interrupted());
         let pair = pairs[number];
         let found = exchange.cheapest(number, !is_complete, paths).map(|found| Margin {
             margin: found.cost,

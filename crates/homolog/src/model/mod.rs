@@ -11,8 +11,8 @@ mod stream;
 
 pub use explain::{Alternative, Explanation, Reasons};
 pub use prepared::{Matched, Prepared};
-pub use stream::PairOf;
 pub use record::{TrainingRecord, ValidationRecord};
+pub use stream::PairOf;
 
 use crate::atlas::Atlas;
 use crate::features::FeatureMap;

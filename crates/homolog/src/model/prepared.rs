@@ -37,6 +37,7 @@ pub struct Matched<'m> {
 
 /// What a match was found from.
 #[derive(Debug, Clone)]
+#[expect(clippy::large_enum_variant, reason = "one of a match, and a box would be allocated for each of a million")]
 pub(super) enum Problem {
     /// The graphs as matched, and the table of scores unless they are too large for one.
     Graphs(Instance, Option<Compatibility>),
@@ -218,7 +219,8 @@ impl Model {
         given: &Restrictions,
         work: &mut Workspace,
     ) -> Result<Instance> {
-        let pair = Pair { left: Arc::clone(&left.graph), right: Arc::clone(&right.graph), given: Restrictions::default() };
+        let pair =
+            Pair { left: Arc::clone(&left.graph), right: Arc::clone(&right.graph), given: Restrictions::default() };
         self.check_size(&pair)?;
         let (Some(described), Some(other)) = (left.described(), right.described()) else {
             return Err(Error::Missing { what: "descriptions of nodes", needed_by: "matching without an atlas" });
@@ -282,7 +284,9 @@ impl Matched<'_> {
                 self.model.check_table(instance.left().node_count(), instance.right().node_count())?;
                 Ok(Cow::Owned(instance.compatibility(&self.model.weights())?))
             }
-            Problem::Names(..) => Err(Error::Missing { what: "scores of pairs", needed_by: "reasons for a match by names" }),
+            Problem::Names(..) => {
+                Err(Error::Missing { what: "scores of pairs", needed_by: "reasons for a match by names" })
+            }
         }
     }
 }

@@ -78,7 +78,8 @@ impl Model {
         let (mut pairs, mut taken) = (pairs.into_iter(), 0);
         let threads = rayon::current_num_threads();
         let largest = graphs.iter().map(|graph| graph.graph().node_count()).max().unwrap_or(0).max(1);
-        let size = if self.features.edge.is_empty() { CELLS / (largest * largest) } else { 0 }.clamp(threads, 256.max(threads));
+        let size = if self.features.edge.is_empty() { CELLS / (largest * largest) } else { 0 }
+            .clamp(threads, 256.max(threads));
         let mut chunk: Vec<PairOf> = Vec::with_capacity(size);
         loop {
             chunk.clear();
@@ -86,8 +87,7 @@ impl Model {
             if chunk.is_empty() {
                 return Ok(taken);
             }
-            let answers: Vec<_> =
-                chunk.par_iter().map_init(Workspace::new, one).collect();
+            let answers: Vec<_> = chunk.par_iter().map_init(Workspace::new, one).collect();
             for answer in answers {
                 let Some(answer) = answer? else { return Ok(taken) };
                 taken += 1;
@@ -108,7 +108,8 @@ mod tests {
     use ndarray::Array2;
 
     fn graphs(count: usize) -> Vec<Arc<Graph>> {
-        let points = |seed: usize| Array2::from_shape_fn((6, 2), |(i, axis)| ((7 * i + 3 * axis + seed * i * i) % 11) as f64);
+        let points =
+            |seed: usize| Array2::from_shape_fn((6, 2), |(i, axis)| ((7 * i + 3 * axis + seed * i * i) % 11) as f64);
         (0..count).map(|seed| Arc::new(Graph::from_points(points(seed)).unwrap())).collect()
     }
 
