@@ -110,8 +110,8 @@ pub struct Review {
 /// Examines many pairs: how certain the model is about what is not labelled, and which labels it disputes.
 ///
 /// # Errors
-/// A pair of graphs that do not exist; otherwise as [`suggest`](super::suggest).
-pub fn review(model: &Model, graphs: &[Arc<Graph>], pairs: &[LabelledPart]) -> Result<Vec<Review>> {
+/// A pair of graphs that do not exist; `control` stopped it; otherwise as [`suggest`](super::suggest).
+pub fn review(model: &Model, graphs: &[Arc<Graph>], pairs: &[LabelledPart], control: &Control) -> Result<Vec<Review>> {
     let mut places = vec![None; graphs.len()];
     let mut used = Vec::new();
     for index in pairs.iter().flat_map(|part| [part.left, part.right]) {
@@ -122,8 +122,11 @@ pub fn review(model: &Model, graphs: &[Arc<Graph>], pairs: &[LabelledPart]) -> R
             used.push(Arc::clone(&graphs[index]));
         }
     }
-    let prepared = model.prepare(&used, &Control::new())?;
+    let prepared = model.prepare(&used, control)?;
     let review = |part: &LabelledPart| {
+        if control.interrupted() {
+            return Err(Error::Interrupted);
+        }
         let ends = [part.left, part.right].map(|index| &prepared[places[index].unwrap_or_default()]);
         let suggestion = suggest_prepared(model, ends, &part.known)?;
         Ok(Review { mean_margin: suggestion.mean_margin, disputed: suggestion.disputed })
