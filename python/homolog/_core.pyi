@@ -100,7 +100,12 @@ class DataSet:
     @staticmethod
     def from_json(text: str) -> DataSet: ...
     @staticmethod
-    def from_text(ending: str, text: str, id: str) -> DataSet: ...
+    def read(
+        name: str,
+        bytes: bytes,
+        columns: tuple[str | None, str | None, list[str], list[str]],
+        beside: Callable[[str, int], bytes | None],
+    ) -> tuple[DataSet, list[tuple[bool, str]]]: ...
     @staticmethod
     def turntable() -> DataSet: ...
     @staticmethod

@@ -1,8 +1,7 @@
 //! What the page may ask, and the answers.
 
 use homolog::data::dataset::DataSet;
-use homolog::data::landmarks::{self, LandmarkTable};
-use homolog::data::{matches, tps};
+use homolog::data::{landmarks, matches, tps};
 use homolog::geometry::{GreyImage, Susan};
 use homolog::graph::{Graph, Pair};
 use homolog::labelling::{self, Candidates, Known, LabelledPart, Proposer, Sight};
@@ -12,6 +11,7 @@ use ndarray::Array2;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// A request, by its `op`.
@@ -20,8 +20,15 @@ use std::sync::Arc;
 enum Request {
     /// Which library answers.
     Version,
-    /// A landmark table (.csv, .tps) or a data set (.json, .jsonl) as a data set.
-    Read { name: String, text: String },
+    /// A file with graphs, of any format, as a data set: its text, or else the bytes that come with the request; and the texts of files
+    /// beside it that may belong to it, by name.
+    Read {
+        name: String,
+        #[serde(default)]
+        text: Option<String>,
+        #[serde(default)]
+        beside: BTreeMap<String, String>,
+    },
     /// The corners of the picture whose grey levels come with the request.
     Detect { width: usize, height: usize, at_most: usize },
     /// Where the named points of a specimen are, learned from labelled specimens: these as JSON, so that the same text is learned from
@@ -105,7 +112,7 @@ pub(crate) fn failure(reason: &str) -> String {
 fn run(request: Request, pixels: &[u8]) -> Result<Value> {
     match request {
         Request::Version => Ok(json!({ "version": env!("CARGO_PKG_VERSION") })),
-        Request::Read { name, text } => read(&name, &text),
+        Request::Read { name, text, beside } => read(&name, text.as_deref().map_or(pixels, str::as_bytes), &beside),
         Request::Detect { width, height, at_most } => {
             let corners = Susan::default().at_most(at_most, GreyImage::new(width, height, pixels)?)?;
             let points: Vec<[f64; 2]> = corners.points.rows().into_iter().map(|point| [point[0], point[1]]).collect();
@@ -160,21 +167,10 @@ fn run(request: Request, pixels: &[u8]) -> Result<Value> {
     }
 }
 
-fn read(name: &str, text: &str) -> Result<Value> {
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let (stem, end) = name.rsplit_once('.').unwrap_or((name, ""));
-    let data = match end.to_lowercase().as_str() {
-        "json" => DataSet::from_json(text)?,
-        "jsonl" | "ndjson" => DataSet::from_json_lines(text)?,
-        "csv" => DataSet::new(LandmarkTable::default().read(text, stem)?, vec![])?,
-        "tps" => DataSet::new(tps::read(text)?, vec![])?,
-        other => {
-            let reason = format!("files that end in {other:?} are not known: .csv, .tps, .json and .jsonl are");
-            return Err(Error::DataSet { place: name.to_string(), reason });
-        }
-    };
-    let data: Value = serde_json::from_str(&data.to_json()?).unwrap_or(Value::Null);
-    Ok(json!({ "data": data }))
+fn read(name: &str, bytes: &[u8], beside: &BTreeMap<String, String>) -> Result<Value> {
+    let loaded = homolog::data::read(name, bytes, &|name, _| beside.get(name).map(|text| text.clone().into_bytes()))?;
+    let data: Value = serde_json::from_str(&loaded.data.to_json()?).unwrap_or(Value::Null);
+    Ok(json!({ "data": data, "notes": loaded.notes.iter().map(ToString::to_string).collect::<Vec<_>>() }))
 }
 
 /// Results of the library can always be written.

@@ -58,7 +58,7 @@ mod error;
 mod naming;
 mod posed;
 pub use control::{Control, Report};
-pub use error::{Error, ErrorKind, Result};
+pub use error::{ColumnFault, Error, ErrorKind, Result};
 
 /// The story for Rust programmers, run as a test.
 #[cfg(doctest)]
