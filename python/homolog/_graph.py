@@ -256,6 +256,21 @@ class Graph:
         """Width and height of the picture in which the points were found."""
         return self._graph.image_size
 
+    @property
+    def scale(self) -> float | None:
+        """How long a unit of the coordinates is in the world: the SCALE of a TPS file, whose points are in pixels."""
+        return self._graph.scale
+
+    @property
+    def unit(self) -> str | None:
+        """The unit of the coordinates, as a motion-capture file says."""
+        return self._graph.unit
+
+    @property
+    def time(self) -> float | None:
+        """When the points were recorded, in seconds: for a frame of a take."""
+        return self._graph.time
+
     def __len__(self) -> int:
         return self._graph.node_count
 

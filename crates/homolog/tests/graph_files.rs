@@ -121,9 +121,17 @@ fn what_a_file_is_follows_from_its_name_and_its_beginning() {
     let seeds = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds/any_graphs");
     let bytes = |name: &str| std::fs::read(seeds.join(name)).unwrap();
     let alone = |_: &str, _: usize| None;
-    for name in
-        ["small.trc", "floats.c3d", "a.tps", "a.json", "a.graphml", "two.json", "dlc.csv", "edges.csv", "long.csv"]
-    {
+    for name in [
+        "small.trc",
+        "floats.c3d",
+        "a.tps",
+        "a.json",
+        "a.graphml",
+        "everything.json",
+        "dlc.csv",
+        "edges.csv",
+        "long.csv",
+    ] {
         let named = read(&format!("folder/{name}"), &bytes(name), &alone).unwrap().data;
         let unnamed = read("-", &bytes(name), &alone).unwrap().data;
         // A graph that is called after its file is the only difference.

@@ -245,7 +245,7 @@ fn the_other_tables_are_read_with_their_columns_named() {
     if let Some(folder) = data_folder("bikes") {
         let text = std::fs::read_to_string(folder.join("landmarks.csv")).unwrap();
         let error = LandmarkTable::default().read(&text, "bikes").unwrap_err().to_string();
-        assert!(error.starts_with("landmark table, line 1: each of image, object may name the graph: say which"));
+        assert!(error.starts_with("landmark table, line 1: each of image, object may name the graph"));
         let table = LandmarkTable {
             graph: Some("object".into()),
             landmark: Some("name".into()),

@@ -34,12 +34,14 @@ pub enum Note {
         /// How many.
         points: usize,
     },
-    /// Pictures that a TPS file names were not found: where its points are on them is not known.
+    /// Pictures that the file names were not found.
     NoPicture {
         /// The first of them.
         picture: String,
         /// How many more.
         others: usize,
+        /// Whether y therefore counts from the bottom edge of the picture, downwards: in a TPS file.
+        from_bottom: bool,
     },
     /// Some points of graphs are outside of their pictures.
     OutsidePicture {
@@ -75,9 +77,9 @@ impl fmt::Display for Note {
                     "left out {points} computed values (angles, forces, moments, powers) that are no points"
                 )
             }
-            Self::NoPicture { picture, others } => {
-                let more = and_more(*others);
-                write!(formatter, "picture {picture:?}{more} not found: y counts from the bottom edge, downwards")
+            Self::NoPicture { picture, others, from_bottom } => {
+                let (more, y) = (and_more(*others), ": y counts from the bottom edge, downwards");
+                write!(formatter, "picture {picture:?}{more} not found{}", if *from_bottom { y } else { "" })
             }
             Self::OutsidePicture { graph, others } => {
                 write!(formatter, "graph {graph:?}{} has points outside of its picture", and_more(*others))

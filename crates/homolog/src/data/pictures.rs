@@ -38,8 +38,8 @@ pub(super) fn placed(data: DataSet, format: Format, beside: Beside<'_>, notes: &
                     })?;
                     named_graph.graph = Arc::new(moved.with_image_size(width, height)?);
                 }
-            } else if let (Some(image), Format::Tps) = (&named.image, format) {
-                absent.push(image);
+            } else {
+                absent.extend(named.image.as_deref());
             }
             if is_outside(&named_graph.graph) {
                 outside.push(&named.id);
@@ -48,7 +48,9 @@ pub(super) fn placed(data: DataSet, format: Format, beside: Beside<'_>, notes: &
         graphs.push(named_graph);
     }
     let short = |name: &&str| super::shorten(name);
-    notes.extend(absent.first().map(|first| Note::NoPicture { picture: short(first), others: absent.len() - 1 }));
+    let from_bottom = format == Format::Tps;
+    let no_picture = |first: &&str| Note::NoPicture { picture: short(first), others: absent.len() - 1, from_bottom };
+    notes.extend(absent.first().map(no_picture));
     notes.extend(outside.first().map(|first| Note::OutsidePicture { graph: short(first), others: outside.len() - 1 }));
     DataSet::new(graphs, data.pairs().to_vec())
 }

@@ -91,6 +91,8 @@ impl Reader {
         let mut notes = Vec::new();
         let (data, format) = self.data(name, bytes, beside, &mut notes).map_err(at)?;
         let data = pictures::placed(data, format, beside, &mut notes).map_err(at)?;
+        // Beside a file without a name there is nothing to look for.
+        notes.retain(|note| name != "-" || !matches!(note, Note::NoPicture { from_bottom: false, .. }));
         notes.extend(data.graphs().is_empty().then_some(Note::NoGraphs));
         Ok(Loaded { data, notes })
     }
