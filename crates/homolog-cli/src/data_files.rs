@@ -4,6 +4,7 @@ use crate::files;
 use crate::inputs::extension;
 use crate::progress::note;
 use anyhow::{Context, Result, bail};
+use homolog::Error;
 use homolog::data::cost_matrix::{self, Sense};
 use homolog::data::dataset::{DataSet, NamedGraph};
 use homolog::data::landmarks::LandmarkTable;
@@ -83,8 +84,8 @@ pub(crate) fn read(
     let loaded = reader.read(&name, &bytes, &beside)?;
     for about in &loaded.notes {
         let option = match about {
-            Note::GraphColumn { .. } => "; `homolog convert --graph-column` chooses another",
-            Note::LandmarkColumn { .. } => "; `homolog convert --landmark-column` chooses another",
+            Note::GraphColumn { .. } => "; `homolog convert --graph-column` takes another",
+            Note::LandmarkColumn { .. } => "; `homolog convert --landmark-column` takes another",
             _ => "",
         };
         note(&format!("{name}: {about}{option}"));
@@ -187,7 +188,8 @@ pub(crate) enum Contents {
 
 /// The problem in the bytes of a file. The sense given is that of costs; `.dd` and QAPLIB are minimised, a JSON file says so itself.
 pub(crate) fn problem_of(bytes: Vec<u8>, path: &Path, format: ProblemFormat, sense: Sense) -> Result<Contents> {
-    contents_of(bytes, path, format, sense)?.with_context(|| path.display().to_string())
+    let place = if files::is_standard(path) { "standard input".to_string() } else { path.display().to_string() };
+    contents_of(bytes, path, format, sense)?.map_err(|error| Error::At { place, error: Box::new(error) }.into())
 }
 
 fn contents_of(bytes: Vec<u8>, path: &Path, format: ProblemFormat, sense: Sense) -> Result<homolog::Result<Contents>> {
