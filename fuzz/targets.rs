@@ -61,10 +61,12 @@ fn trc_text(bytes: &[u8]) {
         let Ok(again) = trc::read(&written) else { panic!("what was written cannot be read: {written}") };
         // Columns may come in another order; times, units and points are the same.
         let sorted = |frame: &NamedGraph| {
-            let (graph, points) = (&frame.graph, frame.graph.points().unwrap());
-            let names = graph.names().unwrap().iter();
-            let mut rows: Vec<String> =
-                names.zip(points.rows()).map(|(name, point)| format!("{name} {:?}", point.to_vec())).collect();
+            let graph = &frame.graph;
+            let row = |node: usize| {
+                let point = graph.points().map(|points| points.row(node).to_vec());
+                format!("{:?} {point:?}", graph.names().map(|names| &names[node]))
+            };
+            let mut rows: Vec<String> = (0..graph.node_count()).map(row).collect();
             rows.sort_unstable();
             (frame.id.clone(), graph.time(), graph.unit().map(str::to_string), rows)
         };

@@ -91,7 +91,9 @@ mod tests {
                 steps.fold(0.0, f64::max)
             };
             for point in named.graph.points().unwrap().rows() {
-                sums[0] += change(point[0].round() as usize, point[1].round() as usize);
+                // The pixel that a point lies in, without a cast from a float.
+                let within = |place: f64, side: usize| (0..side).take_while(|&at| at as f64 + 0.5 < place).count();
+                sums[0] += change(within(point[0], picture.width), within(point[1], picture.height));
                 sums[1] += change(below(picture.width), below(picture.height));
                 count += 1.0;
             }
@@ -110,7 +112,8 @@ mod tests {
                 picture.put_pixel(column, row, image::Luma([255]));
             }
             for (x, y) in [(x, y), (x + 12, y), (x, y + 12), (x + 12, y + 12)] {
-                text += &format!("{x}.00000 {}.00000\n", 100 - y);
+                text.push_str(&[x.to_string(), (100 - y).to_string()].join(" "));
+                text.push('\n');
             }
         }
         picture.save(folder.path().join("squares.png")).unwrap();
