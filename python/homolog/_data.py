@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -124,7 +123,8 @@ def load(
     def beside(name: str, most: int) -> bytes | None:
         try:
             with (place.parent / name).open("rb") as file:
-                return file.read(min(most, sys.maxsize))
+                # Python sets aside as many bytes as it is asked for, however short the file is.
+                return file.read(most) if most <= 1 << 20 else file.read()[:most]
         except (FileNotFoundError, IsADirectoryError, NotADirectoryError, ValueError):
             return None
 

@@ -7,6 +7,7 @@
 use super::dataset::{DataSet, NamedGraph};
 use super::edge_table::{self, EdgeTable};
 use super::landmarks::LandmarkTable;
+use super::table::MAX_TABLE_SIZE;
 use super::{Note, c3d, coco, deeplabcut, graphml, pictures, tps, trc};
 use crate::{Error, Result};
 use std::path::Path;
@@ -201,7 +202,8 @@ fn guessed_columns(table: &LandmarkTable, text: &str, notes: &mut Vec<Note>) -> 
 fn network(text: &str, stem: &str, beside: Beside<'_>) -> Result<NamedGraph> {
     let name = format!("{stem}.nodes.csv");
     let at = |error: Error| Error::At { place: name.clone(), error: Box::new(error) };
-    let bytes = beside(&name, usize::MAX);
+    // One more than a table may have, so that none is cut off unnoticed.
+    let bytes = beside(&name, MAX_TABLE_SIZE + 1);
     let nodes = bytes.as_deref().map(|bytes| edge_table::nodes(text_of(bytes)?, stem)).transpose().map_err(at)?;
     EdgeTable::default().read_with(text, nodes, stem)
 }
