@@ -234,8 +234,7 @@ impl Session {
 
     /// Keeps a model under a name that is a function of its text.
     fn keep(&mut self, model: Model, text: &str) -> String {
-        let hexadecimal = |byte: &u8| format!("{byte:02x}");
-        let name: String = Sha256::digest(text).iter().take(8).map(hexadecimal).collect();
+        let name = Sha256::digest(text).iter().take(8).fold(String::new(), |name, byte| format!("{name}{byte:02x}"));
         self.models.retain(|(other, _)| *other != name);
         self.models.push((name.clone(), model));
         let surplus = self.models.len().saturating_sub(MODELS);
