@@ -38,7 +38,7 @@ class Matcher(Estimator):
     pose : {"as-given", "tilted", "any"}
         How the two sides may be turned relative to each other.
     lam : float, sequence of float, or "auto"
-        The regularisation λ, or those to choose from.
+        The regularisation λ, or those to choose from; if given, the weights before learning are never chosen.
     unmatched : bool, default False
         Left nodes may stay unmatched, at a price that is learned.
     method : str or dict, default "auto"

@@ -15,8 +15,6 @@ mod hints;
 mod image_numbers;
 mod inputs;
 mod label;
-#[cfg(feature = "mpi")]
-mod mpi;
 mod pair_input;
 mod panics;
 mod pictures;
