@@ -22,7 +22,6 @@ mod pictures;
 mod places;
 mod progress;
 mod report;
-mod selection;
 mod settings;
 mod shards;
 mod study;

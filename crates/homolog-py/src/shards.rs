@@ -2,16 +2,13 @@
 
 use crate::errors::{plain, raise};
 use crate::run;
-use crate::train::{Settings, Trained, report};
+use crate::train::Trained;
 use homolog::data::shards::{Manifest, read_shard};
-use homolog::features::FeatureSet;
 use homolog::learn::shards::{Order, Reply, ShardCheckpoint, ShardTrainer, Worker};
-use homolog::learn::weight_rules;
-use homolog::model::Model;
+use homolog::task::{Settings, outcome_of};
 use homolog::{Control, Error, Report};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -40,11 +37,11 @@ pub(crate) struct ShardRun {
 impl ShardRun {
     /// Starts a run on the shards of a manifest.
     #[new]
-    #[pyo3(signature = (manifest, settings, fixed))]
-    fn new(py: Python<'_>, manifest: &str, settings: &str, fixed: Option<BTreeMap<String, f64>>) -> PyResult<Self> {
+    #[pyo3(signature = (manifest, settings))]
+    fn new(py: Python<'_>, manifest: &str, settings: &str) -> PyResult<Self> {
         let manifest = Manifest::from_json(manifest).map_err(|error| raise(py, &error))?;
-        let settings = Settings::from_json(settings).map_err(|sentence| plain(py, &sentence))?;
-        let shards = trainer(&settings, &manifest, fixed).map_err(|sentence| plain(py, &sentence))?;
+        let settings = crate::train::settings(py, settings)?;
+        let shards = trainer(&settings, &manifest).map_err(|error| raise(py, &error))?;
         let ((say, said), (reply, replies)) = (channel(), channel());
         let (stop, latest) = (Arc::new(AtomicBool::new(false)), Latest::default());
         let (stopped, told) = (Arc::clone(&stop), Arc::clone(&latest));
@@ -55,7 +52,7 @@ impl ShardRun {
             },
         );
         std::thread::spawn(move || {
-            let ended = work(&shards, &manifest, &control, &say, &replies);
+            let ended = work(&settings, &shards, &manifest, &control, &say, &replies);
             // Nobody is listening if the caller gave up.
             let _ = say.send(Said::Ended(ended));
         });
@@ -108,25 +105,13 @@ impl ShardRun {
     }
 }
 
-fn trainer(
-    settings: &Settings,
-    manifest: &Manifest,
-    fixed: Option<BTreeMap<String, f64>>,
-) -> Result<ShardTrainer, String> {
-    let sentence = |error: Error| error.to_string();
-    let mut trainer = settings.trainer()?;
-    let features = settings.features(|name| match name {
-        "auto" => Err("training from shards tries no sets of features: name one, such as \"quadratic\"".to_string()),
-        name => FeatureSet::of_name(name).and_then(|set| set.features_for(&manifest.graphs)).map_err(sentence),
-    })?;
-    let fixed: Vec<(String, f64)> = fixed.unwrap_or_default().into_iter().collect();
-    if !fixed.is_empty() {
-        trainer.rules = weight_rules(&features, &fixed, &[]).map_err(sentence)?;
-    }
-    Ok(ShardTrainer { features, trainer })
+fn trainer(settings: &Settings, manifest: &Manifest) -> homolog::Result<ShardTrainer> {
+    let features = settings.features_for(&manifest.graphs)?;
+    Ok(ShardTrainer { trainer: settings.trainer_for(&features)?, features })
 }
 
 fn work(
+    settings: &Settings,
     shards: &ShardTrainer,
     manifest: &Manifest,
     control: &Control,
@@ -143,8 +128,7 @@ fn work(
     };
     let mut checkpoint = ShardCheckpoint::default();
     let (set, trained) = shards.train(&manifest.shards, &mut checkpoint, &mut carry, control, &mut |_| {})?;
-    let model = Model::trained(&set, &shards.trainer, &trained)?;
-    Ok(Trained { model: model.to_json()?, report: report(&model, &trained).to_string() })
+    Trained::of(&outcome_of(settings, &set, &shards.trainer, &trained)?)
 }
 
 /// The reply to an order, from the files in a folder. Examples and what searches remember stay in this process for the next order, up

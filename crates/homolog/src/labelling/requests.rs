@@ -15,6 +15,7 @@ use crate::data::{matches, tps};
 use crate::geometry::{GreyImage, Susan};
 use crate::graph::{Graph, Pair};
 use crate::model::Model;
+use crate::task::{Report, Task};
 use crate::{Control, Error, Result};
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
@@ -42,6 +43,8 @@ enum Request {
     LearnNames { labelled: String },
     /// A model from the labelled pairs of a data set, and its name.
     Learn { data: DataSet, features: Sight },
+    /// A model from any task, with its report.
+    Train(Box<Task>),
     /// Keeps a model that another session has learned; answers with its name.
     Keep { model: String },
     /// The matches of a pair, with how certain they are.
@@ -111,6 +114,12 @@ struct Learned {
 }
 
 #[derive(Serialize)]
+struct Trained {
+    model: String,
+    report: Report,
+}
+
+#[derive(Serialize)]
 struct LearnedNames {
     model: String,
     strays: Vec<(String, f64)>,
@@ -157,7 +166,8 @@ impl Session {
             Request::Read { name, text } => Ok(success(&serde_json::json!({ "data": read(&name, &text)? }))),
             Request::Detect { width, height, at_most } => {
                 let corners = Susan::default().at_most(at_most, GreyImage::new(width, height, pixels)?)?;
-                let points: Vec<[f64; 2]> = corners.points.rows().into_iter().map(|point| [point[0], point[1]]).collect();
+                let points: Vec<[f64; 2]> =
+                    corners.points.rows().into_iter().map(|point| [point[0], point[1]]).collect();
                 Ok(success(&serde_json::json!({ "points": points })))
             }
             Request::Propose { labelled, candidates, known } => {
@@ -191,6 +201,10 @@ impl Session {
                     sentence: learned.sentence,
                     weights,
                 }))
+            }
+            Request::Train(task) => {
+                let outcome = task.run(control, None)?;
+                Ok(success(&Trained { model: outcome.model.to_json()?, report: outcome.report }))
             }
             Request::Keep { model } => {
                 let read = Model::from_json(&model)?;
