@@ -234,7 +234,7 @@ impl Session {
 
     /// Keeps a model under a name that is a function of its text.
     fn keep(&mut self, model: Model, text: &str) -> String {
-        let name: String = Sha256::digest(text).iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+        let name = Sha256::digest(text).iter().take(8).fold(String::new(), |name, byte| format!("{name}{byte:02x}"));
         self.models.retain(|(other, _)| *other != name);
         self.models.push((name.clone(), model));
         let surplus = self.models.len().saturating_sub(MODELS);

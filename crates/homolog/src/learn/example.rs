@@ -130,9 +130,9 @@ impl Example {
             return self.whole_instance().compatibility_into(weights, problem);
         };
         let AsGiven { features, pair } = &**given;
-        let (posed, _) = features.best_pose(features.pose, pair, weights, work)?;
-        let [left, right] = [&posed.left, &posed.right].map(|graph| features.describe(graph).map(Arc::new));
-        features.instance(&left?, &right?)?.restricted(&pair.given)?.compatibility_into(weights, problem)
+        let right = Arc::new(features.describe(&pair.right)?);
+        let (_, instance, _) = features.best_pose(features.pose, pair, &right, weights, work)?;
+        instance.compatibility_into(weights, problem)
     }
 
     /// The same example with the numbers of its two specimens. In cross-validation no specimen is both learned from and

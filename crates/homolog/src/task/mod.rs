@@ -170,7 +170,7 @@ impl Task {
         };
         if let Some((weights, sentence)) = given {
             let model = Model::new(set.features.clone(), trainer.matcher_for(&set), &weights, None)?;
-            return Ok(Outcome { report: Report { unused, left_out, ..Report::as_given(&name, sentence) }, model });
+            return Ok(Outcome { report: Report { left_out, unused, ..Report::as_given(&name, sentence) }, model });
         }
         let trainer = settings.trainer_for(&set.features)?;
         let trained = match kept {
@@ -178,7 +178,7 @@ impl Task {
             None => trainer.train(&set, control)?,
         };
         let model = Model::trained(&set, &trainer, &trained)?;
-        Ok(Outcome { report: Report { unused, left_out, ..Report::of_training(&name, &model, &trained) }, model })
+        Ok(Outcome { report: Report { left_out, unused, ..Report::of_training(&name, &model, &trained) }, model })
     }
 
     /// An atlas of all specimens that are not kept for testing.

@@ -25,9 +25,10 @@ pub fn paired(data: &DataSet) -> Result<(DataSet, Option<[usize; 2]>)> {
         return Err(Error::DataSet { place: "pairs".to_string(), reason });
     }
     let all = count.saturating_mul(count - 1) / 2;
-    let (pairing, drawn) = match all <= MOST_PAIRS {
-        true => (Pairing::All, None),
-        false => (Pairing::Random { count: DRAWN_PAIRS, seed: SEED }, Some([DRAWN_PAIRS, all])),
+    let (pairing, drawn) = if all <= MOST_PAIRS {
+        (Pairing::All, None)
+    } else {
+        (Pairing::Random { count: DRAWN_PAIRS, seed: SEED }, Some([DRAWN_PAIRS, all]))
     };
     let made = DataSet::paired(data.graphs().to_vec(), pairing, SplitBy::None)?;
     let labelled: Vec<LabelledPair> = made.pairs().iter().filter(|pair| pair.truth.is_some()).cloned().collect();

@@ -116,9 +116,10 @@ impl Display for AtlasReport {
             Pose::AsGiven => "They are oriented alike; new ones are expected to be",
             _ => "They are rotated against each other; new ones may be",
         };
-        let all = match self.presence {
-            Presence::Complete => "every landmark is present",
-            _ => "landmarks may be missing, and some points may not be landmarks",
+        let all = if self.presence == Presence::Complete {
+            "every landmark is present"
+        } else {
+            "landmarks may be missing, and some points may not be landmarks"
         };
         // One specimen alone shows neither.
         if self.specimens > 1 {
