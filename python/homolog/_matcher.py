@@ -40,7 +40,7 @@ class Matcher(Estimator):
         Allowed rotation between the two sides (tilted: up to 45°). "auto": for features "auto" as far as the labelled pairs show,
         otherwise as given.
     lam : float, sequence of float, or "auto"
-        The regularisation λ, or those to choose from.
+        The regularisation λ, or those to choose from; if given, the weights before learning are never chosen.
     unmatched : bool, default False
         Left nodes may stay unmatched, at a price that is learned.
     method : str or dict, default "auto"

@@ -3,8 +3,10 @@
 use crate::errors::{plain, raise};
 use crate::run;
 use crate::train::Trained;
-use homolog::data::shards::{Manifest, read_shard};
-use homolog::learn::shards::{Order, Reply, ShardCheckpoint, ShardTrainer, Worker};
+use homolog::data::shards::{Manifest, answer};
+use homolog::features::FeatureMap;
+use homolog::learn::shards::Worker;
+use homolog::learn::{Checkpoint, NoKeeper, Trainer};
 use homolog::task::{Settings, outcome_of};
 use homolog::{Control, Error, Report};
 use pyo3::prelude::*;
@@ -27,7 +29,7 @@ type Latest = Arc<Mutex<Option<(String, usize, Option<f64>, Option<f64>)>>>;
 #[pyclass(frozen, module = "homolog._core")]
 pub(crate) struct ShardRun {
     said: Mutex<Receiver<Said>>,
-    replies: Mutex<Sender<homolog::Result<Vec<Reply>>>>,
+    replies: Mutex<Sender<Vec<String>>>,
     stop: Arc<AtomicBool>,
     latest: Latest,
     trained: Mutex<Option<Trained>>,
@@ -41,7 +43,8 @@ impl ShardRun {
     fn new(py: Python<'_>, manifest: &str, settings: &str) -> PyResult<Self> {
         let manifest = Manifest::from_json(manifest).map_err(|error| raise(py, &error))?;
         let settings = crate::train::settings(py, settings)?;
-        let shards = trainer(&settings, &manifest).map_err(|error| raise(py, &error))?;
+        let features = settings.features_for(&manifest.graphs).map_err(|error| raise(py, &error))?;
+        let trainer = settings.trainer_for(&features).map_err(|error| raise(py, &error))?;
         let ((say, said), (reply, replies)) = (channel(), channel());
         let (stop, latest) = (Arc::new(AtomicBool::new(false)), Latest::default());
         let (stopped, told) = (Arc::clone(&stop), Arc::clone(&latest));
@@ -52,7 +55,7 @@ impl ShardRun {
             },
         );
         std::thread::spawn(move || {
-            let ended = work(&settings, &shards, &manifest, &control, &say, &replies);
+            let ended = work((&settings, &features, &trainer), &manifest, &control, &say, &replies);
             // Nobody is listening if the caller gave up.
             let _ = say.send(Said::Ended(ended));
         });
@@ -75,7 +78,6 @@ impl ShardRun {
 
     /// The replies to what was asked, in the same order.
     fn tell(&self, py: Python<'_>, replies: Vec<String>) -> PyResult<()> {
-        let replies: homolog::Result<Vec<Reply>> = replies.iter().map(|text| Reply::from_json(text)).collect();
         let sender = self.replies.lock().unwrap_or_else(PoisonError::into_inner);
         sender.send(replies).map_err(|_| plain(py, "nothing was asked"))
     }
@@ -105,30 +107,22 @@ impl ShardRun {
     }
 }
 
-fn trainer(settings: &Settings, manifest: &Manifest) -> homolog::Result<ShardTrainer> {
-    let features = settings.features_for(&manifest.graphs)?;
-    Ok(ShardTrainer { trainer: settings.trainer_for(&features)?, features })
-}
-
 fn work(
-    settings: &Settings,
-    shards: &ShardTrainer,
+    (settings, features, trainer): (&Settings, &FeatureMap, &Trainer),
     manifest: &Manifest,
     control: &Control,
     say: &Sender<Said>,
-    replies: &Receiver<homolog::Result<Vec<Reply>>>,
+    replies: &Receiver<Vec<String>>,
 ) -> homolog::Result<Trained> {
-    let mut carry = |orders: &[Order]| {
-        let text = |order: &Order| Ok((order.shard.file.clone(), order.to_json()?));
-        let orders = orders.iter().map(text).collect::<homolog::Result<Vec<_>>>()?;
+    let mut carry = |orders: &[(String, String)]| {
         // If nobody is listening there is nothing left to do.
-        say.send(Said::Orders(orders)).map_err(|_| Error::Interrupted)?;
+        say.send(Said::Orders(orders.to_vec())).map_err(|_| Error::Interrupted)?;
         let replies = replies.recv().map_err(|_| Error::Interrupted)?;
-        if control.interrupted() { Err(Error::Interrupted) } else { replies }
+        if control.interrupted() { Err(Error::Interrupted) } else { Ok(replies) }
     };
-    let mut checkpoint = ShardCheckpoint::default();
-    let (set, trained) = shards.train(&manifest.shards, &mut checkpoint, &mut carry, control, &mut |_| {})?;
-    Trained::of(&outcome_of(settings, &set, &shards.trainer, &trained)?)
+    let (mut run, shards) = (Checkpoint::default(), &manifest.shards);
+    let (set, trained) = trainer.train_from_shards(features, shards, &mut run, &mut carry, control, &mut NoKeeper)?;
+    Trained::of(&outcome_of(settings, &set, trainer, &trained)?)
 }
 
 /// The reply to an order, from the files in a folder. Examples and what searches remember stay in this process for the next order, up
@@ -144,7 +138,7 @@ pub(crate) fn answer_order(
 ) -> PyResult<String> {
     type Workers = Vec<(PathBuf, usize, Arc<Mutex<Worker>>)>;
     static WORKERS: Mutex<Workers> = Mutex::new(Vec::new());
-    let order = Order::from_json(order).map_err(|error| raise(py, &error))?;
+    let order = order.to_string();
     let mut workers = WORKERS.lock().unwrap_or_else(PoisonError::into_inner);
     let known = workers.iter().position(|(place, most, _)| *place == folder && *most == most_bytes);
     let at = known.unwrap_or_else(|| {
@@ -156,15 +150,14 @@ pub(crate) fn answer_order(
     drop(workers);
     run::run(py, jobs, move |control| {
         let mut worker = worker.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut load = |shard: &homolog::learn::shards::Shard| {
-            let path = Path::new(&folder).join(&shard.file);
-            let refused = |error: std::io::Error| Error::Shard {
-                file: shard.file.clone(),
-                reason: format!("cannot read {}: {error}", path.display()),
-            };
-            read_shard(shard, &std::fs::read(&path).map_err(refused)?)
+        let mut read = |file: &str| {
+            let path = Path::new(&folder).join(file);
+            std::fs::read(&path).map_err(|error| {
+                let reason = format!("cannot read {}: {error}", path.display());
+                Error::Shard { file: file.to_string(), reason }
+            })
         };
-        worker.answer(&order, &mut load, control)?.to_json()
+        answer(&mut worker, &order, &mut read, control)
     })
 }
 
