@@ -1,11 +1,15 @@
 //! The table of the house in `docs/paper.md`, run again: every cell of every method, compared with the figure that is printed there. A row is
-//! **method**, or **method, 1 pair** for learning from the first training pair alone.
+//! **method**, or **method, 1 pair** for learning from the first training pair alone. With `--orders` learned rows are run again with their
+//! training pairs in random orders, which also changes every seed of the search (with 1 pair: from a random one of them).
 
 use crate::house;
 use anyhow::{Context, Result, bail};
 use cpu_time::ProcessTime;
 use homolog::Control;
-use homolog::experiment::{SequenceMethod, Trial};
+use homolog::experiment::{Frames, SequenceMethod, Trial};
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
 use std::path::PathBuf;
 
 #[derive(clap::Args)]
@@ -22,6 +26,9 @@ pub(crate) struct Arguments {
     /// Only these baselines.
     #[arg(long, value_delimiter = ',')]
     baselines: Vec<usize>,
+    /// So many random orders of the training pairs besides the given one.
+    #[arg(long, default_value_t = 0)]
+    orders: u64,
 }
 
 /// A figure of the page.
@@ -42,32 +49,46 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
             && (arguments.baselines.is_empty() || arguments.baselines.contains(&cell.baseline))
     };
     for cell in cells(&page)?.into_iter().filter(is_wanted) {
-        let start = ProcessTime::now();
-        let trial = Trial::new(&frames, cell.baseline, cell.method, cell.train_pairs)?;
-        let learned = trial.weights(&Control::new())?;
-        let seconds = start.elapsed().as_secs_f64();
-        let tested = trial.test(&learned.weights, &Control::new())?;
-        let found = figure(tested.mean(), tested.standard_error());
-        let is_same = found == cell.printed;
-        *if is_same { &mut same } else { &mut different } += 1;
-        println!(
-            "{} {}{}, baseline {}: {found}{}, λ {}, validation {:.4}, {} of {} test problems proven, {seconds:.1} s of processor time",
-            if is_same { "  " } else { "≠ " },
-            cell.method.name(),
-            cell.train_pairs.map_or(String::new(), |count| format!(", {count} pair")),
-            cell.baseline,
-            if is_same { String::new() } else { format!(" (the page says {})", cell.printed) },
-            learned.fit.map_or("-".to_string(), |fit| fit.minimum.lambda.to_string()),
-            learned.validation_loss,
-            tested.proven,
-            tested.losses.len()
-        );
+        let orders = if cell.method.is_learned() { arguments.orders } else { 0 };
+        for order in 0..=orders {
+            *if is_as_printed(&cell, &frames, order)? { &mut same } else { &mut different } += 1;
+        }
     }
     println!("{same} figures as on the page, {different} different");
     if different > 0 {
         bail!("{} differs from what was measured", arguments.page.display());
     }
     Ok(())
+}
+
+/// Runs a cell, prints what came out and whether it is as on the page. Order 0 is the given one, others are seeds.
+fn is_as_printed(cell: &Cell, frames: &Frames, order: u64) -> Result<bool> {
+    let start = ProcessTime::now();
+    let given = if order == 0 { cell.train_pairs } else { None };
+    let mut trial = Trial::new(frames, cell.baseline, cell.method, given)?;
+    if order > 0 {
+        trial.splits[0].shuffle(&mut ChaCha8Rng::seed_from_u64(order));
+        trial.splits[0].truncate(cell.train_pairs.unwrap_or(usize::MAX));
+    }
+    let learned = trial.weights(&Control::new())?;
+    let seconds = start.elapsed().as_secs_f64();
+    let tested = trial.test(&learned.weights, &Control::new())?;
+    let found = figure(tested.mean(), tested.standard_error());
+    let is_same = found == cell.printed;
+    println!(
+        "{} {}{}, baseline {}{}: {found}{}, λ {}, validation {:.4}, {} of {} test problems proven, {seconds:.1} s of processor time",
+        if is_same { "  " } else { "≠ " },
+        cell.method.name(),
+        cell.train_pairs.map_or(String::new(), |count| format!(", {count} pair")),
+        cell.baseline,
+        if order == 0 { String::new() } else { format!(", order {order}") },
+        if is_same { String::new() } else { format!(" (the page says {})", cell.printed) },
+        learned.fit.map_or("-".to_string(), |fit| fit.minimum.lambda.to_string()),
+        learned.validation_loss,
+        tested.proven,
+        tested.losses.len()
+    );
+    Ok(is_same)
 }
 
 /// A loss as the page prints it: `0`, or `.038 (.013)`.
