@@ -15,6 +15,9 @@ mod train;
 /// The module `homolog._core`.
 #[pyo3::pymodule(gil_used = false)]
 mod _core {
+    /// The version of the workspace: it is stated nowhere else.
+    #[pymodule_export]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
     #[pymodule_export]
     use crate::atlas::{explain_naming, name_points, train_atlas};
     #[pymodule_export]
