@@ -8,5 +8,3 @@ mod cost_matrix;
 mod own_attributes;
 #[path = "../../examples/own_points.rs"]
 mod own_points;
-#[path = "../../examples/readme.rs"]
-mod readme;
