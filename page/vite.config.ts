@@ -1,5 +1,5 @@
-// Builds the page as one file: script, style, worker and learner are inside, and a policy lets nothing else in. The learner is what
-// `cargo build -p homolog-wasm --profile page --target wasm32-unknown-unknown` made.
+// Builds the page as one file: script and style are inside, and a policy lets nothing else in. With HOMOLOG_LEARNER, a WebAssembly module
+// of crates/homolog-wasm, it is the static page: that module and its worker are inside too.
 
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -7,16 +7,17 @@ import { dirname, resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { type Plugin, defineConfig } from 'vite';
 
-const LEARNER = resolve(import.meta.dirname, process.env['HOMOLOG_LEARNER'] ?? '../target/wasm32-unknown-unknown/page/homolog_wasm.wasm');
+const LEARNER = process.env['HOMOLOG_LEARNER'];
 const PAGE = resolve(import.meta.dirname, process.env['HOMOLOG_PAGE'] ?? '../crates/homolog-cli/src/label/page.html');
 
 /** `import packed from 'virtual:learner'`: the learner, compressed, as text. */
 function learner(): Plugin {
   return {
     name: 'learner',
+    transformIndexHtml: { order: 'pre', handler: (html) => (LEARNER === undefined ? html : html.replace('/main.ts', '/static.ts')) },
     resolveId: (id) => (id === 'virtual:learner' ? `\0${id}` : null),
     load(id) {
-      if (id !== '\0virtual:learner') return null;
+      if (id !== '\0virtual:learner' || LEARNER === undefined) return null;
       const packed = gzipSync(readFileSync(LEARNER), { level: 9 });
       // Which system compressed it is no part of the page.
       packed[9] = 255;
@@ -42,10 +43,9 @@ function oneFile(): Plugin {
       const digest = (content: string) => `'sha256-${createHash('sha256').update(content).digest('base64')}'`;
       const policy = [
         "default-src 'none'",
-        `script-src ${digest(script)} 'wasm-unsafe-eval'`,
+        `script-src ${digest(script)}${LEARNER === undefined ? '' : " 'wasm-unsafe-eval'"}`,
         `style-src ${digest(style)}`,
-        'worker-src blob:',
-        "connect-src 'self'",
+        LEARNER === undefined ? "connect-src 'self'" : 'worker-src blob:',
         "base-uri 'none'",
         "form-action 'none'",
       ].join('; ');

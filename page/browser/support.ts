@@ -1,14 +1,16 @@
 // What the browser tests share: a server of the program, Debian's Chromium, and pictures of the built-in turntable.
 
-import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import type { ChildProcess } from 'node:child_process';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { type BrowserContext, type Page, chromium } from 'playwright-core';
 import type { Point } from '../src/state';
+import { folder, serve } from '../test/support';
 
-export const PROGRAM = resolve(import.meta.dirname, process.env['HOMOLOG_PROGRAM'] ?? '../../target/debug/homolog');
-export const PAGE = resolve(import.meta.dirname, '../../crates/homolog-cli/src/label/page.html');
+export { folder };
+
+/** The page without a program, if it is built. */
+export const STATIC = process.env['HOMOLOG_STATIC'];
 const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
 
 export const possible = existsSync(CHROMIUM);
@@ -20,14 +22,9 @@ export class Server {
     readonly address: string,
   ) {}
 
-  static start(input: string, ...more: string[]): Promise<Server> {
-    const child = spawn(PROGRAM, ['label', input, '--no-open', ...more], { stdio: ['ignore', 'pipe', 'pipe'] });
-    return new Promise((done, fail) => {
-      let errors = '';
-      child.stderr!.on('data', (bytes) => (errors += bytes));
-      child.stdout!.once('data', (bytes) => done(new Server(child, String(bytes).trim())));
-      child.once('exit', () => fail(new Error(`homolog label ended: ${errors}`)));
-    });
+  static async start(input: string, ...more: string[]): Promise<Server> {
+    const { child, address } = await serve(input, ...more);
+    return new Server(child, address);
   }
 
   get origin(): string {
@@ -50,13 +47,6 @@ export class Server {
   async get(path: string): Promise<Response> {
     return fetch(`${this.origin}${path}`, { headers: { Authorization: `Bearer ${this.token}` } });
   }
-}
-
-/** A folder that goes away by itself at the end. */
-export function folder(): string {
-  const path = mkdtempSync(join(tmpdir(), 'homolog-'));
-  process.once('exit', () => rmSync(path, { recursive: true, force: true }));
-  return path;
 }
 
 export interface Truth {

@@ -19,7 +19,7 @@ test.each([[30, 12], [50, 40], [50, 400]] as const)('%i points, %i labelled spec
   const learner = engine();
   const time = (candidates: { points: Point[]; own: boolean }) => {
     const before = process.cpuUsage();
-    learner.ask({ op: 'propose', labelled, candidates, known: [] });
+    learner.ask({ propose: { labelled, candidates, known: [] } });
     const { user, system } = process.cpuUsage(before);
     return (user + system) / 1000;
   };

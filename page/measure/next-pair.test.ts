@@ -56,10 +56,10 @@ test.each(SETS)('$name', async ({ name, file, columns, apart }) => {
   const learn = (chosen: number[]) => {
     const graphs = chosen.flatMap((n) => [{ id: `l${n}`, points: pairs[n]!.left }, { id: `r${n}`, points: pairs[n]!.right }]);
     const records = chosen.map((n) => ({ left: `l${n}`, right: `r${n}`, matches: pairs[n]!.partner.map((k, i) => [i, k]) }));
-    return learner.ask({ op: 'learn', data: { format, graphs, pairs: records }, features: 'linear' }) as Learned;
+    return learner.ask({ learn: { data: { format, graphs, pairs: records }, features: 'linear' } }) as Learned;
   };
   const suggest = (model: string, n: number) =>
-    learner.ask({ op: 'suggest', model, left: { points: pairs[n]!.left }, right: { points: pairs[n]!.right }, known: [] }) as Suggestion;
+    learner.ask({ suggest: { model, left: { points: pairs[n]!.left }, right: { points: pairs[n]!.right }, known: [] } }) as Suggestion;
   // Odd pairs are for testing only, even ones may be labelled.
   const [pool, held] = [pairs.map((_, n) => n).filter((n) => n % 2 === 0), pairs.map((_, n) => n).filter((n) => n % 2 === 1)];
   const error = (model: string) => {
@@ -72,7 +72,7 @@ test.each(SETS)('$name', async ({ name, file, columns, apart }) => {
       const random = generator(100 + run);
       const chosen = [pool[random(pool.length)]!];
       for (let n = 0; n < STEPS; n++) {
-        const { model } = learn(chosen);
+        const { name: model } = learn(chosen);
         curves[way][n] += error(model) / RUNS;
         const open = pool.filter((n) => !chosen.includes(n));
         const margin = (n: number) => suggest(model, n).mean_margin ?? Infinity;

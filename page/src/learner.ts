@@ -1,5 +1,5 @@
-// The page's side of the learner: lanes of requests, each with a worker of its own. In a lane the newest request of a kind cancels the
-// older one of that kind; if that is running already, its worker is ended and another started.
+// The page's side of the learner: lanes of requests, each with a channel of its own, to the program or to a worker. In a lane the newest
+// request of a kind cancels the older one of that kind; if that is running already, its channel is closed and another opened.
 
 export interface Channel {
   postMessage(message: object): void;
@@ -10,10 +10,21 @@ export interface Channel {
 /** Thrown to whoever waits for a request that a newer one has replaced. */
 export class Superseded extends Error {}
 
+export interface NamedModel {
+  name: string;
+  model: string;
+}
+
+/** So many models are not sent again; the other end keeps more. */
+const SENT = 2;
+/** The number of a message that nobody waits for. */
+const KEEP = 0;
+
 interface Job {
   readonly id: number;
   readonly kind: string;
   readonly message: object;
+  readonly model: NamedModel | undefined;
   resolve(value: any): void;
   reject(error: Error): void;
 }
@@ -23,6 +34,8 @@ export class Lane {
   private running: Job | null = null;
   private waiting: Job[] = [];
   private count = 0;
+  /** The models that the other end of the channel has, the newest last. */
+  private sent: string[] = [];
 
   constructor(private readonly open: () => Channel) {}
 
@@ -31,14 +44,15 @@ export class Lane {
     return this.running !== null;
   }
 
-  /** Asks the learner. An older request of the same kind is cancelled; without a kind nothing is. */
-  ask<T>(kind: string | null, request: object, pixels?: Uint8Array): Promise<T> {
+  /** Asks the learner. An older request of the same kind is cancelled; without a kind nothing is. A request that names a model brings it:
+   * it is sent only if the other end does not have it. */
+  ask<T>(kind: string | null, request: object, { pixels, model }: { pixels?: Uint8Array; model?: NamedModel } = {}): Promise<T> {
     this.count += 1;
     const id = this.count;
     return new Promise<T>((resolve, reject) => {
       if (kind !== null) this.cancel(kind);
       const message = pixels ? { id, request, pixels } : { id, request };
-      this.waiting.push({ id, kind: kind ?? `#${id}`, message, resolve, reject });
+      this.waiting.push({ id, kind: kind ?? `#${id}`, message, model, resolve, reject });
       this.next();
     });
   }
@@ -58,6 +72,7 @@ export class Lane {
   private close(): void {
     this.channel?.terminate();
     this.channel = null;
+    this.sent = [];
   }
 
   private next(): void {
@@ -68,7 +83,8 @@ export class Lane {
     const channel = (this.channel ??= this.open());
     channel.onmessage = ({ data }) => {
       if (this.channel !== channel || this.running === null) return;
-      if (data.broken) data = { id: this.running.id, error: 'the learner could not be started', fatal: true };
+      if (data.id === KEEP && !data.fatal) return;
+      if (data.broken || data.id === KEEP) data = { id: this.running.id, error: 'the learner could not be started', fatal: true };
       if (data.id !== this.running.id) return;
       const done = this.running;
       this.running = null;
@@ -77,11 +93,15 @@ export class Lane {
       else done.reject(new Error(data.error));
       this.next();
     };
+    if (job.model !== undefined && !this.sent.includes(job.model.name)) {
+      this.sent = [...this.sent.slice(1 - SENT), job.model.name];
+      channel.postMessage({ id: KEEP, request: { keep: { model: job.model.model } } });
+    }
     channel.postMessage(job.message);
   }
 }
 
-/** Unpacks the learner that is inside the page. */
+/** Unpacks the learner that is inside a static page. */
 export async function unpack(packed: string): Promise<WebAssembly.Module> {
   const bytes = Uint8Array.from(atob(packed), (character) => character.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));

@@ -164,7 +164,7 @@ export class Learning {
     const pair = state.pairs[findPair(state, id)];
     const model = this.model;
     if (pair === undefined || model === null) return;
-    const key = JSON.stringify([id, model.features, model.learned.model, pair.labels]);
+    const key = JSON.stringify([id, model.features, model.learned.name, pair.labels]);
     if (key === this.suggestionKey) return;
     this.suggestionKey = key;
     await this.guarded(async () => {
@@ -172,7 +172,7 @@ export class Learning {
       const points = (specimen: Specimen) => ({ points: pointsOf(specimen, state) });
       const begin = performance.now();
       const known = knownOf(pair.labels);
-      const from = (lane: Lane, learned: ask.Learned) => ask.suggest(lane, learned.model, points(left!), points(right!), known);
+      const from = (lane: Lane, learned: ask.Learned) => ask.suggest(lane, learned, points(left!), points(right!), known);
       // The linear suggestion at once; the one with edges, which takes a second, when it is there.
       const answer = await from(this.quick, this.models.linear!);
       this.lastMilliseconds = performance.now() - begin;
@@ -285,7 +285,7 @@ export class Learning {
       right: ids.indexOf(pair.right),
       known: knownOf(pair.labels),
     }));
-    const { pairs: answers } = await ask.review(this.slow, model.model, specimens, requests);
+    const { pairs: answers } = await ask.review(this.slow, model, specimens, requests);
     this.disputedMatches.clear();
     this.pairMargins.clear();
     answers.forEach(({ mean_margin, disputed }, n) => {

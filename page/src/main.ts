@@ -1,48 +1,17 @@
-// Opens the page: with the server's project where there is a token in the address, else with files that are dropped in.
+// The page that `homolog label` serves: it keeps the project and answers the learner's requests.
 
-import packed from 'virtual:learner';
-import { App } from './app';
 import { startOf } from './data';
-import { h, replace } from './dom';
-import { dropZone } from './drop';
-import { type Channel, Lane, unpack } from './learner';
-import { Learning } from './learning';
-import { Pictures } from './pictures';
-import { Shell } from './shell';
-import type { Start } from './state';
-import { ServerStore, type Store } from './store';
-import LearnerWorker from './worker?worker&inline';
+import { Lane } from './learner';
+import { open } from './open';
+import { ProgramChannel } from './program';
+import { ServerStore } from './store';
 
-async function open(root: Element): Promise<void> {
-  const module = await unpack(packed);
-  const lane = () =>
-    new Lane(() => {
-      const worker = new LearnerWorker();
-      const channel = worker as unknown as Channel;
-      worker.onerror = () => channel.onmessage?.({ data: { broken: true } });
-      worker.postMessage({ module });
-      return channel;
-    });
-  const [quick, slow] = [lane(), lane()];
-  const { start, store, numbers } = await projectOf(root, quick);
-  const app = new App(start, store, await store.entries());
-  const pictures = new Pictures(store, numbers);
-  const failed = (reason: string) => app.tell(`The learner: ${reason}`);
-  app.learning = new Learning(start, quick, slow, (specimen) => pictures.grey(specimen), () => app.changed(), failed);
-  new Shell(app, pictures, quick, root);
-  // For the console, and for tests that look at what is shown.
-  Object.assign(window, { homolog: app });
-  app.begin();
-}
-
-async function projectOf(root: Element, lane: Lane): Promise<{ start: Start; store: Store; numbers: Map<string, number> }> {
+open(async () => {
   const token = location.hash.slice(1);
-  if (!location.protocol.startsWith('http') || token === '') return dropZone(root, lane);
+  if (token === '') throw new Error('the address is not complete; open the one that `homolog label` printed');
   const store = new ServerStore(token);
+  const lane = (name: 'quick' | 'slow') => new Lane(() => new ProgramChannel((body, signal) => store.ask(name, body, signal)));
   const { title, specimens, data } = await store.project();
   const numbers = new Map(specimens.flatMap(({ id, picture }, n) => (picture ? [[id, n] as const] : [])));
-  return { start: startOf(title, specimens, data), store, numbers };
-}
-
-const root = document.querySelector('#app')!;
-open(root).catch((error: Error) => replace(root, h('div', { className: 'drop' }, h('h1', {}, 'Homolog'), h('p', {}, `This page cannot open: ${error.message}`))));
+  return { start: startOf(title, specimens, data), store, numbers, quick: lane('quick'), slow: lane('slow') };
+});

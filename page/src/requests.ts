@@ -1,4 +1,4 @@
-// What the page asks the learner, with the types of question and answer: crates/homolog-wasm/src/requests.rs in TypeScript.
+// What the page asks the learner, with the types of question and answer: crates/homolog/src/labelling/requests.rs in TypeScript.
 
 import type { DataSet } from './data';
 import type { Lane } from './learner';
@@ -39,6 +39,8 @@ export interface Estimate {
 export type FeatureSet = 'linear' | 'edges';
 
 export interface Learned {
+  /** What requests call the model. */
+  name: string;
   model: string;
   error: number | null;
   unlearned: number | null;
@@ -83,7 +85,7 @@ export interface Review {
 export type FileFormat = 'data-set' | 'landmarks' | 'matches' | 'tps';
 
 export const detect = (lane: Lane, width: number, height: number, pixels: Uint8Array) =>
-  lane.ask<{ points: Point[] }>(null, { op: 'detect', width, height, at_most: 200 }, pixels);
+  lane.ask<{ points: Point[] }>(null, { detect: { width, height, at_most: 200 } }, { pixels });
 
 export const propose = (
   lane: Lane,
@@ -92,29 +94,29 @@ export const propose = (
   labelled: string,
   candidates: Candidates,
   known: Array<[string, Point]>,
-) => lane.ask<Proposal>(kind, { op: 'propose', labelled, candidates, known });
+) => lane.ask<Proposal>(kind, { propose: { labelled, candidates, known } });
 
 export const estimate = (lane: Lane, labelled: string, candidates: Candidates[]) =>
-  lane.ask<Estimate>('estimate', { op: 'estimate', labelled, candidates });
+  lane.ask<Estimate>('estimate', { estimate: { labelled, candidates } });
 
 export const learnNames = (lane: Lane, labelled: string) =>
-  lane.ask<LearnedNames>('learn-names', { op: 'learn-names', labelled });
+  lane.ask<LearnedNames>('learn-names', { 'learn-names': { labelled } });
 
 export const learn = (lane: Lane, data: DataSet, features: FeatureSet) =>
-  lane.ask<Learned>('learn', { op: 'learn', data, features });
+  lane.ask<Learned>('learn', { learn: { data, features } });
 
-export const suggest = (lane: Lane, model: string, left: NamedPoints, right: NamedPoints, known: Known[]) =>
-  lane.ask<Suggestion>('suggest', { op: 'suggest', model, left, right, known });
+export const suggest = (lane: Lane, learned: Learned, left: NamedPoints, right: NamedPoints, known: Known[]) =>
+  lane.ask<Suggestion>('suggest', { suggest: { model: learned.name, left, right, known } }, { model: learned });
 
 export const review = (
   lane: Lane,
-  model: string,
+  learned: Learned,
   specimens: NamedPoints[],
   pairs: Array<{ left: number; right: number; known: Known[] }>,
-) => lane.ask<Review>('review', { op: 'review', model, specimens, pairs });
+) => lane.ask<Review>('review', { review: { model: learned.name, specimens, pairs } }, { model: learned });
 
 export const read = (lane: Lane, name: string, text: string) =>
-  lane.ask<{ data: DataSet }>(null, { op: 'read', name, text });
+  lane.ask<{ data: DataSet }>(null, { read: { name, text } });
 
 export const write = (lane: Lane, data: DataSet, format: FileFormat) =>
-  lane.ask<{ text: string }>(null, { op: 'write', data, format });
+  lane.ask<{ text: string }>(null, { write: { data, format } });

@@ -20,7 +20,10 @@ export interface Store {
 export class ServerStore implements Store {
   place = 'the project folder';
 
-  constructor(private readonly token: string) {}
+  constructor(
+    private readonly token: string,
+    private readonly origin = '',
+  ) {}
 
   async project(): Promise<{ title: string; specimens: Found[]; data: DataSet | null; files: string }> {
     const project = await (await this.fetch('project')).json();
@@ -44,11 +47,21 @@ export class ServerStore implements Store {
     return (await (await this.fetch(`files/${name}`, 'PUT', { text }, seen)).json()).path;
   }
 
-  private async fetch(path: string, method = 'GET', body?: object, seen?: number): Promise<Response> {
-    const headers: Record<string, string> = { Authorization: `Bearer ${this.token}` };
+  /** Asks the learner of the program. */
+  ask(lane: 'quick' | 'slow', body: Uint8Array<ArrayBuffer>, signal: AbortSignal): Promise<Response> {
+    return this.send(`ask/${lane}`, { method: 'POST', body, signal, headers: { 'Content-Type': 'application/octet-stream' } });
+  }
+
+  private fetch(path: string, method = 'GET', body?: object, seen?: number): Promise<Response> {
+    const headers: Record<string, string> = {};
     if (body !== undefined) headers['Content-Type'] = 'application/json';
     if (seen !== undefined) headers['If-Match'] = `"${seen}"`;
-    const response = await fetch(`/api/${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) });
+    return this.send(path, { method, headers, ...(body && { body: JSON.stringify(body) }) });
+  }
+
+  private async send(path: string, request: RequestInit & { headers: Record<string, string> }): Promise<Response> {
+    const headers = { ...request.headers, Authorization: `Bearer ${this.token}` };
+    const response = await fetch(`${this.origin}/api/${path}`, { ...request, headers });
     if (response.status === 412) throw new Conflict();
     if (response.ok) return response;
     const text = await response.text();

@@ -40,10 +40,10 @@ describe('what the library takes', () => {
     history = step(history, { type: 'confirm', specimen: 'a', accepted: [['base', [3, 4.125]]], estimate: null });
     history = step(history, { type: 'place', specimen: 'b', name: 'tip', at: [9, 9] });
     const data = landmarkData(start, history.present);
-    const { text } = await ask.write(lane(), data, 'landmarks');
+    const { text } = await ask.write(await lane(), data, 'landmarks');
     // What is not confirmed is not a result yet.
     expect(text).toBe('frame,landmark,x,y\na,tip,1.25,2.0\na,base,3.0,4.125\n');
-    const { data: again } = await ask.read(lane(), 'landmarks.csv', text);
+    const { data: again } = await ask.read(await lane(), 'landmarks.csv', text);
     expect(begin(startOf('p', [], again)).present.specimens['a']!.labels).toEqual({
       tip: { at: [1.25, 2], accepted: false },
       base: { at: [3, 4.125], accepted: false },
@@ -57,15 +57,16 @@ describe('what the library takes', () => {
     let history = begin(start);
     history = step(history, { type: 'match', pair, left: 1, right: 0 });
     history = step(history, { type: 'match', pair, left: 2, right: null });
-    const { text } = await ask.write(lane(), pairData(start, history.present), 'data-set');
+    const { text } = await ask.write(await lane(), pairData(start, history.present), 'data-set');
     const again = begin(startOf('p', [], JSON.parse(text)));
     expect(again.present.pairs[0]!.labels).toEqual({ 1: { right: 0, accepted: false }, 2: { right: null, accepted: false } });
     expect(again.present.pairs[0]!.confirmed).toBe(false);
   });
 
   test('what is wrong is said in words', async () => {
-    await expect(ask.read(lane(), 'a.csv', 'frame,landmark\n')).rejects.toThrow(/x and y/);
-    await expect(ask.read(lane(), 'a.png', '')).rejects.toThrow(/csv/);
-    await expect(ask.detect(lane(), 5, 5, new Uint8Array(3))).rejects.toThrow(/pixels/);
+    const learner = await lane();
+    await expect(ask.read(learner, 'a.csv', 'frame,landmark\n')).rejects.toThrow(/x and y/);
+    await expect(ask.read(learner, 'a.png', '')).rejects.toThrow(/csv/);
+    await expect(ask.detect(learner, 5, 5, new Uint8Array(3))).rejects.toThrow(/pixels/);
   });
 });

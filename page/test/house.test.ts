@@ -27,7 +27,7 @@ function house(): { start: Start; truth: Map<string, Map<string, Point>> } {
 test.skipIf(table === null)('30 frames of the house take few clicks', async () => {
   const { start, truth } = house();
   expect(start.specimens.length).toBe(FRAMES);
-  const learner = lane();
+  const learner = await lane();
   let changes = 0;
   const failed = (reason: string) => expect.fail(reason);
   const learning = new Learning(start, learner, learner, () => Promise.reject(new Error('no pictures')), () => (changes += 1), failed);

@@ -53,6 +53,24 @@ describe('a lane', () => {
     expect([await other, await newest]).toEqual(['other', 'newest']);
   });
 
+  test('a model is sent before it is first used, and again to a new channel', async () => {
+    const { lane: it, channels } = lane();
+    const model = { name: 'm', model: 'text' };
+    const ask = (kind: string | null) => it.ask(kind, { suggest: {} }, { model });
+    const first = ask(null);
+    expect(channels[0]!.sent.map(({ id, request }) => [id, Object.keys(request)[0]])).toEqual([[0, 'keep'], [1, 'suggest']]);
+    channels[0]!.onmessage!({ data: { id: 0, ok: { name: 'm' } } });
+    channels[0]!.answer('one');
+    expect(await first).toBe('one');
+    const second = ask('suggest');
+    expect(channels[0]!.sent.length).toBe(3);
+    const third = ask('suggest');
+    await expect(second).rejects.toThrow(Superseded);
+    expect(channels[1]!.sent.map(({ id }) => id)).toEqual([0, 3]);
+    channels[1]!.answer('three');
+    expect(await third).toBe('three');
+  });
+
   test('after a crash another worker goes on', async () => {
     const { lane: it, channels } = lane();
     const broken = it.ask(null, {});

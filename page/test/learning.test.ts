@@ -22,7 +22,7 @@ describe('labels of specimens', () => {
   test('a label that the others dispute is to be checked, and no longer when it is put right', async () => {
     const count = 45;
     const { start, points } = project(count);
-    const learner = lane();
+    const learner = await lane();
     const learning = new Learning(start, learner, learner, () => Promise.reject(new Error('no pictures')), () => {}, (reason) => expect.fail(reason));
     let history = begin(start);
     const act = (action: Action) => {

@@ -1,45 +1,79 @@
-// The learner out of the committed page, and data where it is at hand.
+// The learner for tests without a browser: the program's, asked as the page asks it; and data where it is at hand.
 
-import { existsSync, readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
-import { gunzipSync } from 'node:zlib';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { Engine } from '../src/engine';
 import { type Channel, Lane } from '../src/learner';
+import { ProgramChannel } from '../src/program';
+import { ServerStore } from '../src/store';
 
-const PAGE = resolve(import.meta.dirname, '../../crates/homolog-cli/src/label/page.html');
 export const DATA = process.env['HOMOLOG_DATA'] ?? resolve(import.meta.dirname, '../../../shared/data');
+export const PROGRAM = resolve(import.meta.dirname, process.env['HOMOLOG_PROGRAM'] ?? '../../target/debug/homolog');
+/** The learner as WebAssembly, if it is built. */
+const LEARNER = process.env['HOMOLOG_LEARNER'];
 
-let module: WebAssembly.Module | undefined;
-
-/** The learner as the committed page has it. */
-export function engine(): Engine {
-  if (module === undefined) {
-    const packed = /H4sI[A-Za-z0-9+/=]{1000,}/.exec(readFileSync(PAGE, 'utf8'))?.[0];
-    if (packed === undefined) throw new Error('there is no learner in the page; run page/build');
-    module = new WebAssembly.Module(gunzipSync(Buffer.from(packed, 'base64')));
-  }
-  return new Engine(module);
+/** `homolog label`, at a free port. */
+export async function serve(...more: string[]): Promise<{ child: ChildProcess; address: string }> {
+  const child = spawn(PROGRAM, ['label', ...more, '--no-open'], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const address = await new Promise<string>((done, fail) => {
+    let errors = '';
+    child.stderr!.on('data', (bytes) => (errors += bytes));
+    child.stdout!.once('data', (bytes) => done(String(bytes).trim()));
+    child.once('exit', () => fail(new Error(`homolog label ended: ${errors}`)));
+  });
+  return { child, address };
 }
 
-/** A lane that answers at once, without a worker. */
-export function lane(learner = engine()): Lane {
-  const open = (): Channel => {
-    const channel: Channel = {
-      onmessage: null,
-      terminate() {},
-      postMessage(message: any) {
-        let answer: object;
-        try {
-          answer = { id: message.id, ok: learner.ask(message.request, message.pixels) };
-        } catch (error) {
-          answer = { id: message.id, error: (error as Error).message };
-        }
-        queueMicrotask(() => channel.onmessage?.({ data: answer }));
-      },
-    };
-    return channel;
-  };
-  return new Lane(open);
+/** A folder that goes away by itself at the end. */
+export function folder(): string {
+  const path = mkdtempSync(join(tmpdir(), 'homolog-'));
+  process.once('exit', () => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
+
+export function engine(): Engine {
+  if (LEARNER === undefined) throw new Error('HOMOLOG_LEARNER must name the WebAssembly module; page/build --static makes it');
+  return new Engine(new WebAssembly.Module(readFileSync(LEARNER)));
+}
+
+let store: Promise<ServerStore> | undefined;
+
+/** The program, started once. */
+async function program(): Promise<ServerStore> {
+  const { child, address } = await serve('turntable', '--labels', folder());
+  process.once('exit', () => child.kill('SIGKILL'));
+  const { origin, hash } = new URL(address);
+  // As a browser does for a page of that address.
+  const plain = globalThis.fetch;
+  globalThis.fetch = (input, init) => plain(input, { ...init, headers: { ...init?.headers, Origin: origin } });
+  return new ServerStore(hash.slice(1), origin);
+}
+
+/** A lane to the program; with HOMOLOG_LEARNER to the WebAssembly module, without a worker. */
+export async function lane(): Promise<Lane> {
+  if (LEARNER !== undefined) {
+    const learner = engine();
+    return new Lane((): Channel => {
+      const channel: Channel = {
+        onmessage: null,
+        terminate() {},
+        postMessage(message: any) {
+          let answer: object;
+          try {
+            answer = { id: message.id, ok: learner.ask(message.request, message.pixels) };
+          } catch (error) {
+            answer = { id: message.id, error: (error as Error).message };
+          }
+          queueMicrotask(() => channel.onmessage?.({ data: answer }));
+        },
+      };
+      return channel;
+    });
+  }
+  const server = await (store ??= program());
+  return new Lane(() => new ProgramChannel((body, signal) => server.ask('quick', body, signal)));
 }
 
 export function csv(path: string): string[][] | null {

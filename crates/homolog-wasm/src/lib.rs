@@ -1,21 +1,21 @@
-//! The learner behind the labelling page, as a WebAssembly module without imports.
+//! The labelling page's learner as a WebAssembly module without imports, for a page that no program serves.
 //!
 //! The page puts a request into the module's buffer and calls; the answer is then in the same buffer:
 //!
 //! ```text
-//! at = reserve(length)          room for: length of the JSON (4 bytes, little-endian), the JSON, pixels where there are any
+//! at = reserve(length)          room for a request as `homolog::labelling::Session` reads it
 //! length = call()               the answer is JSON: {"ok": ...} or {"error": "..."}
-//! at = reserve(0)               where it stands
+//! at = reserve(0)               where it is
 //! ```
 //!
-//! Everything about matching is in the library; this crate only reads requests and writes answers (`requests.rs`).
+//! The requests themselves are in the library.
 
-mod requests;
-
+use homolog::{Control, labelling::Session};
 use std::cell::RefCell;
 
 thread_local! {
     static BUFFER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+    static SESSION: RefCell<Session> = RefCell::default();
 }
 
 /// No request is longer than this, in bytes: a picture of 16384 by 8192 pixels with room to spare.
@@ -43,50 +43,15 @@ pub extern "C" fn reserve(length: usize) -> *mut u8 {
 #[unsafe(no_mangle)]
 pub extern "C" fn call() -> usize {
     let request = BUFFER.with_borrow_mut(std::mem::take);
-    let answer = answer_bytes(&request).into_bytes();
+    let answer = SESSION.with_borrow_mut(|session| session.answer(&request, &Control::new())).into_bytes();
     let length = answer.len();
     BUFFER.with_borrow_mut(|buffer| *buffer = answer);
     length
 }
 
-/// Splits a request into its JSON and its pixels.
-fn answer_bytes(request: &[u8]) -> String {
-    let parts = request.split_first_chunk::<4>().and_then(|(length, rest)| {
-        let (json, pixels) = rest.split_at_checked(u32::from_le_bytes(*length) as usize)?;
-        Some((std::str::from_utf8(json).ok()?, pixels))
-    });
-    match parts {
-        Some((json, pixels)) => answer(json, pixels),
-        None => requests::failure("the request is cut off or is not UTF-8 text"),
-    }
-}
-
-/// Answers one request; `pixels` are those of the picture that `detect` examines. Never panics, whatever it is given.
-///
-/// ```
-/// let answer = homolog_wasm::answer(r#"{"op": "version"}"#, &[]);
-/// assert_eq!(answer, format!(r#"{{"ok":{{"version":"{}"}}}}"#, env!("CARGO_PKG_VERSION")));
-/// assert!(homolog_wasm::answer(r#"{"op": "fly"}"#, &[]).starts_with(r#"{"error":"#));
-/// ```
-#[must_use]
-pub fn answer(json: &str, pixels: &[u8]) -> String {
-    requests::answer(json, pixels)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_request_goes_through_the_buffer() {
-        let json = br#"{"op":"version"}"#;
-        let mut request = u32::try_from(json.len()).unwrap().to_le_bytes().to_vec();
-        request.extend_from_slice(json);
-        assert!(answer_bytes(&request).starts_with(r#"{"ok":"#));
-        for end in 0..request.len() {
-            assert!(answer_bytes(&request[..end]).starts_with(r#"{"error":"#), "cut off at {end}");
-        }
-    }
 
     #[test]
     fn there_is_no_room_for_too_much() {

@@ -1,5 +1,5 @@
-//! The server behind `homolog label`: serves the page, hands out the project and its pictures, keeps the journal, writes the results.
-//! It knows nothing of labels or matching; that is the page's business, and the library's in the page.
+//! The server behind `homolog label`: serves the page, hands out the project and its pictures, keeps the journal, writes the results,
+//! and passes what the page asks the learner on to the library (`learner.rs`). It knows nothing of labels or matching itself.
 //!
 //! ```text
 //! GET  /                     the page
@@ -7,11 +7,13 @@
 //! GET  /api/journal          all entries; ETag: their number
 //! POST /api/journal          one more entry; If-Match: the number the page has seen; 412 if it is not the newest
 //! GET  /api/pictures/NUMBER  the picture of a specimen
+//! POST /api/ask/LANE         a request to the learner, quick or slow; a lane answers one at a time, until the page hangs up
 //! PUT  /api/files/NAME       {"text": ...} into a file of the project, whole or not at all; If-Match as above
 //! ```
 
 mod guard;
 mod journal;
+mod learner;
 mod project;
 
 use anyhow::{Context, Result};
@@ -22,6 +24,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post, put};
 use axum::{Json, Router, middleware};
 use guard::Guard;
+use learner::Learner;
 use journal::{Journal, LONGEST_ENTRY, Refusal};
 use project::Project;
 use serde::Deserialize;
@@ -32,10 +35,10 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::net::TcpListener;
 
-/// The page as `page/build` made it: one file with everything in it.
+/// The page as `page/build` made it: script and style in one file.
 const PAGE: &str = include_str!("page.html");
-/// What the page sends to be kept, at most, in bytes.
-const LARGEST_FILE: usize = 256 << 20;
+/// What the page sends to be kept or answered, at most, in bytes: a picture of 16384 by 8192 pixels with room to spare.
+const LARGEST_BODY: usize = 256 << 20;
 /// The results that may be written.
 const FILES: [&str; 5] = ["data.json", "landmarks.csv", "landmarks.tps", "matches.csv", "model.json"];
 
@@ -43,6 +46,7 @@ const FILES: [&str; 5] = ["data.json", "landmarks.csv", "landmarks.tps", "matche
 pub(crate) struct Server {
     listener: TcpListener,
     router: Router,
+    learner: Arc<Learner>,
     /// Where the page is, with the token.
     pub(crate) address: String,
     /// Where journal and results go.
@@ -75,20 +79,27 @@ impl Server {
         let guard = Arc::new(Guard::new(port, &token, policy()?));
         let (labels, specimens) = (project.labels.clone(), project.specimens.len());
         let desk = Arc::new(Desk { project, journal: Mutex::new(journal) });
+        let learner = Arc::new(Learner::default());
         let router = Router::new()
             .route("/", get(async || ([(header::CONTENT_TYPE, "text/html; charset=utf-8")], PAGE)))
             .route("/api/project", get(send_project))
             .route("/api/journal", get(send_journal))
             .route("/api/journal", post(append).layer(DefaultBodyLimit::max(LONGEST_ENTRY)))
             .route("/api/pictures/{number}", get(send_picture))
-            .route("/api/files/{name}", put(write_file).layer(DefaultBodyLimit::max(LARGEST_FILE)))
+            .route("/api/files/{name}", put(write_file).layer(DefaultBodyLimit::max(LARGEST_BODY)))
             .with_state(desk)
+            .merge(learner::routes(Arc::clone(&learner)).layer(DefaultBodyLimit::max(LARGEST_BODY)))
             .layer(middleware::from_fn_with_state(guard, guard::check));
-        Ok(Self { listener, router, address: format!("http://127.0.0.1:{port}/#{token}"), labels, specimens })
+        Ok(Self { listener, router, learner, address: format!("http://127.0.0.1:{port}/#{token}"), labels, specimens })
     }
 
     /// Answers until `end`.
     pub(crate) async fn run(self, end: impl Future<Output = ()> + Send + 'static) -> Result<()> {
+        let learner = self.learner;
+        let end = async move {
+            end.await;
+            learner.stop();
+        };
         axum::serve(self.listener, self.router).with_graceful_shutdown(end).await.context("the server failed")
     }
 }
@@ -103,7 +114,6 @@ fn policy() -> Result<HeaderValue> {
 
 async fn send_project(State(desk): State<Arc<Desk>>) -> Response {
     let Project { title, specimens, data, labels, .. } = &desk.project;
-    let data: Option<Value> = data.as_ref().and_then(|text| serde_json::from_str(text).ok());
     let files = labels.display().to_string();
     Json(json!({ "title": title, "specimens": specimens, "data": data, "files": files })).into_response()
 }

@@ -23,7 +23,7 @@ pub(super) struct Project {
     pub(super) labels: PathBuf,
     pub(super) specimens: Vec<Specimen>,
     /// Points, names and pairs that were there before, as a data set.
-    pub(super) data: Option<String>,
+    pub(super) data: Option<DataSet>,
     source: Source,
 }
 
@@ -88,7 +88,7 @@ impl Project {
         if let Some(twice) = specimens.iter().find(|specimen| !ids.insert(specimen.id.clone())) {
             bail!("{} has two specimens called {:?}; rename one of the files", path.display(), twice.id);
         }
-        let data = input.as_ref().map(|input| input.data.to_json()).transpose()?;
+        let data = input.as_ref().map(|input| input.data.clone());
         let source = match input {
             Some(input) if built_in => Source::Drawn(Box::new(input)),
             _ => Source::Folder(folder.canonicalize().with_context(|| format!("cannot read {}", folder.display()))?),

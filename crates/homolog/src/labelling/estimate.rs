@@ -4,7 +4,7 @@ use super::fitting::distance;
 use super::proposer::{Candidates, Proposer, only_named};
 use super::shape::extent;
 use crate::graph::Graph;
-use crate::{Error, Result};
+use crate::{Control, Error, Result};
 use serde::Serialize;
 
 /// How often at most the others are learned from; with more specimens, several are left out together.
@@ -26,8 +26,9 @@ pub struct Estimate {
 /// [`Proposer::propose`].
 ///
 /// # Errors
-/// As [`Proposer::learn`] and [`Proposer::propose`]; the numbers of candidates and specimens differ.
-pub fn estimate(labelled: &[Graph], candidates: &[Candidates]) -> Result<Estimate> {
+/// As [`Proposer::learn`] and [`Proposer::propose`]; the numbers of candidates and specimens differ;
+/// `control` stopped it.
+pub fn estimate(labelled: &[Graph], candidates: &[Candidates], control: &Control) -> Result<Estimate> {
     if candidates.len() != labelled.len() {
         let (expected, found) = (labelled.len(), candidates.len());
         return Err(Error::Size { what: "specimens with candidates", expected, found });
@@ -36,6 +37,9 @@ pub fn estimate(labelled: &[Graph], candidates: &[Candidates]) -> Result<Estimat
     let (mut wrong, mut all) = (0, 0);
     let mut disputed = vec![Vec::new(); labelled.len()];
     for fold in 0..folds {
+        if control.interrupted() {
+            return Err(Error::Interrupted);
+        }
         let left_out = |number: usize| number % folds == fold;
         let others: Vec<Graph> =
             labelled.iter().enumerate().filter(|&(number, _)| !left_out(number)).map(|(_, one)| one.clone()).collect();

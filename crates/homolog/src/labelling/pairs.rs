@@ -9,6 +9,7 @@ use crate::learn::{Evaluation, LabelledPairs, Trainer, TrainingSet, default_matc
 use crate::matching::{FrankWolfe, Method};
 use crate::model::Model;
 use crate::{Control, Error, Result};
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -109,15 +110,18 @@ pub struct Review {
 /// Examines many pairs: how certain the model is about what is not labelled, and which labels it disputes.
 ///
 /// # Errors
-/// A pair of graphs that do not exist; otherwise as [`suggest`].
-pub fn review(model: &Model, graphs: &[Arc<Graph>], pairs: &[LabelledPart]) -> Result<Vec<Review>> {
+/// A pair of graphs that do not exist; `control` stopped it; otherwise as [`suggest`].
+pub fn review(model: &Model, graphs: &[Arc<Graph>], pairs: &[LabelledPart], control: &Control) -> Result<Vec<Review>> {
     let graph = |index: usize| {
         graphs.get(index).cloned().ok_or(Error::OutOfRange { what: "graphs of a pair", index, count: graphs.len() })
     };
     let review = |part: &LabelledPart| {
+        if control.interrupted() {
+            return Err(Error::Interrupted);
+        }
         let pair = Pair::new(graph(part.left)?, graph(part.right)?);
         let suggestion = suggest(model, &pair, &part.known)?;
         Ok(Review { mean_margin: suggestion.mean_margin, disputed: suggestion.disputed })
     };
-    pairs.iter().map(review).collect()
+    pairs.par_iter().map(review).collect()
 }

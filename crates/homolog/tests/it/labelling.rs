@@ -66,7 +66,7 @@ proptest! {
                 known.iter().filter(|label| free.right_of(label.left) != label.right).map(|label| label.left).collect();
             prop_assert_eq!(&suggestion.disputed, &disputed);
             let part = LabelledPart { left: 0, right: 1, known: known.to_vec() };
-            let reviewed = review(&model(), &[Arc::clone(&pair.left), Arc::clone(&pair.right)], &[part]).unwrap();
+            let reviewed = review(&model(), &[Arc::clone(&pair.left), Arc::clone(&pair.right)], &[part], &Control::new()).unwrap();
             prop_assert_eq!((reviewed[0].mean_margin, &reviewed[0].disputed), (suggestion.mean_margin, &disputed));
         }
     }
@@ -116,17 +116,17 @@ fn a_label_that_the_other_specimens_dispute_is_found() {
     let shape = [[0.0, 0.0], [50.0, 5.0], [90.0, 60.0], [20.0, 70.0], [60.0, 30.0]];
     let specimens: Vec<Graph> = (0..4).map(|_| named(&shape)).collect();
     let candidates = vec![Candidates { points: shape.to_vec(), own: true }; 4];
-    let fine = estimate(&specimens, &candidates).unwrap();
+    let fine = estimate(&specimens, &candidates, &Control::new()).unwrap();
     assert_eq!((fine.error, fine.disputed.iter().flatten().count()), (Some(0.0), 0));
     let mut swapped = shape;
     swapped.swap(1, 3);
     let mut specimens = specimens;
     specimens[2] = named(&swapped);
-    let found = estimate(&specimens, &candidates).unwrap();
+    let found = estimate(&specimens, &candidates, &Control::new()).unwrap();
     assert_eq!(found.disputed[2], ["p1", "p3"]);
     assert!(found.error.unwrap() > 0.0);
-    assert_eq!(estimate(&[], &[]).unwrap().error, None);
-    assert!(estimate(&specimens, &[]).is_err());
+    assert_eq!(estimate(&[], &[], &Control::new()).unwrap().error, None);
+    assert!(estimate(&specimens, &[], &Control::new()).is_err());
 }
 
 #[test]

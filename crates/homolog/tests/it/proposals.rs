@@ -176,7 +176,7 @@ fn an_estimate_of_many_specimens_finds_the_one_that_is_wrong() {
     let all: Vec<Specimen> = (0..45).map(specimen).collect();
     let candidates: Vec<Candidates> =
         all.iter().map(|one| Candidates { points: one.values().copied().collect(), own: true }).collect();
-    let found = estimate(&all.iter().map(graph).collect::<Vec<_>>(), &candidates).unwrap();
+    let found = estimate(&all.iter().map(graph).collect::<Vec<_>>(), &candidates, &Control::new()).unwrap();
     for (n, disputed) in found.disputed.iter().enumerate() {
         assert_eq!(disputed.len(), if n == 17 { 2 } else { 0 }, "specimen {n}");
     }

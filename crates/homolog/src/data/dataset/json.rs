@@ -6,7 +6,8 @@ use super::shape::{Capped, Object};
 use super::{DataSet, FORMAT_VERSION, MAX_FILE_SIZE, MAX_GRAPHS, MAX_PAIRS};
 use crate::{Error, Result};
 use serde::de::IgnoredAny;
-use serde::{Deserialize, Serialize};
+use serde::ser::SerializeStruct;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 const KIND: &str = "homolog-data";
 
@@ -19,7 +20,6 @@ struct Head {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
-    #[expect(dead_code, reason = "known to the reader, checked as the head")]
     format: Object<Format>,
     graphs: Capped<Object<GraphRecord>, MAX_GRAPHS>,
     #[serde(default)]
@@ -40,6 +40,32 @@ struct HeadLine {
     format: Object<Format>,
 }
 
+impl File {
+    fn build(self) -> Result<DataSet> {
+        check_format(&self.format.0)?;
+        let pairs = self.pairs.map_or_else(Vec::new, |Capped(pairs)| pairs);
+        build(placed("graphs", self.graphs.0), placed("pairs", pairs))
+    }
+}
+
+/// As part of a larger text: a task, a request. Errors carry the place as words.
+impl<'de> Deserialize<'de> for DataSet {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        let Object(file) = Object::<File>::deserialize(deserializer)?;
+        file.build().map_err(serde::de::Error::custom)
+    }
+}
+
+impl Serialize for DataSet {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let mut file = serializer.serialize_struct("DataSet", 3)?;
+        file.serialize_field("format", &head())?;
+        file.serialize_field("graphs", &self.graphs.iter().map(graph_record).collect::<Vec<_>>())?;
+        file.serialize_field("pairs", &pair_records(self).collect::<Vec<_>>())?;
+        file.end()
+    }
+}
+
 impl DataSet {
     /// Reads a data set from JSON.
     ///
@@ -48,21 +74,21 @@ impl DataSet {
     /// not fit together: [`Error::DataSet`] with the place and the reason.
     pub fn from_json(text: &str) -> Result<Self> {
         let text = checked(text)?;
-        let Object(head) = match parse::<Object<Head>>(text, 1) {
-            Ok(head) => head,
-            // The head skips over the rest; the full reader says more precisely where it fails.
-            Err(error) => return Err(parse::<Object<File>>(text, 1).err().unwrap_or(error)),
+        let error = match parse::<Object<File>>(text, 1) {
+            Ok(Object(file)) => return file.build(),
+            Err(error) => error,
         };
-        let Some(Object(format)) = head.format else {
-            let reason = format!(
-                "there is no \"format\": {{\"kind\": \"{KIND}\", \"version\": {FORMAT_VERSION}}}, so it is not a data set"
-            );
-            return Err(refused("line 1", reason));
-        };
-        check_format(&format)?;
-        let Object(file) = parse::<Object<File>>(text, 1)?;
-        let pairs = file.pairs.map_or_else(Vec::new, |Capped(pairs)| pairs);
-        build(placed("graphs", file.graphs.0), placed("pairs", pairs))
+        // A file of another kind or version is said to be that; what it cannot contain is no fault of it.
+        match parse::<Object<Head>>(text, 1) {
+            Err(_) => Err(error),
+            Ok(Object(Head { format: Some(Object(format)) })) => Err(check_format(&format).err().unwrap_or(error)),
+            Ok(Object(Head { format: None })) => {
+                let reason = format!(
+                    "there is no \"format\": {{\"kind\": \"{KIND}\", \"version\": {FORMAT_VERSION}}}, so it is not a data set"
+                );
+                Err(refused("line 1", reason))
+            }
+        }
     }
 
     /// Reads a data set from JSON Lines: a graph or a pair on each line, in any order. The first line may be the head, which is

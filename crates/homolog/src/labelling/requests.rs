@@ -1,0 +1,335 @@
+//! [`Session`]: what a labelling page may ask, and the answers. One call, bytes in and JSON out, so that a program that serves the page
+//! and a WebAssembly module inside it give the same answers.
+//!
+//! ```text
+//! request   length of the JSON (4 bytes, little-endian), the JSON, the grey levels of a picture if `detect` needs them
+//! answer    {"ok": ...} or {"error": "..."}
+//! ```
+//!
+//! A model is sent once ([`Session`] keeps it under its name) and from then on only its name is.
+
+use super::{Candidates, Known, LabelledPart, Proposer, Sight, estimate, learn, learn_names, review, suggest};
+use crate::data::dataset::DataSet;
+use crate::data::landmarks::{self, LandmarkTable};
+use crate::data::{matches, tps};
+use crate::geometry::{GreyImage, Susan};
+use crate::graph::{Graph, Pair};
+use crate::model::Model;
+use crate::{Control, Error, Result};
+use ndarray::Array2;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::sync::Arc;
+
+/// So many models are kept: the page uses one with edges and one without, and learns them anew after each correction.
+const MODELS: usize = 8;
+
+/// A request, by its name: `{"propose": {...}}`.
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+enum Request {
+    /// Which library answers.
+    Version {},
+    /// A landmark table (.csv, .tps) or a data set (.json, .jsonl) as a data set.
+    Read { name: String, text: String },
+    /// The corners of the picture whose grey levels come with the request.
+    Detect { width: usize, height: usize, at_most: usize },
+    /// The named points of a specimen, learned from labelled specimens: these as JSON, so that the same text is learned from only once.
+    Propose { labelled: String, candidates: Candidates, known: Vec<(String, [f64; 2])> },
+    /// The share of wrong names when each labelled specimen is named from the others.
+    Estimate { labelled: String, candidates: Vec<Candidates> },
+    /// A model that names points, from labelled specimens.
+    LearnNames { labelled: String },
+    /// A model from the labelled pairs of a data set, and its name.
+    Learn { data: DataSet, features: Sight },
+    /// Keeps a model that another session has learned; answers with its name.
+    Keep { model: String },
+    /// The matches of a pair, with how certain they are.
+    Suggest { model: String, left: Specimen, right: Specimen, known: Vec<Known> },
+    /// How certain the model is about many pairs (the least certain should be labelled next), and which labels it disputes.
+    Review { model: String, specimens: Vec<Specimen>, pairs: Vec<LabelledPart> },
+    /// A data set as a file.
+    Write { data: DataSet, format: Format },
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Format {
+    DataSet,
+    Landmarks,
+    Matches,
+    Tps,
+}
+
+/// Points, with their names if they have any.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Specimen {
+    points: Vec<[f64; 2]>,
+    #[serde(default)]
+    names: Option<Vec<String>>,
+}
+
+impl Specimen {
+    fn graph(self) -> Result<Graph> {
+        let points = Array2::from_shape_fn((self.points.len(), 2), |(row, column)| self.points[row][column]);
+        let graph = Graph::from_points(points)?;
+        match self.names {
+            Some(names) => graph.with_names(names),
+            None => Ok(graph),
+        }
+    }
+}
+
+fn read_specimens(text: &str) -> Result<Vec<Graph>> {
+    let wrong = |error: serde_json::Error| Error::DataSet { place: "labelled".to_string(), reason: error.to_string() };
+    let specimens: Vec<Specimen> = serde_json::from_str(text).map_err(wrong)?;
+    specimens.into_iter().map(Specimen::graph).collect()
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Answer<T> {
+    Ok(T),
+    Error(String),
+}
+
+#[derive(Serialize)]
+struct Text {
+    text: String,
+}
+
+#[derive(Serialize)]
+struct Learned {
+    name: String,
+    model: String,
+    error: Option<f64>,
+    unlearned: Option<f64>,
+    pairs: usize,
+    sentence: String,
+    weights: Vec<(String, f64)>,
+}
+
+#[derive(Serialize)]
+struct LearnedNames {
+    model: String,
+    strays: Vec<(String, f64)>,
+    sentence: String,
+}
+
+/// What is kept between the requests of a page, which come one after the other.
+///
+/// ```
+/// use homolog::{Control, labelling::Session};
+///
+/// let json = br#"{"version": {}}"#;
+/// let request = [&u32::try_from(json.len())?.to_le_bytes()[..], json].concat();
+/// let answer = Session::default().answer(&request, &Control::new());
+/// assert_eq!(answer, format!(r#"{{"ok":{{"version":"{}"}}}}"#, env!("CARGO_PKG_VERSION")));
+/// # Ok::<(), std::num::TryFromIntError>(())
+/// ```
+#[derive(Default)]
+pub struct Session {
+    /// What was last learned from: a person looks at one specimen after another while the labels stay the same.
+    proposer: Option<(String, Proposer)>,
+    /// The last used last.
+    models: Vec<(String, Model)>,
+}
+
+impl Session {
+    /// Answers one request. Never panics, whatever it is given; an interrupted one answers with an error or with the best it has.
+    #[must_use]
+    pub fn answer(&mut self, request: &[u8], control: &Control) -> String {
+        let parts = request.split_first_chunk::<4>().and_then(|(length, rest)| {
+            let (json, pixels) = rest.split_at_checked(u32::from_le_bytes(*length) as usize)?;
+            Some((std::str::from_utf8(json).ok()?, pixels))
+        });
+        let Some((json, pixels)) = parts else { return failure("the request is cut off or is not UTF-8 text") };
+        match serde_json::from_str(json) {
+            Err(error) => failure(&format!("the request is not understood: {error}")),
+            Ok(request) => self.run(request, pixels, control).unwrap_or_else(|error| failure(&error.to_string())),
+        }
+    }
+
+    fn run(&mut self, request: Request, pixels: &[u8], control: &Control) -> Result<String> {
+        match request {
+            Request::Version {} => Ok(success(&serde_json::json!({ "version": env!("CARGO_PKG_VERSION") }))),
+            Request::Read { name, text } => Ok(success(&serde_json::json!({ "data": read(&name, &text)? }))),
+            Request::Detect { width, height, at_most } => {
+                let corners = Susan::default().at_most(at_most, GreyImage::new(width, height, pixels)?)?;
+                let points: Vec<[f64; 2]> = corners.points.rows().into_iter().map(|point| [point[0], point[1]]).collect();
+                Ok(success(&serde_json::json!({ "points": points })))
+            }
+            Request::Propose { labelled, candidates, known } => {
+                let proposer = match self.proposer.take() {
+                    Some((text, proposer)) if text == labelled => proposer,
+                    _ => Proposer::learn(&read_specimens(&labelled)?)?,
+                };
+                let proposal = proposer.propose(&candidates, &known);
+                self.proposer = Some((labelled, proposer));
+                Ok(success(&proposal?))
+            }
+            Request::Estimate { labelled, candidates } => {
+                Ok(success(&estimate(&read_specimens(&labelled)?, &candidates, control)?))
+            }
+            Request::LearnNames { labelled } => {
+                let learned = learn_names(&read_specimens(&labelled)?, control)?;
+                let model = learned.model.to_json()?;
+                Ok(success(&LearnedNames { model, strays: learned.strays, sentence: learned.sentence }))
+            }
+            Request::Learn { data, features } => {
+                let learned = learn(&data, features, control)?;
+                let model = learned.model.to_json()?;
+                let names = learned.model.weight_names().map(str::to_string);
+                let weights = names.zip(learned.model.weights()).collect();
+                Ok(success(&Learned {
+                    name: self.keep(learned.model, &model),
+                    model,
+                    error: learned.error,
+                    unlearned: learned.unlearned_error,
+                    pairs: learned.pairs,
+                    sentence: learned.sentence,
+                    weights,
+                }))
+            }
+            Request::Keep { model } => {
+                let read = Model::from_json(&model)?;
+                Ok(success(&serde_json::json!({ "name": self.keep(read, &model) })))
+            }
+            Request::Suggest { model, left, right, known } => {
+                let pair = Pair::new(Arc::new(left.graph()?), Arc::new(right.graph()?));
+                Ok(success(&suggest(self.model(&model)?, &pair, &known)?))
+            }
+            Request::Review { model, specimens, pairs } => {
+                let graph = |specimen: Specimen| specimen.graph().map(Arc::new);
+                let graphs = specimens.into_iter().map(graph).collect::<Result<Vec<_>>>()?;
+                let reviews = review(self.model(&model)?, &graphs, &pairs, control)?;
+                Ok(success(&serde_json::json!({ "pairs": reviews })))
+            }
+            Request::Write { data, format } => {
+                let text = match format {
+                    Format::DataSet => data.to_json()?,
+                    Format::Landmarks => landmarks::write(data.graphs())?,
+                    Format::Matches => matches::write(&data)?,
+                    Format::Tps => tps::write(data.graphs())?,
+                };
+                Ok(success(&Text { text }))
+            }
+        }
+    }
+
+    /// Keeps a model under a name that is a function of its text.
+    fn keep(&mut self, model: Model, text: &str) -> String {
+        let name: String = Sha256::digest(text).iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+        self.models.retain(|(other, _)| *other != name);
+        self.models.push((name.clone(), model));
+        let surplus = self.models.len().saturating_sub(MODELS);
+        self.models.drain(..surplus);
+        name
+    }
+
+    fn model(&mut self, name: &str) -> Result<&Model> {
+        let Some(at) = self.models.iter().position(|(other, _)| other == name) else {
+            let known = self.models.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ");
+            return Err(Error::UnknownName { what: "model", name: name.to_string(), known });
+        };
+        self.models[at..].rotate_left(1);
+        Ok(&self.models[self.models.len() - 1].1)
+    }
+}
+
+/// Results of the library can always be written.
+fn success(result: &impl Serialize) -> String {
+    serde_json::to_string(&Answer::Ok(result)).unwrap_or_else(|error| failure(&error.to_string()))
+}
+
+fn failure(reason: &str) -> String {
+    serde_json::json!(Answer::<()>::Error(reason.to_string())).to_string()
+}
+
+fn read(name: &str, text: &str) -> Result<DataSet> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let (stem, end) = name.rsplit_once('.').unwrap_or((name, ""));
+    match end.to_lowercase().as_str() {
+        "json" => DataSet::from_json(text),
+        "jsonl" | "ndjson" => DataSet::from_json_lines(text),
+        "csv" => DataSet::new(LandmarkTable::default().read(text, stem)?, vec![]),
+        "tps" => DataSet::new(tps::read(text)?, vec![]),
+        other => {
+            let reason = format!("files that end in {other:?} are not known: .csv, .tps, .json and .jsonl are");
+            Err(Error::DataSet { place: name.to_string(), reason })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    fn framed(json: &str) -> Vec<u8> {
+        [&u32::try_from(json.len()).unwrap().to_le_bytes()[..], json.as_bytes()].concat()
+    }
+
+    fn ask(session: &mut Session, request: &Value) -> Value {
+        serde_json::from_str(&session.answer(&framed(&request.to_string()), &Control::new())).unwrap()
+    }
+
+    fn pair_of_kites() -> Value {
+        let points = json!([[0.0, 0.0], [2.0, 1.0], [0.0, 3.0], [-2.0, 1.5]]);
+        json!({
+            "format": { "kind": "homolog-data", "version": 1 },
+            "graphs": [{ "id": "a", "points": points }, { "id": "b", "points": points }],
+            "pairs": [{ "left": "a", "right": "b", "matches": [[0, 0], [1, 1], [2, 2], [3, 3]] }],
+        })
+    }
+
+    #[test]
+    fn a_request_that_is_cut_off_is_an_error() {
+        let request = framed(r#"{"version":{}}"#);
+        let mut session = Session::default();
+        assert!(session.answer(&request, &Control::new()).starts_with(r#"{"ok":"#));
+        for end in 0..request.len() {
+            let answer = session.answer(&request[..end], &Control::new());
+            assert!(answer.starts_with(r#"{"error":"#), "cut off at {end}: {answer}");
+        }
+        assert!(ask(&mut session, &json!({ "fly": {} }))["error"].is_string());
+    }
+
+    #[test]
+    fn a_model_is_sent_once_and_then_named() {
+        let (mut slow, mut quick) = (Session::default(), Session::default());
+        let learned = ask(&mut slow, &json!({ "learn": { "data": pair_of_kites(), "features": "linear" } }));
+        let (name, model) = (&learned["ok"]["name"], &learned["ok"]["model"]);
+        let points = json!({ "points": [[0.0, 0.0], [2.0, 1.0], [0.0, 3.0], [-2.0, 1.5]] });
+        let suggest = json!({ "suggest": { "model": name, "left": points, "right": points, "known": [] } });
+        let suggested = ask(&mut slow, &suggest);
+        assert_eq!(suggested["ok"]["matches"][2]["right"], 2, "{suggested}");
+        // Another session has not heard of it until it gets it.
+        assert!(ask(&mut quick, &suggest)["error"].as_str().unwrap().contains("model"));
+        assert_eq!(ask(&mut quick, &json!({ "keep": { "model": model } }))["ok"]["name"], *name);
+        assert_eq!(ask(&mut quick, &suggest), suggested);
+    }
+
+    #[test]
+    fn a_data_set_is_written_as_it_was_sent() {
+        let mut session = Session::default();
+        let written = ask(&mut session, &json!({ "write": { "data": pair_of_kites(), "format": "data-set" } }));
+        let text = written["ok"]["text"].as_str().unwrap();
+        let read = ask(&mut session, &json!({ "read": { "name": "kites.json", "text": text } }));
+        assert_eq!(read["ok"]["data"], serde_json::from_str::<Value>(text).unwrap());
+        assert_eq!(DataSet::from_json(text).unwrap().to_json().unwrap(), text);
+        let wrong = ask(&mut session, &json!({ "write": { "data": { "graphs": [] }, "format": "tps" } }));
+        assert!(wrong["error"].as_str().unwrap().contains("format"), "{wrong}");
+    }
+
+    #[test]
+    fn an_interrupted_request_ends() {
+        let stop = Control::new().interrupted_by(|| true);
+        let points = json!({ "points": [[0.0, 0.0], [2.0, 1.0], [0.0, 3.0]], "names": ["a", "b", "c"] });
+        let labelled = json!([points, points]).to_string();
+        let candidates = json!([{ "points": [[0.0, 0.0]], "own": true }, { "points": [[0.0, 0.0]], "own": true }]);
+        let request = json!({ "estimate": { "labelled": labelled, "candidates": candidates } }).to_string();
+        assert_eq!(Session::default().answer(&framed(&request), &stop), r#"{"error":"interrupted"}"#);
+    }
+}
