@@ -1,9 +1,9 @@
 """Training from shards by every engine: time, processor time, the share of it outside the answers, what the driver takes a round by
 itself, memory of a worker, and that all learn the same bytes.
 
-    python python/benchmarks/cluster.py [--pairs 5000] [--points 12] [--shards 64] [--gap 1e-3] [--mpi PROGRAM]
+    python python/benchmarks/cluster.py [--pairs 5000] [--points 12] [--shards 64] [--gap 1e-3]
 
-PROGRAM is a homolog that was built with --features mpi. A wide gap ends training after a few rounds: time a round is the same.
+MPI needs mpirun and mpi4py. A wide gap ends training after a few rounds: time a round is the same.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ import hashlib
 import json
 import os
 import resource
+import shutil
 import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -104,12 +106,19 @@ def main() -> None:
     parser.add_argument("--gap", type=float, default=1e-3)
     parser.add_argument("--features", default="quadratic")
     parser.add_argument("--engines", default="local,joblib,dask,mpi")
-    parser.add_argument("--mpi", type=Path)
+    parser.add_argument("--fit", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()
+    matcher = lambda: hm.Matcher(options.features, lam=options.lam, tolerance=options.gap, method="frank-wolfe", n_jobs=1)  # noqa: E731
+    if options.fit:
+        # One of the processes that mpirun started.
+        from homolog.distributed import mpi
+
+        if (model := mpi.fit(matcher(), options.fit[0])) is not None:
+            model.save(options.fit[1])
+        return
     place = Path(tempfile.mkdtemp()) / "shards"
     hm.distributed.cut(data(options.pairs, options.points), place, options.shards)
     folder = str(place)
-    matcher = lambda: hm.Matcher(options.features, lam=options.lam, tolerance=options.gap, method="frank-wolfe", n_jobs=1)  # noqa: E731
 
     print(f"{options.pairs} pairs of {options.points} points, {options.features}, {options.shards} shards, gap {options.gap}")
     print(f"{'engine':>14} {'seconds':>8} {'CPU':>8} {'rounds':>6} {'CPU/round':>9} {'outside':>8} {'driver ms':>9} {'MB':>6}  sha256")
@@ -145,14 +154,14 @@ def main() -> None:
             with LocalCluster(n_workers=count, threads_per_worker=1, dashboard_address=None) as cluster:
                 with Client(cluster) as client:
                     show(f"Dask, {count}", by_dask(folder, client))
-    if "mpi" in options.engines and options.mpi:
-        # The program does not say what it spends on answers: what one process here spent is taken for it.
+    if "mpi" in options.engines and shutil.which("mpirun"):
+        # The processes do not say what they spend on answers: what one process here spent is taken for it.
         if first is None:
             show("one process", local(folder))
         for count in (1, 2):
             model = place.parent / "model.json"
-            line = f"mpirun --allow-run-as-root --oversubscribe -n {count} {options.mpi.resolve()} train {folder} -o {model} --features"
-            line += f" {options.features} --lambda {options.lam} --gap {options.gap} --matcher frank-wolfe --threads 1 -q --mpi"
+            line = f"mpirun --allow-run-as-root --oversubscribe -n {count} {sys.executable} {__file__} --fit {folder} {model}"
+            line += f" --features {options.features} --lam {options.lam} --gap {options.gap}"
             begin = time.perf_counter()
             job = subprocess.Popen(line.split(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             _, status, usage = os.wait4(job.pid, 0)

@@ -14,7 +14,7 @@ from ._core import __version__, linear_sum_assignment
 from ._data import DataSet, load
 from ._errors import ConvergenceWarning, MatchError, NotFittedError
 from ._graph import Graph, as_graph
-from ._match import Match
+from ._match import Match, match_batches
 from ._matcher import Matcher
 from ._naming import Naming
 from ._qap import quadratic_assignment
@@ -36,6 +36,7 @@ __all__ = [
     "linear_sum_assignment",
     "linear_sum_assignment_batch",
     "load",
+    "match_batches",
     "plot",
     "pygm",
     "quadratic_assignment",

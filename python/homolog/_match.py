@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from ._matcher import Matcher
 
 
 class Match:
@@ -30,7 +33,8 @@ class Match:
     shortage : (left, right) or None
         Left nodes that have too few right nodes to go to because of forbidden pairs, if there are any.
     margins : numpy.ndarray of float
-        For each matched pair, how much worse the best matching without it is; infinite if no such matching has as many nodes.
+        For each matched pair, how much worse the best matching without it is; infinite if no such matching has as many nodes. Exact
+        without edges; with edges at most this large, unless the method proves its answers.
     """
 
     def __init__(
@@ -110,3 +114,13 @@ class Match:
         of = f"{len(self)} of {len(self.assignment)} matched"
         proof = "proven optimal" if self.status == "optimal" else self.status
         return f"Match({of}, score {self.score:.6g}, {proof})"
+
+
+def match_batches(matcher: Matcher, batches: Iterable[Any], *, time_limit: float | None = None) -> Iterator[list[Match]]:
+    """The matches of any number of pairs, lazily: a list for each batch of pairs, when it is asked for.
+
+    A batch is what `Matcher.match_all` takes. Only one is in memory at a time; its pairs are matched on all cores, and a graph that is in
+    many pairs of a batch is described once. `time_limit` applies to each batch.
+    """
+    for batch in batches:
+        yield matcher.match_all(batch, time_limit=time_limit)

@@ -38,7 +38,7 @@ class Matcher(Estimator):
     pose : {"as-given", "tilted", "any"}
         How the two sides may be turned relative to each other.
     lam : float, sequence of float, or "auto"
-        The regularisation λ, or those to choose from.
+        The regularisation λ, or those to choose from; if given, the weights before learning are never chosen.
     unmatched : bool, default False
         Left nodes may stay unmatched, at a price that is learned.
     method : str or dict, default "auto"
@@ -251,7 +251,15 @@ class Matcher(Estimator):
     def match_all(self, pairs: Any, *, time_limit: float | None = None) -> list[Match]:
         """A Match for every pair, on all cores. `time_limit` applies to all of them together."""
         model = self._fitted()
-        graphs = [(as_graph(left), as_graph(right)) for left, right in checked_pairs(pairs)]
+        # A thing that is in many pairs becomes one graph, which is described once. It is kept beside it, so that its id stays its own.
+        known: dict[int, tuple[Any, Any]] = {}
+
+        def graph(thing: Any) -> Any:
+            if id(thing) not in known:
+                known[id(thing)] = (thing, as_graph(thing))
+            return known[id(thing)][1]
+
+        graphs = [(graph(left), graph(right)) for left, right in checked_pairs(pairs)]
         jobs = threads(self.n_jobs)
         solutions = model.solve([(left._graph, right._graph, None, None) for left, right in graphs], time_limit, jobs)
         return [self._match(found, left, right) for found, (left, right) in zip(solutions, graphs)]

@@ -1,4 +1,4 @@
-"""Training from shards: the same bytes in one process, on a Dask cluster that loses a worker, and by joblib; errors that name the file."""
+"""Training from shards: the same bytes in one process, on a Dask cluster that loses a worker, by joblib and by MPI; errors that name the file."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import json
 import os
 import shutil
 import signal
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -76,8 +78,6 @@ def test_shards_teach_what_the_data_set_teaches(data, judged):
 
 
 def test_the_program_and_the_package_learn_the_same(folder, program, tmp_path):
-    import subprocess
-
     options = ["--features", "linear", "--lambda", "0.003", "-q", "-o", str(tmp_path / "model.json")]
     subprocess.run([program, "train", str(folder), *options], check=True, capture_output=True)
     assert (tmp_path / "model.json").read_text() == hm.Matcher("linear", lam=0.003).fit(folder).to_json()
@@ -122,6 +122,45 @@ def test_joblib_in_a_few_lines(alone, folder):
 
     for kind in KINDS[:2]:
         assert digest(hm.distributed.fit(matcher(*kind), folder, evaluate)) == alone[kind]
+
+
+#: Fits in every process that mpirun started, and says in the first what came of it.
+BY_MPI = """
+import sys
+import homolog as hm
+from homolog.distributed import mpi
+features, oracle, folder, output = sys.argv[1:]
+matcher = hm.Matcher(features, lam=0.003, oracle=oracle, method="frank-wolfe" if features == "quadratic" else "auto", n_jobs=1)
+try:
+    model = mpi.fit(matcher, folder)
+    if model is not None:
+        model.save(output)
+except hm.MatchError as error:
+    sys.exit(f"refused: {error}")
+"""
+
+
+def by_mpi(processes, kind, folder, output):
+    pytest.importorskip("mpi4py", reason="training by MPI needs mpi4py")
+    if shutil.which("mpirun") is None:
+        pytest.skip("training by MPI needs mpirun")
+    words = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", str(processes), sys.executable, "-c", BY_MPI]
+    return subprocess.run([*words, *kind, str(folder), str(output)], capture_output=True, text=True)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_three_processes_of_mpi(kind, alone, folder, tmp_path):
+    done = by_mpi(3, kind, folder, tmp_path / "model.json")
+    assert done.returncode == 0, done.stderr
+    assert hashlib.sha256((tmp_path / "model.json").read_bytes()).hexdigest() == alone[kind]
+
+
+def test_a_process_of_mpi_that_cannot_read_a_file_ends_training(folder, tmp_path):
+    place = copy(folder, tmp_path)
+    (place / "part-00004.jsonl").unlink()
+    done = by_mpi(3, KINDS[0], place, tmp_path / "model.json")
+    assert done.returncode != 0 and not (tmp_path / "model.json").exists()
+    assert "part-00004.jsonl: cannot read" in done.stderr and "(in process 1)" in done.stderr, done.stderr
 
 
 def copy(folder, tmp_path):

@@ -6,9 +6,10 @@
 
 use anyhow::{Result, ensure};
 use cpu_time::ProcessTime;
+use homolog::Control;
 use homolog::features::{Comparison, Descriptor, FeatureMap, NodeAttributes, NodeFeature};
 use homolog::graph::{Attributes, Graph};
-use homolog::matching::{Linear, Matcher, Method, Solution, Status, Workspace};
+use homolog::matching::{Linear, Matcher, Method, Restrictions, Solution, Status, Workspace};
 use homolog::model::Model;
 use ndarray::{Array2, Axis};
 use rand::seq::SliceRandom;
@@ -65,16 +66,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 fn row(kind: Kind, size: usize, table: bool) -> Result<()> {
     let (map, left, right, truth) = data(kind, size)?;
     let weights = map.unlearned_weights();
-    let begin = ProcessTime::now();
-    let (left, right) = (Arc::new(map.describe(&left)?), Arc::new(map.describe(&right)?));
-    let describing = begin.elapsed().as_secs_f64();
-    let instance = map.instance(&left, &right)?;
     let model = Model::new(map, Method::Linear(Linear::default()), &weights, None)?;
+    let begin = ProcessTime::now();
+    let graphs = model.prepare(&[Arc::new(left), Arc::new(right)], &Control::new())?;
+    let describing = begin.elapsed().as_secs_f64();
     let (begin, wall) = (ProcessTime::now(), Instant::now());
     let solution: Solution = if table {
-        Linear::default().solve(&instance.compatibility(&weights)?, &mut Workspace::new())?
+        let problem = model.problem_of(&graphs[0], &graphs[1], &Restrictions::default())?;
+        Linear::default().solve(&problem, &mut Workspace::new())?
     } else {
-        model.solve_described(&instance, &mut Workspace::new())?
+        model.match_prepared(&graphs[0], &graphs[1], &Restrictions::default(), &mut Workspace::new())?.solution
     };
     let (processor, wall) = (begin.elapsed().as_secs_f64(), wall.elapsed().as_secs_f64());
     ensure!(solution.status == Status::Optimal, "not proven");

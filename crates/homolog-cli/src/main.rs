@@ -14,8 +14,6 @@ mod given;
 mod image_numbers;
 mod inputs;
 mod label;
-#[cfg(feature = "mpi")]
-mod mpi;
 mod pair_input;
 mod panics;
 mod pictures;

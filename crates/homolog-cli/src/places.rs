@@ -68,7 +68,11 @@ impl Places {
                     // A run goes on from its own checkpoint and writes it again.
                     values.iter().for_each(|path| files::is_own(path));
                 }
-                self.outputs.extend(values);
+                // Answers to shards and pictures of many specimens go into a folder.
+                let into = |path: &PathBuf| path.is_dir() && matches!(command.get_name(), "match" | "name");
+                let (folders, outputs): (Vec<PathBuf>, Vec<PathBuf>) = values.into_iter().partition(into);
+                self.folders.extend(folders);
+                self.outputs.extend(outputs);
             } else if is_given {
                 self.inputs.extend(values);
             }

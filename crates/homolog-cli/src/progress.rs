@@ -45,6 +45,16 @@ pub(crate) fn note(message: &str) {
     say(&format!("note: {message}"));
 }
 
+/// Whether nothing but results is wanted.
+pub(crate) fn is_quiet() -> bool {
+    !is_at_least(NORMAL)
+}
+
+/// Whether every step is reported.
+pub(crate) fn is_verbose() -> bool {
+    is_at_least(VERBOSE)
+}
+
 /// Says something on standard error, unless nothing is wanted.
 pub(crate) fn say(message: &str) {
     if is_at_least(NORMAL) {
@@ -141,6 +151,12 @@ impl Watch {
         let (watch, other, about) = (self.clone(), self.clone(), about.to_string());
         let observe = move |report: &Report<'_>| watch.show(&about, report.stage, &words(report), report.share);
         Control::new().interrupted_by(move || other.is_over()).observed_by(observe)
+    }
+
+    /// Hears the time limit and Ctrl-C, and tells nothing.
+    pub(crate) fn stop_control(&self) -> Control {
+        let watch = self.clone();
+        Control::new().interrupted_by(move || watch.is_over())
     }
 
     /// Says what is being done now.

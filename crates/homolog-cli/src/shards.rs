@@ -3,11 +3,10 @@
 use crate::files;
 use anyhow::{Context, Result, bail};
 use homolog::data::dataset::DataSet;
-use homolog::data::shards::{MANIFEST, Manifest, read_shard};
-use homolog::learn::LabelledPairs;
-use homolog::learn::shards::{Order, Reply, Shard, Worker};
+use homolog::data::shards::{MANIFEST, Manifest, answer};
+use homolog::learn::shards::Worker;
 use homolog::{Control, Error};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Examples and what searches remember are held up to so many bytes; what is beyond is read again when it is asked for.
 const MOST_BYTES: usize = 4 << 30;
@@ -38,26 +37,17 @@ pub(crate) fn cut(data: &DataSet, count: usize, folder: &Path) -> Result<Manifes
     Ok(manifest)
 }
 
-/// Answers orders from the files of a folder.
-pub(crate) struct FolderWorker {
-    folder: PathBuf,
-    worker: Worker,
+/// Answers orders from the files of a folder, in this process.
+pub(crate) fn answer_here(
+    folder: &Path,
     control: Control,
-}
-
-impl FolderWorker {
-    pub(crate) fn new(folder: &Path, control: Control) -> Self {
-        Self { folder: folder.to_path_buf(), worker: Worker::new(MOST_BYTES), control }
+) -> impl FnMut(&[(String, String)]) -> homolog::Result<Vec<String>> {
+    let (folder, mut worker) = (folder.to_path_buf(), Worker::new(MOST_BYTES));
+    move |orders| {
+        let mut read = |file: &str| {
+            files::read(&folder.join(file))
+                .map_err(|error| Error::Shard { file: file.to_string(), reason: format!("{error:#}") })
+        };
+        orders.iter().map(|(_, order)| answer(&mut worker, order, &mut read, &control)).collect()
     }
-
-    pub(crate) fn answer(&mut self, order: &Order) -> homolog::Result<Reply> {
-        self.worker.answer(order, &mut |shard| load(&self.folder, shard), &self.control)
-    }
-}
-
-fn load(folder: &Path, shard: &Shard) -> homolog::Result<LabelledPairs> {
-    let path = folder.join(&shard.file);
-    let bytes =
-        files::read(&path).map_err(|error| Error::Shard { file: shard.file.clone(), reason: format!("{error:#}") })?;
-    read_shard(shard, &bytes)
 }

@@ -53,10 +53,6 @@ fn shards_teach_what_the_data_set_teaches_and_what_is_wrong_with_them_is_named()
     assert!(
         refused(here, "train shards -o x.json --features linear --learner likelihood").contains("cannot be spread")
     );
-    if !cfg!(feature = "mpi") {
-        let message = refused(here, "train shards -o x.json --features linear --mpi");
-        assert!(message.contains("built without MPI") && message.contains("--features mpi"), "{message}");
-    }
     let part = here.join("shards/part-00002.jsonl");
     let own = std::fs::read_to_string(&part).unwrap();
     std::fs::write(&part, own.replacen("0.", "1.", 1)).unwrap();

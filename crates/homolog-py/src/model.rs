@@ -5,15 +5,14 @@ use crate::errors::{plain, raise};
 use crate::graph::Graph;
 use crate::problem::{Solution, Source, deadline};
 use crate::run;
-use homolog::explain::Explanation;
 use homolog::graph::Pair;
 use homolog::learn::evaluate;
-use homolog::matching::{Restrictions, Sense, Workspace};
-use homolog::model::Model as Inner;
+use homolog::matching::{Restrictions, Sense};
+use homolog::model::{Explanation, Matched, Model as Inner, PairOf};
 use numpy::PyArray1;
 use pyo3::prelude::*;
-use rayon::prelude::*;
 use serde_json::json;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -81,14 +80,23 @@ impl Model {
         let until = deadline(time_limit);
         let model = Arc::clone(&self.inner);
         run::run(py, jobs, move |control| {
-            let control = control.clone().interrupted_by(move || until.is_some_and(|until| Instant::now() >= until));
-            let solve = |work: &mut Workspace, pair: Pair| -> homolog::Result<Solution> {
-                let solved = model.solve(&pair, work)?;
-                let source = Source::Model(Arc::clone(&model), Box::new(pair));
-                Ok(Solution { solved, source, sense: Sense::Maximize })
+            let limited = control.clone().interrupted_by(move || until.is_some_and(|until| Instant::now() >= until));
+            // Each graph is described once, however many pairs it is in.
+            let (graphs, places) = PairOf::list(&pairs);
+            pairs.iter().try_for_each(|pair| model.check_size(pair))?;
+            let prepared = model.prepare(&graphs, control)?;
+            let make = |of: &PairOf, matched: Matched<'_>| -> homolog::Result<Solution> {
+                let ends = [of.left, of.right].map(|at| prepared[at].clone());
+                let source = Source::Model(Arc::clone(&model), Box::new(ends), of.given.clone());
+                Ok(Solution { solved: matched.solution, source, sense: Sense::Maximize })
             };
-            let each = pairs.into_par_iter().map_init(|| Workspace::with_control(&control), solve);
-            each.collect::<homolog::Result<Vec<_>>>()
+            let mut answers = Vec::with_capacity(pairs.len());
+            let take = |answer: Solution| {
+                answers.push(answer);
+                Ok(ControlFlow::Continue(()))
+            };
+            model.match_all(&prepared, places, (control, &|| limited.clone()), make, take)?;
+            Ok(answers)
         })
     }
 

@@ -3,13 +3,11 @@
 use crate::arrays::{index_pairs, positions, table, with_minus_one};
 use crate::errors::{plain, raise};
 use crate::run;
-use homolog::explain::Reasons;
-use homolog::graph::Pair;
 use homolog::matching::{
-    Compatibility, EdgeList, EdgeTerm, Exact, Linear, Method, Restrictions, Sense, Solution as Solved, Workspace,
-    margins,
+    Compatibility, EdgeList, EdgeTerm, Exact, Linear, Margin, Method, Restrictions, Sense, Solution as Solved,
+    Workspace, margins,
 };
-use homolog::model::Model;
+use homolog::model::{Model, Prepared};
 use ndarray::{Array1, Array2};
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
@@ -151,7 +149,8 @@ pub(crate) struct Solution {
 #[derive(Clone)]
 pub(crate) enum Source {
     Problem(Arc<Compatibility>, Method),
-    Model(Arc<Model>, Box<Pair>),
+    /// A model and the two graphs as it sees them, with what was given.
+    Model(Arc<Model>, Box<[Prepared; 2]>, Restrictions),
 }
 
 #[pymethods]
@@ -165,15 +164,17 @@ impl Solution {
     #[pyo3(signature = (jobs))]
     fn margins<'py>(&self, py: Python<'py>, jobs: Option<usize>) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let (source, solved) = (self.source.clone(), self.solved.clone());
+        let values = |all: Vec<Margin>| all.iter().map(|margin| margin.margin).collect::<Vec<f64>>();
         let values = run::run(py, jobs, move |control| match source {
-            Source::Problem(problem, method) => {
-                let all = margins(&problem, &solved, method.matcher(), control)?;
-                Ok(all.iter().map(|margin| margin.margin).collect::<Vec<f64>>())
-            }
-            Source::Model(model, pair) => {
-                let margin =
-                    |reasons: &Reasons| reasons.alternative.as_ref().map_or(f64::INFINITY, |other| other.margin);
-                Ok(model.explain(&pair, control)?.matches.iter().map(margin).collect())
+            Source::Problem(problem, method) => margins(&problem, &solved, Some(method.matcher()), control).map(values),
+            Source::Model(model, graphs, given) => {
+                let [left, right] = &*graphs;
+                if model.atlas().is_some() {
+                    let work = &mut Workspace::with_control(control);
+                    return model.match_prepared(left, right, &given, work)?.margins(control).map(values);
+                }
+                let problem = model.problem_of(left, right, &given)?;
+                margins(&problem, &solved, Some(model.matcher.matcher()), control).map(values)
             }
         })?;
         Ok(PyArray1::from_slice(py, &values))

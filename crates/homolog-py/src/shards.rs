@@ -3,10 +3,10 @@
 use crate::errors::{plain, raise};
 use crate::run;
 use crate::train::{Settings, Trained, report};
-use homolog::data::shards::{Manifest, read_shard};
-use homolog::features::FeatureSet;
-use homolog::learn::shards::{Order, Reply, ShardCheckpoint, ShardTrainer, Worker};
-use homolog::learn::weight_rules;
+use homolog::data::shards::{Manifest, answer};
+use homolog::features::{FeatureMap, FeatureSet};
+use homolog::learn::shards::Worker;
+use homolog::learn::{Checkpoint, NoKeeper, Trainer, weight_rules};
 use homolog::model::Model;
 use homolog::{Control, Error, Report};
 use pyo3::prelude::*;
@@ -30,7 +30,7 @@ type Latest = Arc<Mutex<Option<(String, usize, Option<f64>, Option<f64>)>>>;
 #[pyclass(frozen, module = "homolog._core")]
 pub(crate) struct ShardRun {
     said: Mutex<Receiver<Said>>,
-    replies: Mutex<Sender<homolog::Result<Vec<Reply>>>>,
+    replies: Mutex<Sender<Vec<String>>>,
     stop: Arc<AtomicBool>,
     latest: Latest,
     trained: Mutex<Option<Trained>>,
@@ -44,7 +44,7 @@ impl ShardRun {
     fn new(py: Python<'_>, manifest: &str, settings: &str, fixed: Option<BTreeMap<String, f64>>) -> PyResult<Self> {
         let manifest = Manifest::from_json(manifest).map_err(|error| raise(py, &error))?;
         let settings = Settings::from_json(settings).map_err(|sentence| plain(py, &sentence))?;
-        let shards = trainer(&settings, &manifest, fixed).map_err(|sentence| plain(py, &sentence))?;
+        let (features, trainer) = trainer(&settings, &manifest, fixed).map_err(|sentence| plain(py, &sentence))?;
         let ((say, said), (reply, replies)) = (channel(), channel());
         let (stop, latest) = (Arc::new(AtomicBool::new(false)), Latest::default());
         let (stopped, told) = (Arc::clone(&stop), Arc::clone(&latest));
@@ -55,7 +55,7 @@ impl ShardRun {
             },
         );
         std::thread::spawn(move || {
-            let ended = work(&shards, &manifest, &control, &say, &replies);
+            let ended = work((&features, &trainer), &manifest, &control, &say, &replies);
             // Nobody is listening if the caller gave up.
             let _ = say.send(Said::Ended(ended));
         });
@@ -78,7 +78,6 @@ impl ShardRun {
 
     /// The replies to what was asked, in the same order.
     fn tell(&self, py: Python<'_>, replies: Vec<String>) -> PyResult<()> {
-        let replies: homolog::Result<Vec<Reply>> = replies.iter().map(|text| Reply::from_json(text)).collect();
         let sender = self.replies.lock().unwrap_or_else(PoisonError::into_inner);
         sender.send(replies).map_err(|_| plain(py, "nothing was asked"))
     }
@@ -112,7 +111,7 @@ fn trainer(
     settings: &Settings,
     manifest: &Manifest,
     fixed: Option<BTreeMap<String, f64>>,
-) -> Result<ShardTrainer, String> {
+) -> Result<(FeatureMap, Trainer), String> {
     let sentence = |error: Error| error.to_string();
     let mut trainer = settings.trainer()?;
     let features = settings.features(|name| match name {
@@ -123,27 +122,25 @@ fn trainer(
     if !fixed.is_empty() {
         trainer.rules = weight_rules(&features, &fixed, &[]).map_err(sentence)?;
     }
-    Ok(ShardTrainer { features, trainer })
+    Ok((features, trainer))
 }
 
 fn work(
-    shards: &ShardTrainer,
+    (features, trainer): (&FeatureMap, &Trainer),
     manifest: &Manifest,
     control: &Control,
     say: &Sender<Said>,
-    replies: &Receiver<homolog::Result<Vec<Reply>>>,
+    replies: &Receiver<Vec<String>>,
 ) -> homolog::Result<Trained> {
-    let mut carry = |orders: &[Order]| {
-        let text = |order: &Order| Ok((order.shard.file.clone(), order.to_json()?));
-        let orders = orders.iter().map(text).collect::<homolog::Result<Vec<_>>>()?;
+    let mut carry = |orders: &[(String, String)]| {
         // If nobody is listening there is nothing left to do.
-        say.send(Said::Orders(orders)).map_err(|_| Error::Interrupted)?;
+        say.send(Said::Orders(orders.to_vec())).map_err(|_| Error::Interrupted)?;
         let replies = replies.recv().map_err(|_| Error::Interrupted)?;
-        if control.interrupted() { Err(Error::Interrupted) } else { replies }
+        if control.interrupted() { Err(Error::Interrupted) } else { Ok(replies) }
     };
-    let mut checkpoint = ShardCheckpoint::default();
-    let (set, trained) = shards.train(&manifest.shards, &mut checkpoint, &mut carry, control, &mut |_| {})?;
-    let model = Model::trained(&set, &shards.trainer, &trained)?;
+    let (mut run, shards) = (Checkpoint::default(), &manifest.shards);
+    let (set, trained) = trainer.train_from_shards(features, shards, &mut run, &mut carry, control, &mut NoKeeper)?;
+    let model = Model::trained(&set, trainer, &trained)?;
     Ok(Trained { model: model.to_json()?, report: report(&model, &trained).to_string() })
 }
 
@@ -160,7 +157,7 @@ pub(crate) fn answer_order(
 ) -> PyResult<String> {
     type Workers = Vec<(PathBuf, usize, Arc<Mutex<Worker>>)>;
     static WORKERS: Mutex<Workers> = Mutex::new(Vec::new());
-    let order = Order::from_json(order).map_err(|error| raise(py, &error))?;
+    let order = order.to_string();
     let mut workers = WORKERS.lock().unwrap_or_else(PoisonError::into_inner);
     let known = workers.iter().position(|(place, most, _)| *place == folder && *most == most_bytes);
     let at = known.unwrap_or_else(|| {
@@ -172,15 +169,14 @@ pub(crate) fn answer_order(
     drop(workers);
     run::run(py, jobs, move |control| {
         let mut worker = worker.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut load = |shard: &homolog::learn::shards::Shard| {
-            let path = Path::new(&folder).join(&shard.file);
-            let refused = |error: std::io::Error| Error::Shard {
-                file: shard.file.clone(),
-                reason: format!("cannot read {}: {error}", path.display()),
-            };
-            read_shard(shard, &std::fs::read(&path).map_err(refused)?)
+        let mut read = |file: &str| {
+            let path = Path::new(&folder).join(file);
+            std::fs::read(&path).map_err(|error| {
+                let reason = format!("cannot read {}: {error}", path.display());
+                Error::Shard { file: file.to_string(), reason }
+            })
         };
-        worker.answer(&order, &mut load, control)?.to_json()
+        answer(&mut worker, &order, &mut read, control)
     })
 }
 

@@ -33,8 +33,7 @@
 //! * [`loss`]: how wrong a matching is.
 //! * [`optimize`]: minimises a regularised convex risk that is expensive to evaluate, with a proof.
 //! * [`learn`]: weights from matched examples, with a proof of how good they are.
-//! * [`model`]: features, matcher and weights as a file.
-//! * [`explain`]: why a match is as it is.
+//! * [`model`]: features, matcher and weights as a file; graphs prepared once, then matched, explained and named.
 //! * [`labelling`]: what a labelling page asks while a person labels.
 //! * [`experiment`]: the paper's experiments on any data.
 //! * [`data`]: text to values and back, one file per format; the built-in turntable sequence.
@@ -42,7 +41,6 @@
 pub mod atlas;
 pub mod data;
 pub mod experiment;
-pub mod explain;
 pub mod features;
 pub mod geometry;
 pub mod graph;
@@ -55,8 +53,6 @@ pub mod optimize;
 
 mod control;
 mod error;
-mod naming;
-mod posed;
 pub use control::{Control, Report};
 pub use error::{Error, ErrorKind, Result};
 

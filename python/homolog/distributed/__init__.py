@@ -2,7 +2,8 @@
 
 A data set is split into files once (`homolog convert DATA --shards 64 -o FOLDER/`, or `cut` here). Training then asks every file the same
 questions, round by round; `answer` answers one of them, wherever the file can be read. How questions and answers travel is up to
-you: `homolog.distributed.dask` uses a Dask cluster, and a function of a few lines is enough for anything else.
+you: `homolog.distributed.dask` uses a Dask cluster, `homolog.distributed.mpi` the processes that mpirun started, and a function of a few
+lines is enough for anything else.
 
 >>> from joblib import Parallel, delayed                                                                    # doctest: +SKIP
 >>> def evaluate(orders):                                                                                   # doctest: +SKIP

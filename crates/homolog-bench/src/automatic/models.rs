@@ -114,8 +114,7 @@ pub(super) fn measure(made: Made, test: &LabelledPairs, limit: f64) -> Result<Me
     for (number, (pair, ..)) in test.iter().enumerate() {
         let until = start.elapsed().as_secs_f64() + limit;
         let control = Control::new().interrupted_by(move || start.elapsed().as_secs_f64() >= until);
-        let posed = if model.features.pose.is_as_given() { pair } else { model.posed(&pair, &control)? };
-        let solution = model.solve(&posed, &mut Workspace::with_control(&control))?;
+        let solution = model.solve(&pair, &mut Workspace::with_control(&control))?;
         proven += usize::from(solution.status == Status::Optimal);
         broken_off += usize::from(control.interrupted());
         losses.push(all[number].whole_loss(&solution.matching));

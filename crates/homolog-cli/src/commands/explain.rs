@@ -5,8 +5,8 @@ use crate::Ending;
 use crate::pair_input::PairInput;
 use crate::progress::{Watch, stop_is_wanted};
 use anyhow::{Result, bail};
-use homolog::explain::Reasons;
 use homolog::graph::Pair;
+use homolog::model::Reasons;
 use serde_json::json;
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -37,7 +37,7 @@ pub(crate) struct Arguments {
     /// How many features to list for each match
     #[arg(long, default_value_t = 3)]
     features: usize,
-    /// End after this many seconds with the best match and the reasons found by then
+    /// End after this many seconds with the best match so far; margins not found by then are bounds
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     time_limit: Option<f64>,
     /// Print everything, every feature included, as JSON
@@ -82,10 +82,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     let mut text = String::new();
     let solution = &explanation.solution;
     writeln!(text, "{left} → {right}: score {:.6}, {}", solution.score, status(solution, ended_by))?;
-    if explanation.missing > 0 {
-        let ended_by = ended_by.unwrap_or("a limit");
-        let all = explanation.missing + explanation.matches.len();
-        writeln!(text, "ended early by {ended_by}: {} of {all} matches are not explained", explanation.missing)?;
+    if let Some(ended_by) = ended_by {
+        writeln!(text, "ended early by {ended_by}: margins not found by then are bounds")?;
     }
     for reasons in &matches {
         let (from, to) = (node_name(&pair.left, reasons.left), node_name(&pair.right, reasons.right));
@@ -93,7 +91,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
             writeln!(text, "\n{from} → {to}: without it fewer nodes could be matched")?;
             continue;
         };
-        let proof = if other.proven { "" } else { " (by the solver's best, not proven)" };
+        let proof = if other.proven { "" } else { " (at most)" };
         let instead = other.right.map_or("unmatched".to_string(), |right| node_name(&pair.right, right));
         writeln!(text, "\n{from} → {to}: margin {:.6}{proof}, runner-up {instead}", other.margin)?;
         for (feature, part) in strongest(&other.contributions, arguments.features) {
@@ -127,7 +125,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
         })
     };
     let reasons: Vec<_> = matches.iter().map(one).collect();
-    let value = json!({"left": left, "right": right, "score": solution.score, "status": solution.status, "missing": explanation.missing, "matches": reasons});
+    let value =
+        json!({"left": left, "right": right, "score": solution.score, "status": solution.status, "matches": reasons});
     super::give(&text, &value, arguments.json, arguments.output.as_deref())?;
     Ok(if stop_is_wanted() { Ending::Stopped } else { Ending::Done })
 }

@@ -1,10 +1,12 @@
 //! Matches as a table, as CSV and as JSON.
 
 use super::node_name;
-use crate::pair_input::PairInput;
 use anyhow::Result;
+use clap::ValueEnum;
+use homolog::data::dataset::NamedGraph;
 use homolog::graph::Graph;
 use homolog::matching::{Margin, Solution, Status};
+use homolog::model::Matched;
 use serde_json::json;
 use std::fmt::Write;
 
@@ -16,15 +18,56 @@ pub(super) struct Row {
     pub(super) margin: Option<Margin>,
 }
 
+/// How matches are written.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Format {
+    Table,
+    Csv,
+    Json,
+    // One pair of graphs per line.
+    Jsonl,
+}
+
 /// The match of two graphs.
-pub(super) struct Answer {
-    pub(super) input: PairInput,
+pub(super) struct Answer<'a> {
+    pub(super) left: &'a NamedGraph,
+    pub(super) right: &'a NamedGraph,
     pub(super) solution: Solution,
     pub(super) rows: Vec<Row>,
     /// Whether there are margins.
     pub(super) margins: bool,
     /// Who ended the search early.
     pub(super) ended_by: Option<&'static str>,
+}
+
+impl<'a> Answer<'a> {
+    /// A row for each matched pair.
+    pub(super) fn new(
+        [left, right]: [&'a NamedGraph; 2],
+        matched: &Matched<'_>,
+        margins: Option<Vec<Margin>>,
+        ended_by: Option<&'static str>,
+    ) -> Result<Self> {
+        let (shares, is_given, mut margins) = (matched.shares()?, margins.is_some(), margins.into_iter().flatten());
+        let row = |(i, k): (usize, usize)| Row {
+            left: node_name(&left.graph, i),
+            right: node_name(&right.graph, k),
+            share: shares[i],
+            margin: margins.next(),
+        };
+        let rows = matched.solution.matching.pairs().map(row).collect();
+        Ok(Self { left, right, solution: matched.solution.clone(), rows, margins: is_given, ended_by })
+    }
+
+    /// As a piece of text, which for CSV has a column of margins or not.
+    pub(super) fn text(&self, format: Format, with_margins: bool) -> Result<String> {
+        match format {
+            Format::Table => table(self),
+            Format::Csv => csv(self, with_margins),
+            Format::Json => Ok(serde_json::to_string_pretty(&value(self))?),
+            Format::Jsonl => Ok(serde_json::to_string(&value(self))? + "\n"),
+        }
+    }
 }
 
 /// What the solver's status means; `ended_by` who ended the search early.
@@ -45,17 +88,10 @@ pub(super) fn status(solution: &Solution, ended_by: Option<&str>) -> String {
 /// Columns of names are no wider: longer names stand out of line.
 pub(super) const WIDEST: usize = 200;
 
-pub(super) fn table(answer: &Answer) -> Result<String> {
-    let Answer { input, solution, rows, .. } = answer;
+fn table(answer: &Answer<'_>) -> Result<String> {
+    let Answer { left, right, solution, rows, .. } = answer;
     let mut text = String::new();
-    writeln!(
-        text,
-        "{} → {}: score {:.6}, {}",
-        input.left.id,
-        input.right.id,
-        solution.score,
-        status(solution, answer.ended_by)
-    )?;
+    writeln!(text, "{} → {}: score {:.6}, {}", left.id, right.id, solution.score, status(solution, answer.ended_by))?;
     let width = |name: fn(&Row) -> &String| {
         rows.iter().map(|row| name(row).chars().count()).max().unwrap_or(0).clamp(5, WIDEST)
     };
@@ -67,7 +103,7 @@ pub(super) fn table(answer: &Answer) -> Result<String> {
         let margin = match margin {
             None => String::new(),
             Some(margin) if margin.margin == f64::INFINITY => format!("  {:>12}", "the only way"),
-            Some(margin) => format!("  {:>12.6}{}", margin.margin, if margin.proven { "" } else { " (not proven)" }),
+            Some(margin) => format!("  {:>12.6}{}", margin.margin, if margin.proven { "" } else { " (at most)" }),
         };
         writeln!(text, "  {left:left_width$} → {right:right_width$}  {share:>12.6}{margin}")?;
     }
@@ -81,49 +117,51 @@ pub(super) fn table(answer: &Answer) -> Result<String> {
 }
 
 /// The names of the nodes without a partner, left and right.
-fn unmatched(answer: &Answer) -> [Vec<String>; 2] {
-    let (input, matching) = (&answer.input, &answer.solution.matching);
+fn unmatched(answer: &Answer<'_>) -> [Vec<String>; 2] {
+    let matching = &answer.solution.matching;
     let name = |graph: &Graph, nodes: Vec<usize>| nodes.into_iter().map(|node| node_name(graph, node)).collect();
     [
-        name(&input.left.graph, matching.unmatched_left().collect()),
-        name(&input.right.graph, matching.unmatched_right().collect()),
+        name(&answer.left.graph, matching.unmatched_left().collect()),
+        name(&answer.right.graph, matching.unmatched_right().collect()),
     ]
 }
 
-pub(super) fn csv(answers: &[Answer]) -> Result<String> {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    let with_margins = answers.iter().any(|answer| answer.margins);
-    let mut write = |fields: [&str; 5], margin: &str| {
-        let fields = fields.into_iter().chain(with_margins.then_some(margin));
-        writer.write_record(fields)
-    };
-    write(["left_graph", "right_graph", "left", "right", "score"], "margin")?;
-    for answer in answers {
-        let (left_id, right_id) = (answer.input.left.id.as_str(), answer.input.right.id.as_str());
-        for Row { left, right, share, margin } in &answer.rows {
-            // Empty where there is no other way.
-            let margin = margin.filter(|margin| margin.margin.is_finite()).map(|margin| margin.margin.to_string());
-            write([left_id, right_id, left, right, &share.to_string()], &margin.unwrap_or_default())?;
-        }
-        let [left, right] = unmatched(answer);
-        for name in &left {
-            write([left_id, right_id, name, "", ""], "")?;
-        }
-        for name in &right {
-            write([left_id, right_id, "", name, ""], "")?;
-        }
+/// The first line of a table.
+pub(super) fn csv_header(with_margins: bool) -> &'static str {
+    if with_margins {
+        "left_graph,right_graph,left,right,score,margin\n"
+    } else {
+        "left_graph,right_graph,left,right,score\n"
     }
+}
+
+fn csv(answer: &Answer<'_>, with_margins: bool) -> Result<String> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let (left_id, right_id) = (answer.left.id.as_str(), answer.right.id.as_str());
+    let mut write = |left: &str, right: &str, share: &str, margin: &str| {
+        let fields = [left_id, right_id, left, right, share];
+        writer.write_record(fields.into_iter().chain(with_margins.then_some(margin)))
+    };
+    for Row { left, right, share, margin } in &answer.rows {
+        // Empty if there is no other way.
+        let margin = margin.as_ref().map(|margin| margin.margin).filter(|margin| margin.is_finite());
+        write(left, right, &share.to_string(), &margin.map(|margin| margin.to_string()).unwrap_or_default())?;
+    }
+    let [left, right] = unmatched(answer);
+    left.iter().try_for_each(|name| write(name, "", "", ""))?;
+    right.iter().try_for_each(|name| write("", name, "", ""))?;
     Ok(String::from_utf8(writer.into_inner()?)?)
 }
 
-pub(super) fn value(answer: &Answer) -> serde_json::Value {
-    let Answer { input, solution, rows, .. } = answer;
-    let right_name = |node: Option<usize>| node.map(|node| node_name(&input.right.graph, node));
+/// Everything about a match; also what the program prints as JSON.
+fn value(answer: &Answer<'_>) -> serde_json::Value {
+    let Answer { solution, rows, .. } = answer;
+    let right_name = |node: Option<usize>| node.map(|node| node_name(&answer.right.graph, node));
     let one = |((i, k), row): ((usize, usize), &Row)| {
         let mut value =
             json!({"left": row.left, "right": row.right, "left_index": i, "right_index": k, "score": row.share});
-        if let Some(margin) = row.margin {
-            // JSON has no infinity: null where there is no other way.
+        if let Some(margin) = &row.margin {
+            // JSON has no infinity: null if there is no other way.
             value["margin"] = json!(margin.margin.is_finite().then_some(margin.margin));
             value["margin_proven"] = json!(margin.proven);
             value["runner_up"] = json!(right_name(margin.runner_up));
@@ -133,10 +171,10 @@ pub(super) fn value(answer: &Answer) -> serde_json::Value {
     let matches: Vec<_> = solution.matching.pairs().zip(rows).map(one).collect();
     let [left, right] = unmatched(answer);
     json!({
-        "left": input.left.id,
-        "right": input.right.id,
+        "left": answer.left.id,
+        "right": answer.right.id,
         "score": solution.score,
-        // JSON has no infinity: null where nothing is proven.
+        // JSON has no infinity: null if nothing is proven.
         "bound": solution.bound.is_finite().then_some(solution.bound),
         "status": solution.status,
         "matches": matches,

@@ -11,6 +11,7 @@ pub(crate) mod explain;
 pub(crate) mod features;
 pub(crate) mod label;
 pub(crate) mod man;
+mod match_many;
 mod match_output;
 pub(crate) mod matching;
 pub(crate) mod name;

@@ -1,6 +1,6 @@
 //! `homolog name`: the names of the points of new specimens, by a model with an atlas.
 
-use crate::inputs::{Input, extension};
+use crate::inputs::{BUILT_IN, Input, extension};
 use crate::progress::{Watch, stop_is_wanted};
 use crate::{Ending, files};
 use anyhow::{Context, Result, bail};
@@ -10,6 +10,7 @@ use homolog::matching::{Status, Workspace};
 use homolog_viz::{NamedPicture, NamedPoint, View, svg_to_png};
 use rayon::prelude::*;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -26,17 +27,18 @@ one specimen alone), and `runner_up` is the landmark that the point would be oth
 Examples:
   homolog name wings.model.json new.csv -o named.csv
   homolog name wings.model.json new.csv --picture named.png
+  homolog name wings.model.json new.csv w17 w23 --picture pictures/
   homolog name wings.model.json monday.csv tuesday.csv -o named.csv --json")]
 pub(crate) struct Arguments {
     /// The model file
     model: PathBuf,
-    /// Landmark tables (.csv) or data sets (.json, .jsonl) with the points of the specimens
+    /// Landmark tables (.csv) or data sets (.json, .jsonl) with the points of the specimens; after them ids, to name only these
     #[arg(required = true)]
     specimens: Vec<PathBuf>,
     /// Write the points with their names to a table (.csv) [default: to standard output]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Draw the specimen, if it is only one, as .svg or .png
+    /// Draw the specimens: one as FILE.svg or FILE.png, any number into a folder as ID.png
     #[arg(long, value_name = "FILE")]
     picture: Option<PathBuf>,
     /// Print everything as JSON
@@ -58,10 +60,25 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
         format!("{} has no atlas: it matches, it does not name; use train --features atlas", arguments.model.display())
     })?;
     let load = |path: &PathBuf| Input::load(path)?.seen_by(&model.image_descriptors());
-    let loaded = arguments.specimens.iter().map(load).collect::<Result<Vec<_>>>()?;
-    let specimens: Vec<&NamedGraph> = loaded.iter().flat_map(|input| input.data.graphs()).collect();
-    if arguments.picture.is_some() && specimens.len() != 1 {
-        bail!("--picture draws one specimen, and here are {}", specimens.len());
+    let is_input = |path: &&PathBuf| path.exists() || files::is_standard(path) || path.as_os_str() == BUILT_IN;
+    let (files, ids): (Vec<&PathBuf>, Vec<&PathBuf>) = arguments.specimens.iter().partition(is_input);
+    // If nothing is a file, the first one is missed, not looked for as an id.
+    let (files, ids) = if files.is_empty() { (ids, files) } else { (files, ids) };
+    let loaded = files.into_iter().map(load).collect::<Result<Vec<_>>>()?;
+    let graphs =
+        loaded.iter().flat_map(|input| input.data.graphs().iter().enumerate().map(move |(at, one)| (input, at, one)));
+    let is_wanted = |one: &NamedGraph| ids.is_empty() || ids.iter().any(|id| id.as_os_str() == one.id.as_str());
+    let (places, specimens): (Vec<(&Input, usize)>, Vec<&NamedGraph>) =
+        graphs.filter(|(.., one)| is_wanted(one)).map(|(input, at, one)| ((input, at), one)).unzip();
+    if let Some(id) = ids.iter().find(|id| specimens.iter().all(|one| id.as_os_str() != one.id.as_str())) {
+        bail!("{}: no such file, and no specimen has this id", id.display());
+    }
+    if let Some(path) = arguments.picture.as_ref().filter(|path| is_one_file(path) && specimens.len() != 1) {
+        bail!(
+            "--picture {}: one file is for one specimen, and there are {}; give a folder",
+            path.display(),
+            specimens.len()
+        );
     }
     let watch = Watch::new(limit);
     let control = watch.control("");
@@ -74,8 +91,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     let namings = specimens.par_iter().map(name).collect::<Result<Vec<_>>>()?;
     watch.end();
     let named: Vec<(&NamedGraph, Naming)> = specimens.into_iter().zip(namings).collect();
-    if let (Some(path), [(specimen, naming)]) = (&arguments.picture, &named[..]) {
-        draw(path, atlas, specimen, naming, loaded.first())?;
+    if let Some(path) = &arguments.picture {
+        let mut taken = BTreeSet::new();
+        for ((specimen, naming), place) in named.iter().zip(&places) {
+            let file = if is_one_file(path) { path.clone() } else { picture_file(path, &specimen.id, &mut taken)? };
+            draw(&file, atlas, specimen, naming, *place)?;
+        }
     }
     let table = table(atlas, &named)?;
     if let Some(path) = &arguments.output {
@@ -154,14 +175,36 @@ fn value(atlas: &Atlas, specimen: &NamedGraph, naming: &Naming) -> Result<Value>
     Ok(named)
 }
 
-fn draw(path: &Path, atlas: &Atlas, specimen: &NamedGraph, naming: &Naming, input: Option<&Input>) -> Result<()> {
+/// Whether a place for pictures is a single file.
+fn is_one_file(path: &Path) -> bool {
+    !path.is_dir() && matches!(extension(path).as_str(), "svg" | "png")
+}
+
+/// A file for a specimen in a folder, named by its id as far as that can be the name of a file.
+fn picture_file(folder: &Path, id: &str, taken: &mut BTreeSet<String>) -> Result<PathBuf> {
+    files::make_folder(folder)?;
+    let plain =
+        |character: char| if character.is_alphanumeric() || "-_ ".contains(character) { character } else { '_' };
+    let stem: String = id.chars().map(plain).collect();
+    let names = (1..).map(|number: usize| if number == 1 { stem.clone() } else { format!("{stem}-{number}") });
+    let name = names.into_iter().find(|name| taken.insert(name.to_lowercase())).unwrap_or_default();
+    Ok(folder.join(name + ".png"))
+}
+
+fn draw(
+    path: &Path,
+    atlas: &Atlas,
+    specimen: &NamedGraph,
+    naming: &Naming,
+    (input, at): (&Input, usize),
+) -> Result<()> {
     let points = specimen.graph.points().context("there are no points to draw")?;
     let mut known = vec![NamedPoint::default(); points.nrows()];
     for call in &naming.calls {
         known[call.point].name.clone_from(&atlas.landmarks[call.landmark].name);
         known[call.point].confidence = call.confidence;
     }
-    let picture = input.map(|input| input.picture(0)).transpose()?.flatten();
+    let picture = input.picture(at)?;
     let points = points.rows().into_iter().map(|point| [point[0], point[1]]).collect();
     let view = View { caption: specimen.id.clone(), points, picture, ..View::default() };
     write_picture(path, &NamedPicture { title: String::new(), view, points: known }.to_svg())

@@ -12,7 +12,7 @@ use anyhow::{Context, Result, bail};
 use homolog::data::Split;
 use homolog::features::{FeatureMap, Gradients, ImageDescriptor, Pose, Turns};
 use homolog::learn::{
-    Centre, Checkpoint, Choice, Evaluation, Example, LearnerKind, Oracle, TEACHING_TURN, Trained, Trainer, TrainingSet,
+    Centre, Choice, Evaluation, Example, LearnerKind, Oracle, TEACHING_TURN, Trained, Trainer, TrainingSet,
     ValidatedBy, default_matcher, evaluate, fingerprint, weight_rules,
 };
 use homolog::loss::LossKind;
@@ -28,8 +28,8 @@ use std::time::Duration;
 #[command(after_help = "\
 Without --features the sets that fit the data are tried, and the simplest of the best is taken.
 Pairs of the split \"train\" (or of none) are learned from. Learner and λ are chosen by the pairs of the split \"validation\"; without any,
-by cross-validation over specimens. The weights before learning are a candidate like the others: what is written is not worse than they are,
-as far as the data can tell. A data set without pairs is taken as all pairs of graphs whose nodes have the same names. One file is learned
+by cross-validation over specimens. Unless λ is given, the weights before learning are a candidate like the others: what is written is not
+worse than they are, as far as the data can tell. A data set without pairs is taken as all pairs of graphs whose nodes have the same names. One file is learned
 from; `homolog convert a.csv b.csv -o data.json` joins several.
 
 Examples:
@@ -39,7 +39,7 @@ Examples:
   homolog train faces.json -o model.json --features quadratic --oracle relaxation --gap 0.01
   homolog train faces.json -o model.json --time-limit 60 --checkpoint run.json
   homolog train faces.json -o model.json --checkpoint run.json --resume
-  mpirun -n 8 homolog train shards/ -o model.json --features quadratic --lambda 0.1 --mpi")]
+  homolog train shards/ -o model.json --features quadratic --lambda 0.1")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct Arguments {
     /// A data set (.json, .jsonl), a landmark table (.csv), a folder of shards that `convert` made, or the word turntable
@@ -91,10 +91,10 @@ pub(crate) struct Arguments {
     /// hamming, endpoint; or with settings as JSON
     #[arg(long, default_value = "hamming")]
     loss: String,
-    /// One λ instead of a choice
+    /// Learn with this λ
     #[arg(long, conflicts_with = "lambdas", allow_negative_numbers = true)]
     lambda: Option<f64>,
-    /// The λ to choose from [default: some that suit the data]
+    /// Learn with one of these λ [default: some that suit the data]
     #[arg(long, value_delimiter = ',')]
     lambdas: Vec<f64>,
     /// Parts for cross-validation where there are no validation pairs
@@ -109,9 +109,6 @@ pub(crate) struct Arguments {
     /// Threads to use [default: all cores]
     #[arg(long)]
     threads: Option<usize>,
-    /// Spread the work over the processes that mpirun started; DATA is a folder of shards
-    #[arg(long)]
-    mpi: bool,
     /// Write down every ten seconds how far training is
     #[arg(long, value_name = "FILE")]
     checkpoint: Option<PathBuf>,
@@ -156,7 +153,7 @@ enum CentreOption {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     super::use_threads(arguments.threads)?;
-    if arguments.mpi || crate::shards::is_folder_of_shards(&arguments.data) {
+    if crate::shards::is_folder_of_shards(&arguments.data) {
         return from_shards::run(arguments);
     }
     let checkpoint = arguments.checkpoint.as_deref();
@@ -218,7 +215,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     let mut keeper = FileKeeper::new(checkpoint);
     let about = [serde_json::to_string(&trainer)?, serde_json::to_string(&set.features)?, input.data.to_json()?];
     let name = fingerprint(&about.each_ref().map(String::as_str));
-    let mut run = keeper.begin(arguments.resume, name, |run: &Checkpoint| &run.fingerprint, Checkpoint::new)?;
+    let mut run = keeper.begin(arguments.resume, name)?;
     let watch = Watch::new(limit);
     let control = watch.control("");
     let trained = trainer.resume(&set, &mut run, &control, &mut keeper)?;

@@ -3,38 +3,19 @@
 //! O(n · degree · m) per step, a handful of steps. Proves nothing.
 
 use crate::Result;
-use crate::matching::{Compatibility, Kicks, Linear, Matcher, Matching, Solution, Status, Workspace, polish};
-use ndarray::Array2;
+use crate::matching::{
+    Compatibility, Kicks, Linear, Matcher, Matching, Solution, Status, Workspace, linearised, polish,
+};
 
 /// Steps of linearising; three or four are usual.
 const STEPS: usize = 20;
 /// Shakes of the local search.
 const KICKS: Kicks = Kicks { count: 20, seed: 0 };
 
-/// v_ik: what each pair is worth with all others named as in the matching: its node score and its edges to them, both ways.
-pub(super) fn marginal_values(problem: &Compatibility, matching: &Matching) -> Array2<f64> {
-    let mut values = problem.node.clone();
-    if let Some(edge) = &problem.edge {
-        for (i, k) in matching.pairs() {
-            edge.add_pair_gradient(i, k, 1.0, &mut values);
-        }
-    }
-    values
-}
-
-/// The same problem with other node scores and no edges.
-pub(super) fn linear(problem: &Compatibility, node: Array2<f64>) -> Compatibility {
-    Compatibility {
-        unmatched: problem.unmatched.clone(),
-        constraint: problem.constraint,
-        ..Compatibility::linear(node)
-    }
-}
-
 /// The best naming found from a start.
 pub(super) fn climb(problem: &Compatibility, start: &Matching, work: &mut Workspace) -> Result<Solution> {
     let Some(edge) = &problem.edge else { return Linear::default().solve(problem, work) };
-    let mut found = Linear::default().solve(&linear(problem, problem.node.clone()), work)?;
+    let mut found = Linear::default().solve(&problem.without_edges(), work)?;
     found.score = problem.score(&found.matching)?;
     // The start may come from wider Gaussians or another pose, and match fewer landmarks than it must.
     if start.matched_count() >= found.matching.matched_count() || problem.unmatched.is_some() {
@@ -44,8 +25,7 @@ pub(super) fn climb(problem: &Compatibility, start: &Matching, work: &mut Worksp
         }
     }
     for _ in 0..STEPS {
-        let values = marginal_values(problem, &found.matching);
-        let next = Linear::default().solve(&linear(problem, values), work)?.matching;
+        let next = Linear::default().solve(&linearised(problem, &found.matching), work)?.matching;
         let score = problem.score(&next)?;
         if score <= found.score || work.interrupted() {
             break;

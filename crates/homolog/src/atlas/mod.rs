@@ -31,7 +31,6 @@ mod together;
 
 pub use calibration::Calibration;
 pub use gaussian::Gaussian;
-pub(crate) use margin::naming_without;
 pub use named::{Named, NamedCall, NamedPose};
 pub use naming::{Call, Naming, Search};
 

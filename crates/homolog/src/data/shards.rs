@@ -8,9 +8,9 @@
 use super::dataset::{DataSet, LabelledPair, NamedGraph, specimen_number};
 use crate::data::Split;
 use crate::features::Common;
-use crate::learn::shards::{Purpose, Shard, check_shards};
+use crate::learn::shards::{Purpose, Shard, Worker, check_shards};
 use crate::learn::{LabelledPairs, Parts};
-use crate::{Error, Result};
+use crate::{Control, Error, Result};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -130,11 +130,23 @@ impl Manifest {
     }
 }
 
-/// The pairs of a shard, from the bytes of its file.
+/// A worker's reply to an order of [`Trainer::train_from_shards`](crate::learn::Trainer::train_from_shards), both as text; `read` gives the
+/// bytes of a file by its name.
 ///
 /// # Errors
-/// Each names the file: bytes other than those that were written, pairs without matches.
-pub fn read_shard(shard: &Shard, bytes: &[u8]) -> Result<LabelledPairs> {
+/// A text that is no order. All others name the shard's file: an error of `read`, bytes other than those that were written, graphs without
+/// what the features need, a problem that the matcher does not take. [`Error::Interrupted`] if interrupted.
+pub fn answer(
+    worker: &mut Worker,
+    order: &str,
+    read: &mut dyn FnMut(&str) -> Result<Vec<u8>>,
+    control: &Control,
+) -> Result<String> {
+    worker.answer(order, &mut |shard| read_shard(shard, &read(&shard.file)?), control)
+}
+
+/// The pairs of a shard, from the bytes of its file.
+fn read_shard(shard: &Shard, bytes: &[u8]) -> Result<LabelledPairs> {
     let refused = |reason: String| Error::Shard { file: shard.file.clone(), reason };
     let found = sha256(bytes);
     if found != shard.sha256.to_ascii_lowercase() {

@@ -50,8 +50,16 @@ impl Plan {
     }
 }
 
+#[cfg(test)]
+thread_local! {
+    /// How many graphs were described, and how many problems built, on this thread.
+    pub(crate) static COUNTS: std::cell::Cell<[usize; 2]> = const { std::cell::Cell::new([0; 2]) };
+}
+
 impl Described {
     pub(super) fn new(map: &FeatureMap, graph: &Graph) -> Result<Self> {
+        #[cfg(test)]
+        COUNTS.with(|counts| counts.set([counts.get()[0] + 1, counts.get()[1]]));
         map.check()?;
         let graph = map.drawn(graph)?;
         let nodes = map.node.iter().map(|feature| feature.descriptor.descriptor().describe(&graph));

@@ -106,6 +106,8 @@ impl Instance {
     /// # Errors
     /// As [`Self::compatibility`]; the problem is then undefined.
     pub fn compatibility_into(&self, weights: &[f64], problem: &mut Compatibility) -> Result<()> {
+        #[cfg(test)]
+        super::described::COUNTS.with(|counts| counts.set([counts.get()[0], counts.get()[1] + 1]));
         let (plan, left, right) = (self.plan(), &*self.left, &*self.right);
         self.node_scores_into(weights, &mut problem.node)?;
         problem.edge = match &plan.edge[..] {

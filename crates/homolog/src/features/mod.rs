@@ -42,6 +42,8 @@ pub use adjacency::Adjacency;
 pub use attributes::NodeAttributes;
 pub use catalogue::{Chapter, Entry, catalogue};
 pub use comparison::{Comparison, Decay, InnerProduct, NegativeSquare, WholeDecay};
+#[cfg(test)]
+pub(crate) use described::COUNTS;
 pub use described::Described;
 pub use difference::Difference;
 pub use direction::{DirectionForm, Directions};

@@ -1,30 +1,33 @@
 //! Graphs turned to match best under given weights: [`Pose::best`] with the scores of a feature map.
 
-use super::{FeatureMap, Pose};
+use super::{Described, FeatureMap, Instance, Pose};
 use crate::Result;
 use crate::graph::Pair;
 use crate::matching::{FrankWolfe, Linear, Matcher, RightOrder, Solution, Workspace};
 use std::sync::Arc;
 
 impl FeatureMap {
-    /// The pair with its left graph turned to match best under these weights, as far as the pose allows, and a quick solution. Where
-    /// the caller wants it to stop, the best of the turns tried by then.
+    /// The pair with its left graph turned to match best under these weights, as far as the pose allows, its instance, and a quick solution.
+    /// The right graph is described already. If the caller wants it to stop, the best of the turns tried by then.
     ///
     /// # Errors
-    /// A graph without the parts that the features or the pose need.
+    /// A graph without the parts that the features or the pose need; a right graph that other features described.
     pub fn best_pose(
         &self,
         pose: Pose,
         pair: &Pair,
+        right: &Arc<Described>,
         weights: &[f64],
         work: &mut Workspace,
-    ) -> Result<(Pair, Solution)> {
-        let right = Arc::new(self.describe(&pair.right)?);
+    ) -> Result<(Pair, Instance, Solution)> {
         let order = RightOrder::random(pair.right.node_count(), 0);
         let control = work.control().clone();
-        pose.best(pair, &control, |pair| {
+        let instance = |pair: &Pair| -> Result<Instance> {
             let left = Arc::new(self.describe(&pair.left)?);
-            let problem = self.instance(&left, &right)?.restricted(&pair.given)?.compatibility(weights)?;
+            self.instance(&left, right)?.restricted(&pair.given)
+        };
+        let (posed, solution) = pose.best(pair, &control, |pair| {
+            let problem = instance(pair)?.compatibility(weights)?;
             let mut shuffled = problem.clone();
             order.shuffle_into(&problem, &mut shuffled)?;
             // A quick search is enough to tell turns apart; the model's own matcher decides in the end.
@@ -34,6 +37,8 @@ impl FeatureMap {
             };
             order.carry_back_solution(&mut solution)?;
             Ok(solution)
-        })
+        })?;
+        let instance = instance(&posed)?;
+        Ok((posed, instance, solution))
     }
 }

@@ -19,4 +19,4 @@ pub use names::{LearnedNames, learn_names};
 pub use pairs::{LabelledPart, Learned, Review, Sight, learn, review};
 pub use proposer::{Candidates, Proposal, ProposedPoint, Proposer, propose};
 pub use requests::Session;
-pub use suggestion::{Known, Suggested, Suggestion, suggest};
+pub use suggestion::{Known, Suggested, Suggestion, suggest, suggest_prepared};

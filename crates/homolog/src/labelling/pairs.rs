@@ -1,7 +1,7 @@
 //! [`learn`]: a model from the labelled pairs of a data set, with its error on pairs it has not seen; [`review`]: which pair to label
 //! next, and which labels to check again.
 
-use super::{Known, suggest};
+use super::{Known, suggest_prepared};
 use crate::data::dataset::DataSet;
 use crate::features::FeatureMap;
 use crate::graph::{Graph, Pair};
@@ -110,17 +110,25 @@ pub struct Review {
 /// Examines many pairs: how certain the model is about what is not labelled, and which labels it disputes.
 ///
 /// # Errors
-/// A pair of graphs that do not exist; `control` stopped it; otherwise as [`suggest`].
+/// A pair of graphs that do not exist; `control` stopped it; otherwise as [`suggest`](super::suggest).
 pub fn review(model: &Model, graphs: &[Arc<Graph>], pairs: &[LabelledPart], control: &Control) -> Result<Vec<Review>> {
-    let graph = |index: usize| {
-        graphs.get(index).cloned().ok_or(Error::OutOfRange { what: "graphs of a pair", index, count: graphs.len() })
-    };
+    let mut places = vec![None; graphs.len()];
+    let mut used = Vec::new();
+    for index in pairs.iter().flat_map(|part| [part.left, part.right]) {
+        let count = graphs.len();
+        let place = places.get_mut(index).ok_or(Error::OutOfRange { what: "graphs of a pair", index, count })?;
+        if place.is_none() {
+            *place = Some(used.len());
+            used.push(Arc::clone(&graphs[index]));
+        }
+    }
+    let prepared = model.prepare(&used, control)?;
     let review = |part: &LabelledPart| {
         if control.interrupted() {
             return Err(Error::Interrupted);
         }
-        let pair = Pair::new(graph(part.left)?, graph(part.right)?);
-        let suggestion = suggest(model, &pair, &part.known)?;
+        let ends = [part.left, part.right].map(|index| &prepared[places[index].unwrap_or_default()]);
+        let suggestion = suggest_prepared(model, ends, &part.known)?;
         Ok(Review { mean_margin: suggestion.mean_margin, disputed: suggestion.disputed })
     };
     pairs.par_iter().map(review).collect()

@@ -157,7 +157,8 @@ impl Session {
             Request::Read { name, text } => Ok(success(&serde_json::json!({ "data": read(&name, &text)? }))),
             Request::Detect { width, height, at_most } => {
                 let corners = Susan::default().at_most(at_most, GreyImage::new(width, height, pixels)?)?;
-                let points: Vec<[f64; 2]> = corners.points.rows().into_iter().map(|point| [point[0], point[1]]).collect();
+                let points: Vec<[f64; 2]> =
+                    corners.points.rows().into_iter().map(|point| [point[0], point[1]]).collect();
                 Ok(success(&serde_json::json!({ "points": points })))
             }
             Request::Propose { labelled, candidates, known } => {
@@ -220,7 +221,7 @@ impl Session {
 
     /// Keeps a model under a name that is a function of its text.
     fn keep(&mut self, model: Model, text: &str) -> String {
-        let name: String = Sha256::digest(text).iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+        let name = Sha256::digest(text).iter().take(8).fold(String::new(), |name, byte| format!("{name}{byte:02x}"));
         self.models.retain(|(other, _)| *other != name);
         self.models.push((name.clone(), model));
         let surplus = self.models.len().saturating_sub(MODELS);

@@ -120,17 +120,35 @@ impl Trained {
         if self.best().learner == LearnerName::Unlearned {
             return self.why_unlearned();
         }
-        match (self.before(), self.after()) {
-            (Some(before), Some(after)) => format!(
-                "Learning lowered the error from {:.4} to {:.4} on pairs it had not seen.",
-                before.mean(),
-                after.mean()
-            ),
+        let sentence = match (self.before(), self.after()) {
+            (Some(before), Some(after)) => {
+                let (before, after) = (before.mean(), after.mean());
+                if after < before {
+                    format!("Learning lowered the error from {before:.4} to {after:.4} on pairs it had not seen.")
+                } else {
+                    format!(
+                        "Learned because λ was given: the error on held-out pairs is {after:.4}, and {before:.4} without learning."
+                    )
+                }
+            }
             (None, Some(after)) => {
                 format!("The error on pairs that were not learned from is {:.4}.", after.mean())
             }
-            (_, None) => "There was nothing to measure by what learning brought.".to_string(),
+            (_, None) => "No held-out data to measure the effect of learning.".to_string(),
+        };
+        if self.is_at_the_end() {
+            return format!("{sentence} The smallest λ was chosen: a smaller one may do better.");
         }
+        sentence
+    }
+
+    /// Whether the smallest of several λ was chosen by held-out data on which errors are left: a smaller one may do better.
+    #[must_use]
+    pub fn is_at_the_end(&self) -> bool {
+        let best = self.best();
+        let ranks = self.candidates.iter().filter(|other| other.learner == best.learner).map(|other| other.rank);
+        let is_last = self.complete && best.rank > 0 && ranks.max() == Some(best.rank);
+        is_last && best.validation.as_ref().is_some_and(|validation| validation.mean() > 0.0)
     }
 
     /// Why the weights are as before, in a sentence.

@@ -1,15 +1,22 @@
 //! [`Checkpoint`]: the progress of a training run, in a form that can be saved and continued with identical results to the byte.
 
 use super::max_margin::Training;
+use super::shards::Facts;
 use super::{Evaluation, Fit, LearnerName};
+use crate::features::FeatureMap;
 use serde::{Deserialize, Serialize};
 
 /// Everything a training run remembers. What is already done is read from here; the rest is computed.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(from = "Stored")]
 pub struct Checkpoint {
     /// What the run is about, in the caller's words: a different run does not continue from it.
     pub fingerprint: String,
+    /// The features with the spreads that shards reported, and what else they reported before learning.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) features: Option<Box<FeatureMap>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) facts: Option<Box<Facts>>,
     /// How the weights before learning do on the held-out data.
     pub(super) unlearned: Option<Evaluation>,
     /// One for each learner that was started.
@@ -21,6 +28,39 @@ impl Checkpoint {
     #[must_use]
     pub fn new(fingerprint: String) -> Self {
         Self { fingerprint, ..Self::default() }
+    }
+}
+
+/// A checkpoint as read: runs on shards once had a form of their own, with one learner, its path of λ and its run.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Stored {
+    fingerprint: String,
+    #[serde(default)]
+    features: Option<Box<FeatureMap>>,
+    #[serde(default)]
+    facts: Option<Box<Facts>>,
+    unlearned: Option<Evaluation>,
+    #[serde(default)]
+    learners: Vec<LearnerRun>,
+    #[serde(default)]
+    path: Option<(Vec<f64>, Vec<f64>)>,
+    #[serde(default)]
+    done: Vec<(Fit, Option<Evaluation>)>,
+    #[serde(default)]
+    run: Option<Training>,
+}
+
+impl From<Stored> for Checkpoint {
+    fn from(stored: Stored) -> Self {
+        let Stored { fingerprint, features, facts, unlearned, mut learners, path, done, run } = stored;
+        if let Some((centre, lambdas)) = path {
+            let last = done.last().map(|(fit, _)| fit.minimum.weights.clone()).into_iter().collect();
+            let done = done.into_iter().map(|(fit, validation)| Done { fit: Some(fit), validation }).collect();
+            let (learner, training) = (LearnerName::MaxMargin, run.into_iter().collect());
+            learners.push(LearnerRun { learner, centre, lambdas, done, training, last });
+        }
+        Self { fingerprint, features, facts, unlearned, learners }
     }
 }
 
@@ -60,7 +100,8 @@ pub trait Keeper {
 }
 
 /// Keeps nothing.
-pub(super) struct NoKeeper;
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoKeeper;
 
 impl Keeper for NoKeeper {
     fn is_due(&self) -> bool {

@@ -40,7 +40,8 @@ pub(super) const FEWEST: usize = 3;
 const ROUNDING: f64 = 1e-12;
 
 impl Choice {
-    /// The position of the one to choose; `None` if there is none. `chance` is what guessing loses on each item.
+    /// The position of the one to choose; `None` if there is none. `chance` is what guessing loses on each item. Only beside the weights before
+    /// learning has what was learned anything to prove.
     pub(super) fn of(self, entries: &[Entry<'_>], chance: &[f64]) -> Option<usize> {
         let is_better_than = |losses: &[f64], entry: &Entry<'_>, errors: f64| {
             let gains: Vec<f64> = losses.iter().zip(&entry.validation.losses).map(|(other, own)| other - own).collect();
@@ -55,7 +56,7 @@ impl Choice {
             };
             self == Self::Least
                 || entry.learner == LearnerName::Unlearned
-                || is_better_than(chance, entry, 1.0) && unlearned.is_none_or(is_clear)
+                || unlearned.is_none_or(|before| is_better_than(chance, entry, 1.0) && is_clear(before))
         };
         let open: Vec<usize> = (0..entries.len()).filter(is_open).collect();
         let mean = |at: usize| entries[at].validation.mean();
@@ -151,6 +152,8 @@ mod tests {
         assert_eq!(choose(rule, &[bad, (MaxMargin, 0, &[0.9, 1.1, 0.9])]), Some(0));
         assert_eq!(choose(Choice::Least, &near), Some(1));
         assert_eq!(choose(rule, &[]), None);
+        // Without the weights before learning there is no way back to them.
+        assert_eq!(choose(rule, &[(MaxMargin, 0, &[0.9, 1.1, 0.9]), (MaxMargin, 1, &[1.2, 1.2, 1.2])]), Some(0));
         // Among models: the simplest, unless another is clearly better; one item alone shows nothing.
         let first = |losses: &[&[f64]]| {
             let measured: Vec<Evaluation> = losses.iter().map(|own| Evaluation::of_losses(own.to_vec())).collect();

@@ -7,6 +7,7 @@
 //! it ([`Choice`]), from their points alone.
 
 use super::choice::Entry;
+use super::examples::Here;
 use super::folds::by_specimen;
 use super::scale::centred_lambdas;
 use super::{Choice, Evaluation, Fit, LabelledPairs, LearnerName, MaxMargin};
@@ -138,7 +139,7 @@ impl Weigher<'_> {
         }
         let learner = MaxMargin { rules, ..MaxMargin::default() };
         let matcher = Linear::default();
-        let scale = learner.scale(start, &examples, &matcher, control)?;
+        let scale = learner.scale(start, &mut Here::new(&examples, &matcher), control)?;
         let centre: Vec<f64> = start.iter().map(|weight| scale * weight).collect();
         let lambdas: Vec<f64> = centred_lambdas(&centre).into_iter().skip(1).step_by(2).take(LAMBDAS).collect();
         let fits = MaxMargin { centre, ..learner }.fit_path(&lambdas, &examples, &matcher, control)?;

@@ -13,16 +13,16 @@ use crate::{Error, Result};
 use ndarray::Array2;
 use std::sync::Arc;
 
-/// A problem, its true matching, and what every other matching costs.
+/// A problem, its true matching, and what every other matching costs. Clones share all that is large.
 #[derive(Debug, Clone)]
 pub struct Example {
     pub(super) instance: Instance,
-    pub(super) truth: Matching,
+    pub(super) truth: Arc<Matching>,
     /// Phi(truth), which does not depend on the weights.
-    pub(super) truth_features: Vec<f64>,
-    pub(super) loss: LossCells,
+    pub(super) truth_features: Arc<[f64]>,
+    pub(super) loss: Arc<LossCells>,
     pub(super) importance: f64,
-    pub(super) order: RightOrder,
+    pub(super) order: Arc<RightOrder>,
     specimens: Option<[usize; 2]>,
     /// The problem that is predicted, if it is a different one.
     whole: Option<Arc<Whole>>,
@@ -88,11 +88,11 @@ impl Example {
         let has_place = |&i: &usize| is_known[i] && (instance.may_stay_unmatched() || truth.right_of(i).is_some());
         let known: Vec<usize> = (0..truth.left_count()).filter(|&i| is_known[i]).collect();
         let kept: Vec<usize> = (0..truth.left_count()).filter(has_place).collect();
-        let order = RightOrder::random(truth.right_count(), seed);
+        let order = Arc::new(RightOrder::random(truth.right_count(), seed));
         let example = |instance: Instance, truth: Matching, loss, whole| -> Result<Self> {
-            let truth_features = instance.joint_features(&truth)?;
+            let truth_features = instance.joint_features(&truth)?.into();
             let (importance, specimens) = (1.0, None);
-            let order = order.clone();
+            let (truth, loss, order) = (Arc::new(truth), Arc::new(loss), Arc::clone(&order));
             Ok(Self { instance, truth, truth_features, loss, importance, order, specimens, whole, as_given: None })
         };
         if kept.len() == truth.left_count() {
@@ -130,9 +130,9 @@ impl Example {
             return self.whole_instance().compatibility_into(weights, problem);
         };
         let AsGiven { features, pair } = &**given;
-        let (posed, _) = features.best_pose(features.pose, pair, weights, work)?;
-        let [left, right] = [&posed.left, &posed.right].map(|graph| features.describe(graph).map(Arc::new));
-        features.instance(&left?, &right?)?.restricted(&pair.given)?.compatibility_into(weights, problem)
+        let right = Arc::new(features.describe(&pair.right)?);
+        let (_, instance, _) = features.best_pose(features.pose, pair, &right, weights, work)?;
+        instance.compatibility_into(weights, problem)
     }
 
     /// The same example with the numbers of its two specimens. In cross-validation no specimen is both learned from and
@@ -198,19 +198,19 @@ impl Example {
     /// Its true matching.
     #[must_use]
     pub fn whole_truth(&self) -> &Matching {
-        self.whole.as_ref().map_or(&self.truth, |whole| &whole.truth)
+        self.whole.as_ref().map_or(&*self.truth, |whole| &whole.truth)
     }
 
     /// The loss of a matching of the whole pair.
     #[must_use]
     pub fn whole_loss(&self, matching: &Matching) -> f64 {
-        self.whole.as_ref().map_or(&self.loss, |whole| &whole.loss).of(matching)
+        self.whole.as_ref().map_or(&*self.loss, |whole| &whole.loss).of(matching)
     }
 
     /// The mean loss on the whole pair when every left node goes to a random right node: what a model with no opinion has, except in
     /// rare coincidences.
     pub(super) fn loss_by_chance(&self) -> f64 {
-        let loss = self.whole.as_ref().map_or(&self.loss, |whole| &whole.loss);
+        let loss = self.whole.as_ref().map_or(&*self.loss, |whole| &whole.loss);
         loss.by_chance(self.truth.right_count())
     }
 

@@ -167,7 +167,7 @@ impl<'a> Joint<'a> {
         let mut step: Vec<f64> = difference(&self.weights, self.centre).iter().map(|v| self.lambda * v).collect();
         let mut residual = 0.0;
         for One { example, share, features, moved, .. } in &self.all {
-            for ((slope, feature), truth) in step.iter_mut().zip(features).zip(&example.truth_features) {
+            for ((slope, feature), truth) in step.iter_mut().zip(features).zip(&*example.truth_features) {
                 *slope += share * (feature - truth);
             }
             residual += share * moved;
@@ -306,7 +306,8 @@ mod tests {
     use super::*;
     use crate::features::FeatureMap;
     use crate::graph::{Graph, Pair};
-    use crate::learn::{Oracle, PartMemory, PartRisk, Question};
+    use crate::learn::Oracle;
+    use crate::learn::parts::{PartMemory, PartRisk, Question};
     use crate::loss::Hamming;
     use crate::matching::{BruteForce, Constraint, LpRelaxation};
     use rand::{RngExt, SeedableRng};

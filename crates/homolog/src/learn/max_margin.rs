@@ -6,13 +6,13 @@
 //! The paper's centre is zero: a large λ then means weights near zero. With the weights before learning as the centre a large λ means
 //! "as before".
 
+use super::examples::{Asking, Examples, Here};
 use super::fit::{Fit, RelaxedProof};
 use super::joint::Joint;
-use super::risk::{ExampleRisk, Memory};
-use super::soft::count_tight;
+use super::risk::Memory;
 use super::{Example, LearnerName, Oracle};
-use crate::matching::{BruteForce, FrankWolfe, LpRelaxation, Matcher, WarmStart};
-use crate::optimize::{Bundle, Centred, Minimum, Plane, Progress, Risk, State, StopReason, WeightRule};
+use crate::matching::{BruteForce, FrankWolfe, Matcher, WarmStart};
+use crate::optimize::{Bundle, Centred, Minimum, Plane, Progress, State, StopReason, WeightRule};
 use crate::{Control, Error, Report, Result};
 use serde::{Deserialize, Serialize};
 
@@ -35,6 +35,8 @@ pub struct MaxMargin {
 #[serde(deny_unknown_fields)]
 pub struct Training {
     state: State,
+    /// Runs on shards once called it so.
+    #[serde(alias = "rounds")]
     memory: Memory,
 }
 
@@ -46,9 +48,9 @@ pub(super) type Keep<'a> = &'a mut dyn FnMut(&Training);
 const LEAST_SEARCHES: usize = 40;
 
 /// How much wider than the run's own the gap is at which the search before the relaxation ends: its planes are not the last.
-pub(super) const SEARCH_GAP: f64 = 3.0;
+const SEARCH_GAP: f64 = 3.0;
 /// The same for the sketches of the relaxation that follow it.
-pub(super) const SKETCH_GAP: f64 = 1.0;
+const SKETCH_GAP: f64 = 1.0;
 
 /// Up to so many examples: its steps cost as much as there are examples, and of many the bundle method needs few evaluations (docs/benchmarks.md).
 const MOST_EXAMPLES: usize = 16;
@@ -71,7 +73,7 @@ impl MaxMargin {
         self.advance(&mut training, self.bundle.lambda, examples, matcher, control)
     }
 
-    /// Learns at every λ, in the order given; from large to small is cheapest. Where the control says stop, later λ are missing.
+    /// Learns at every λ, in the order given; from large to small is cheapest. If interrupted, later λ are missing.
     ///
     /// # Errors
     /// As [`Self::fit`].
@@ -100,20 +102,19 @@ impl MaxMargin {
     /// # Errors
     /// No examples, examples of different features, or weights that do not fit them.
     pub fn start(&self, examples: &[Example], weights: Option<&[f64]>) -> Result<Training> {
-        let Some(first) = examples.first() else { return Err(Error::NoExamples) };
-        let expected = first.instance().dim();
-        for found in examples.iter().map(|example| example.instance().dim()) {
-            if expected != found {
-                return Err(Error::Size { what: "features of an example", expected, found });
-            }
-        }
-        let centre = self.centre(expected);
-        let start = weights.map(|weights| weights.iter().zip(&centre).map(|(w, c)| w - c).collect::<Vec<f64>>());
-        let (mut memory, control, nobody) = (Memory::default(), Control::new(), BruteForce::default());
         // Asks nobody anything: only sizes are needed.
-        let mut risk = ExampleRisk::new(&self.oracle, examples, &nobody, &mut memory, &control)?;
-        let risk = Centred::new(&mut risk, &centre)?;
-        let state = State::new(&risk, &Centred::rules(&self.rules_for(expected)?, &centre), start.as_deref())?;
+        self.begin(&mut Here::new(examples, &BruteForce::default()), weights)
+    }
+
+    /// [`Self::start`] for examples that may be elsewhere.
+    pub(super) fn begin(&self, examples: &mut dyn Examples, weights: Option<&[f64]>) -> Result<Training> {
+        let dim = examples.dim()?;
+        let centre = self.centre(dim);
+        let start = weights.map(|weights| weights.iter().zip(&centre).map(|(w, c)| w - c).collect::<Vec<f64>>());
+        let (mut memory, control) = (Memory::default(), Control::new());
+        let mut risk = examples.risk(&self.oracle, Asking::Fully, &mut memory, &control)?;
+        let risk = Centred::new(&mut *risk, &centre)?;
+        let state = State::new(&risk, &Centred::rules(&self.rules_for(dim)?, &centre), start.as_deref())?;
         Ok(Training { state, memory: Memory::default() })
     }
 
@@ -130,38 +131,40 @@ impl MaxMargin {
         matcher: &dyn Matcher,
         control: &Control,
     ) -> Result<Fit> {
-        self.advance_and_keep(training, lambda, examples, matcher, (control, "training"), &mut |_| {})
+        self.advance_and_keep(training, lambda, &mut Here::new(examples, matcher), (control, "training"), &mut |_| {})
     }
 
-    /// [`Self::advance`], reporting under the name of a stage and keeping the run after every evaluation.
+    /// [`Self::advance`] for examples that may be elsewhere, reporting under the name of a stage and keeping the run after every evaluation.
     pub(super) fn advance_and_keep(
         &self,
         training: &mut Training,
         lambda: f64,
-        examples: &[Example],
-        matcher: &dyn Matcher,
+        examples: &mut dyn Examples,
         (control, stage): (&Control, &str),
         keep: Keep<'_>,
     ) -> Result<Fit> {
-        let Some(first) = examples.first() else { return Err(Error::NoExamples) };
-        let centre = self.centre(first.instance().dim());
+        let centre = self.centre(examples.dim()?);
         if matches!(self.oracle, Oracle::Relaxation(_)) && training.state.is_new() {
             self.begin_relaxed(training, lambda, examples, (control, stage))?;
         }
-        let bundle = self.bundle_at(lambda, examples.len());
+        let bundle = self.bundle_at(lambda, examples.count());
         loop {
-            let mut risk = ExampleRisk::new(&self.oracle, examples, matcher, &mut training.memory, control)?;
-            let mut risk = Centred::new(&mut risk, &centre)?;
-            if control.interrupted() {
-                let minimum = bundle.so_far(&training.state, &risk);
-                return self.conclude(minimum, &centre, examples, training, control);
-            }
-            match bundle.step(&mut training.state, &mut risk)? {
-                Progress::Ended(_) => {
-                    let minimum = bundle.so_far(&training.state, &risk);
-                    return self.conclude(minimum, &centre, examples, training, control);
+            let progress = {
+                let mut risk = examples.risk(&self.oracle, Asking::Fully, &mut training.memory, control)?;
+                let mut risk = Centred::new(&mut *risk, &centre)?;
+                let progress = if control.interrupted() {
+                    Progress::Ended(StopReason::Interrupted)
+                } else {
+                    bundle.step(&mut training.state, &mut risk)?
+                };
+                match progress {
+                    Progress::Stepped(step) => Ok(step),
+                    Progress::Ended(_) => Err(bundle.so_far(&training.state, &risk)),
                 }
-                Progress::Stepped(step) => {
+            };
+            match progress {
+                Err(minimum) => return self.conclude(minimum, &centre, examples, training, control),
+                Ok(step) => {
                     control.report(&Report::new(stage, step.iteration, None).with_value(step.objective, step.bound));
                     keep(training);
                 }
@@ -169,46 +172,38 @@ impl MaxMargin {
         }
     }
 
-    /// Planes of a search, then of sketches of the relaxation; then better weights to begin at. Where the control says stop, nothing has
-    /// changed.
+    /// Planes of a search, then of sketches of the relaxation; then better weights to begin at. If interrupted, nothing has changed.
     fn begin_relaxed(
         &self,
         training: &mut Training,
         lambda: f64,
-        examples: &[Example],
+        examples: &mut dyn Examples,
         (control, stage): (&Control, &str),
     ) -> Result<()> {
-        let centre = self.centre(examples.first().map_or(0, |example| example.instance().dim()));
-        let (search, nobody) = (first_search(), BruteForce::default());
+        let centre = self.centre(examples.dim()?);
+        let near = (&centre[..], lambda);
+        let mut state = training.state.clone();
         let mut memory = Memory::default();
-        let searched = self.first_planes(&training.state, lambda, SEARCH_GAP, |bundle, state| {
-            let mut risk = ExampleRisk::new(&Oracle::Search, examples, &search, &mut memory, control)?;
-            let progress = bundle.step(state, &mut Centred::new(&mut risk, &centre)?)?;
-            report_planes(control, stage, "search", &progress);
-            Ok(progress)
-        })?;
-        let Some(searched) = searched else { return Ok(()) };
-        let mut memory = Memory::default();
-        let sketched = self.first_planes(&searched, lambda, SKETCH_GAP, |bundle, state| {
-            let mut risk = ExampleRisk::new(&self.oracle, examples, &nobody, &mut memory, control)?.sketched();
-            let progress = bundle.step(state, &mut Centred::new(&mut risk, &centre)?)?;
-            report_planes(control, stage, "sketches", &progress);
-            Ok(progress)
-        })?;
-        let Some(mut state) = sketched else { return Ok(()) };
-        if let Some(mut joint) = self.joint(&state, &memory, (&centre, lambda), examples, control)? {
+        for asking in [Asking::FirstSearch, Asking::Sketch] {
+            memory = Memory::default();
+            match self.first_planes(&state, near, examples, (asking, &mut memory), (control, stage))? {
+                Some(found) => state = found,
+                None => return Ok(()),
+            }
+        }
+        if let Some(mut joint) = self.joint(&state, &memory, near, examples.at_hand(), control)? {
             let Some(best) = joint.improve(&mut state, self.bundle.gap_tolerance, (control, stage))? else {
                 return Ok(());
             };
             state.start_at(best.weights.iter().zip(&centre).map(|(weight, centre)| weight - centre).collect());
-            memory.start_from(examples, best.warm);
+            memory.start_from(examples.at_hand(), best.warm);
         }
         *training = Training { state, memory };
         Ok(())
     }
 
     /// The iteration over weights and relaxations together, where it can be done and pays: all weights free, few examples, problems that are neither so small
-    /// that a relaxation is solved at once nor too large to keep their features. Shards are asked example by example and do without.
+    /// that a relaxation is solved at once nor too large to keep their features. Examples elsewhere do without.
     fn joint<'a>(
         &self,
         state: &State,
@@ -220,7 +215,7 @@ impl MaxMargin {
         let cells: usize =
             examples.iter().map(|example| example.truth().left_count() * example.truth().right_count()).sum();
         let is_free = self.rules_for(centre.len())?.iter().all(|rule| *rule == WeightRule::Free);
-        if !is_free || examples.len() > MOST_EXAMPLES || cells < LEAST_CELLS * examples.len() {
+        if !is_free || examples.is_empty() || examples.len() > MOST_EXAMPLES || cells < LEAST_CELLS * examples.len() {
             return Ok(None);
         }
         let start = state.start().iter().zip(centre).map(|(moved, centre)| moved + centre).collect();
@@ -232,23 +227,28 @@ impl MaxMargin {
     /// all other feasible points of the relaxation, give planes that are nowhere above it: training first goes as far as the planes of a
     /// quick search ([`first_search`]) can take it, then as far as those of relaxations that are broken off early, judging weights by the
     /// planes alone. Only then is the relaxation asked for proven values, of which alone objective and gap are made. What is kept are the
-    /// planes, and where the relaxations ended; `None` where it was broken off: it is then to be done again. `step` asks once; `gap` is
-    /// the one to reach, as a multiple of the run's own.
-    pub(super) fn first_planes(
+    /// planes, and where the relaxations ended; `None` if it was broken off: it is then to be done again.
+    fn first_planes(
         &self,
         state: &State,
-        lambda: f64,
-        gap: f64,
-        mut step: impl FnMut(&Bundle, &mut State) -> Result<Progress>,
+        (centre, lambda): (&[f64], f64),
+        examples: &mut dyn Examples,
+        (asking, memory): (Asking, &mut Memory),
+        (control, stage): (&Control, &str),
     ) -> Result<Option<State>> {
+        let (by, gap) = if asking == Asking::Sketch { ("sketches", SKETCH_GAP) } else { ("search", SEARCH_GAP) };
         let gap_tolerance = gap * self.bundle.gap_tolerance;
         let bundle = Bundle { lambda, gap_tolerance, second_looks: 0, ..self.bundle };
         let mut searched = state.clone();
         loop {
-            match step(&bundle, &mut searched)? {
+            let mut risk = examples.risk(&self.oracle, asking, memory, control)?;
+            match bundle.step(&mut searched, &mut Centred::new(&mut *risk, centre)?)? {
                 Progress::Ended(StopReason::Interrupted) => return Ok(None),
                 Progress::Ended(_) => return Ok(Some(searched.planes_alone())),
-                Progress::Stepped(_) => {}
+                // Their objective is none that is proven.
+                Progress::Stepped(step) => {
+                    control.report(&Report::new(&format!("{stage}, first planes by {by}"), step.iteration, None));
+                }
             }
         }
     }
@@ -260,12 +260,11 @@ impl MaxMargin {
     pub(super) fn risk_at(
         &self,
         weights: &[f64],
-        examples: &[Example],
-        matcher: &dyn Matcher,
+        examples: &mut dyn Examples,
         control: &Control,
     ) -> Result<(f64, Vec<f64>)> {
         let mut memory = Memory::default();
-        let mut risk = ExampleRisk::new(&self.oracle, examples, matcher, &mut memory, control)?;
+        let mut risk = examples.risk(&self.oracle, Asking::Fully, &mut memory, control)?;
         let mut planes = vec![Plane { slope: vec![0.0; risk.dim()], offset: 0.0 }; risk.parts()];
         let value = risk.evaluate(weights, &mut planes)?;
         let mut slope = vec![0.0; weights.len()];
@@ -279,7 +278,7 @@ impl MaxMargin {
         if self.centre.is_empty() { vec![0.0; dim] } else { self.centre.clone() }
     }
 
-    pub(super) fn rules_for(&self, dim: usize) -> Result<Vec<WeightRule>> {
+    fn rules_for(&self, dim: usize) -> Result<Vec<WeightRule>> {
         match self.rules.len() {
             0 => Ok(vec![WeightRule::Free; dim]),
             found if found == dim => Ok(self.rules.clone()),
@@ -288,7 +287,7 @@ impl MaxMargin {
     }
 
     /// The settings of the bundle method at a λ, for so many examples.
-    pub(super) fn bundle_at(&self, lambda: f64, examples: usize) -> Bundle {
+    fn bundle_at(&self, lambda: f64, examples: usize) -> Bundle {
         let mut bundle = Bundle { lambda, ..self.bundle };
         if bundle.second_looks > 0 {
             bundle.second_looks = bundle.second_looks.max(LEAST_SEARCHES.div_ceil(examples));
@@ -296,28 +295,14 @@ impl MaxMargin {
         bundle
     }
 
-    fn conclude(
-        &self,
-        minimum: Minimum,
-        centre: &[f64],
-        examples: &[Example],
-        training: &Training,
-        control: &Control,
-    ) -> Result<Fit> {
-        let lemma = examples.iter().all(Example::lemma_applies);
-        let count_tight = |solver: &LpRelaxation, weights: &[f64]| count_tight(examples, solver, weights, control);
-        let Memory { solves, proven, .. } = training.memory;
-        let known = Known { examples: examples.len(), lemma, solves, proven };
-        self.fit_of(minimum, centre, known, count_tight)
-    }
-
     /// What a minimum around a centre means.
-    pub(super) fn fit_of(
+    fn conclude(
         &self,
         mut minimum: Minimum,
         centre: &[f64],
-        known: Known,
-        count_tight: impl FnOnce(&LpRelaxation, &[f64]) -> Result<Option<usize>>,
+        examples: &mut dyn Examples,
+        training: &Training,
+        control: &Control,
     ) -> Result<Fit> {
         for ((weight, centre), rule) in minimum.weights.iter_mut().zip(centre).zip(self.rules_for(centre.len())?) {
             *weight = rule.apply(*weight + centre);
@@ -325,35 +310,20 @@ impl MaxMargin {
         // Where they meet, rounding may put the bound a hair above the objective.
         minimum.bound = minimum.bound.min(minimum.objective);
         minimum.gap = minimum.gap.max(0.0);
-        let Known { examples, lemma, solves, proven } = known;
+        let lemma = examples.lemma_applies();
         let relaxed = match &self.oracle {
             Oracle::Search => None,
             Oracle::Relaxation(solver) => {
                 let tight = match minimum.stop {
                     StopReason::Interrupted => None,
-                    _ => count_tight(solver, &minimum.weights)?,
+                    _ => examples.count_tight(solver, &minimum.weights, control)?,
                 };
-                Some(RelaxedProof { loss: lemma.then_some(minimum.risk), problems: examples, tight })
+                Some(RelaxedProof { loss: lemma.then_some(minimum.risk), problems: examples.count(), tight })
             }
         };
+        let Memory { solves, proven, .. } = training.memory;
         let certified = solves == proven;
         let learner = LearnerName::MaxMargin;
         Ok(Fit { learner, minimum, certified, bounds_loss: certified && lemma, solves, proven, relaxed })
     }
-}
-
-/// Tells how far the planes before the first value are. Their objective is none that is proven, so only steps are told.
-pub(super) fn report_planes(control: &Control, stage: &str, by: &str, progress: &Progress) {
-    if let Progress::Stepped(step) = progress {
-        control.report(&Report::new(&format!("{stage}, first planes by {by}"), step.iteration, None));
-    }
-}
-
-/// What is known of the examples and of the answers about them.
-pub(super) struct Known {
-    pub(super) examples: usize,
-    /// Whether the paper's lemma applies to all of them.
-    pub(super) lemma: bool,
-    pub(super) solves: usize,
-    pub(super) proven: usize,
 }

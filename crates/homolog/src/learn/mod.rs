@@ -11,8 +11,7 @@
 //! by the bundle method of [`optimize`](crate::optimize); the second term is an upper bound on the mean loss of the predictions
 //! (the paper's lemma). With edges the search for the maximum is hard; using the linear relaxation as [`Oracle`] instead makes every
 //! step of training, and its result, provable. [`Likelihood`] needs no search. The result is a [`Fit`], which says what is proven
-//! about it. [`evaluate`] measures weights on examples. [`PartRisk`] is what learning asks of the examples in each round, part by part,
-//! for callers who distribute the work.
+//! about it. [`evaluate`] measures weights on examples. [`shards`] learns from examples on many machines.
 
 mod auto;
 mod candidate;
@@ -22,6 +21,7 @@ mod confusions;
 mod evaluate;
 mod evidence;
 mod example;
+mod examples;
 mod fit;
 mod folds;
 mod joint;
@@ -31,7 +31,6 @@ mod oracle;
 mod pairs;
 mod parts;
 mod risk;
-mod room;
 mod rules;
 mod runs;
 mod scale;
@@ -39,11 +38,12 @@ mod search;
 pub mod shards;
 mod soft;
 mod trainer;
+mod training_run;
 mod training_set;
 
 pub use auto::{AutoTrainer, Clock, Outcome, Selected, SkipReason, Skipped, Tried};
 pub use candidate::{Candidate, Trained, ValidatedBy};
-pub use checkpoint::{Checkpoint, Keeper, fingerprint};
+pub use checkpoint::{Checkpoint, Keeper, NoKeeper, fingerprint};
 pub use choice::Choice;
 pub use confusions::{Confusion, Confusions, NameErrors};
 pub use evaluate::{Evaluation, MatchCounts, Prediction, evaluate, predict, wilson};
@@ -54,7 +54,7 @@ pub use likelihood::Likelihood;
 pub use max_margin::{MaxMargin, Training};
 pub use oracle::Oracle;
 pub use pairs::LabelledPairs;
-pub use parts::{Answer, PartMemory, PartRisk, Parts, Piece, Question};
+pub(crate) use parts::Parts;
 pub use rules::weight_rules;
 pub use trainer::{Centre, Trainer};
 pub use training_set::{TEACHING_TURN, TrainingSet, default_matcher};

@@ -33,7 +33,7 @@ const MOST_WARM: usize = 1 << 28;
 /// Which examples make which part.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Parts {
+pub(crate) struct Parts {
     examples: usize,
     importance: f64,
 }
@@ -41,32 +41,32 @@ pub struct Parts {
 impl Parts {
     /// Of so many examples whose importance adds up to so much.
     #[must_use]
-    pub fn new(examples: usize, importance: f64) -> Self {
+    pub(crate) fn new(examples: usize, importance: f64) -> Self {
         Self { examples, importance }
     }
 
     /// Of these examples, all of them.
     #[must_use]
-    pub fn of(examples: &[Example]) -> Self {
+    pub(crate) fn of(examples: &[Example]) -> Self {
         Self::new(examples.len(), examples.iter().map(|example| example.importance).sum())
     }
 
     /// How many parts there are.
     #[must_use]
-    pub fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.examples.clamp(1, MOST_PARTS)
     }
 
     /// The numbers of the examples of a part: contiguous, as equal in number as can be.
     #[must_use]
-    pub fn examples_of(&self, part: usize) -> Range<usize> {
+    pub(crate) fn examples_of(&self, part: usize) -> Range<usize> {
         let count = self.count();
         part * self.examples / count..(part + 1) * self.examples / count
     }
 
     /// These examples, cut where one part ends and the next begins.
     #[must_use]
-    pub fn pieces(&self, examples: Range<usize>) -> Vec<Piece> {
+    pub(crate) fn pieces(&self, examples: Range<usize>) -> Vec<Piece> {
         let cut = |part: usize| {
             let Range { start, end } = self.examples_of(part);
             Piece { part, examples: start.max(examples.start)..end.min(examples.end) }
@@ -83,44 +83,44 @@ impl Parts {
 /// Examples of one part that follow one another.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Piece {
+pub(crate) struct Piece {
     /// Of which part.
-    pub part: usize,
+    pub(crate) part: usize,
     /// Their numbers among all.
-    pub examples: Range<usize>,
+    pub(crate) examples: Range<usize>,
 }
 
 /// What is asked of the parts in a round.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Question<'a> {
+pub(super) struct Question<'a> {
     /// The weights.
-    pub weights: &'a [f64],
+    pub(super) weights: &'a [f64],
     /// How many rounds there were before.
-    pub round: usize,
+    pub(super) round: usize,
     /// How close value and plane of the whole risk have to be to be of use; `None`: as the oracle's settings say.
-    pub closeness: Option<f64>,
+    pub(super) closeness: Option<f64>,
     /// Only planes are wanted, and soon: a relaxation is broken off after a few steps, and the value is that of the planes, so too small.
-    pub sketch: bool,
+    pub(super) sketch: bool,
 }
 
 /// What a part answers, or a piece of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Answer {
+pub(super) struct Answer {
     /// An upper bound on its risk, exact with a matcher that proves its answers.
-    pub value: f64,
+    pub(super) value: f64,
     /// A plane that is nowhere above its risk.
-    pub plane: Plane,
+    pub(super) plane: Plane,
     /// How many problems were solved.
-    pub solves: usize,
+    pub(super) solves: usize,
     /// How many of the answers were proven.
-    pub proven: usize,
+    pub(super) proven: usize,
 }
 
 /// What a part, or a piece of it, remembers from round to round.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct PartMemory {
+pub(super) struct PartMemory {
     /// Earlier violators of each example: slope Phi(y) - Phi(truth), offset loss(y). None while every answer was proven.
     pub(super) kept: Vec<Vec<Plane>>,
     /// Where each example's last relaxation ended.
@@ -166,15 +166,15 @@ impl PartMemory {
 
 /// The risk of some parts.
 #[derive(Clone, Copy)]
-pub struct PartRisk<'a> {
+pub(super) struct PartRisk<'a> {
     /// Where planes come from.
-    pub oracle: &'a Oracle,
+    pub(super) oracle: &'a Oracle,
     /// The search, if that is the oracle.
-    pub matcher: &'a dyn Matcher,
+    pub(super) matcher: &'a dyn Matcher,
     /// What is summed with what.
-    pub parts: Parts,
+    pub(super) parts: Parts,
     /// When to stop.
-    pub control: &'a Control,
+    pub(super) control: &'a Control,
 }
 
 /// What one example contributes.
@@ -217,7 +217,7 @@ impl PartRisk<'_> {
     /// # Errors
     /// Examples that do not exist, other numbers of examples or memories than the pieces have; weights that do not fit; a problem the
     /// matcher does not take. [`Error::Interrupted`] where the caller wants to stop: nothing has changed then.
-    pub fn evaluate(
+    pub(super) fn evaluate(
         &self,
         pieces: &[Piece],
         examples: &[Example],

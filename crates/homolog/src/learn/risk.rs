@@ -4,6 +4,7 @@
 use super::Example;
 use super::Oracle;
 use super::parts::{PartMemory, PartRisk, Parts, Question};
+use super::shards::Asked;
 use crate::matching::{Matcher, WarmStart};
 use crate::optimize::{Plane, Risk};
 use crate::{Control, Error, Result};
@@ -19,7 +20,12 @@ pub(super) struct Memory {
     pub(super) solves: usize,
     /// How many of the answers were proven.
     pub(super) proven: usize,
+    /// What examples at hand remember.
+    #[serde(default)]
     parts: Vec<PartMemory>,
+    /// What was asked of shards in the rounds that they remember.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) asked: Vec<Asked>,
 }
 
 impl Memory {

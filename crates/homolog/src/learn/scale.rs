@@ -4,7 +4,8 @@
 //! function of s. On data that are noisy for these features margins cannot be met and that is s = 0, where nothing is known any more; so s is
 //! kept within a factor of the size at which a typical swap of two nodes changes the score by as much as it costs.
 
-use super::{Example, MaxMargin};
+use super::examples::{Examples, Here};
+use super::{Candidate, Evaluation, Example, MaxMargin};
 use crate::matching::{Matcher, Matching};
 use crate::{Control, Result};
 
@@ -23,12 +24,26 @@ const DECADES: std::ops::RangeInclusive<i32> = -4..=1;
 /// The decades of λ around the one where the first step from zero would just bring the risk to zero.
 const ZERO_DECADES: std::ops::RangeInclusive<i32> = -6..=0;
 
+/// No more λ than this are tried, however far the held-out error falls.
+const MOST_LAMBDAS: usize = 10;
+/// Means of the same losses may differ by rounding.
+const ROUNDING: f64 = 1e-12;
+
 /// λ from large to small for learning centred at these weights: 10^d / mean(c_j²).
 pub(super) fn centred_lambdas(centre: &[f64]) -> Vec<f64> {
     let square: f64 = centre.iter().map(|weight| weight * weight).sum();
     let mean = square / centre.len().max(1) as f64;
     let unit = if mean > 0.0 { (1.0 / mean).clamp(1e-90, 1e90) } else { 1.0 };
     DECADES.rev().map(|decade| unit * 10.0_f64.powi(decade)).collect()
+}
+
+/// A smaller λ to try if the held-out error still falls at the last one of a grid: the lowest of all is that of the last candidate.
+pub(super) fn smaller(last: f64, candidates: &[Candidate]) -> Option<f64> {
+    let mean = |candidate: &Candidate| candidate.validation.as_ref().map(Evaluation::mean);
+    let (latest, earlier) = candidates.split_last()?;
+    let lowest = mean(latest)?;
+    let falls = earlier.iter().filter_map(mean).all(|other| lowest < other - ROUNDING);
+    (falls && candidates.len() < MOST_LAMBDAS).then_some(last / 10.0)
 }
 
 impl MaxMargin {
@@ -40,45 +55,30 @@ impl MaxMargin {
     /// # Errors
     /// No examples, or a problem the matcher does not take.
     pub fn lambdas(&self, examples: &[Example], matcher: &dyn Matcher, control: &Control) -> Result<Vec<f64>> {
-        let Some(first) = examples.first() else { return Err(crate::Error::NoExamples) };
-        let (value, slope) = self.risk_at(&vec![0.0; first.instance().dim()], examples, matcher, control)?;
-        Ok(zero_lambdas(value, &slope))
+        self.zero_lambdas(&mut Here::new(examples, matcher), control)
+    }
+
+    /// [`Self::lambdas`] for examples that may be elsewhere.
+    pub(super) fn zero_lambdas(&self, examples: &mut dyn Examples, control: &Control) -> Result<Vec<f64>> {
+        let (value, slope) = self.risk_at(&vec![0.0; examples.dim()?], examples, control)?;
+        let square: f64 = slope.iter().map(|slope| slope * slope).sum();
+        let centre = if value > 0.0 && square > 0.0 { square / (2.0 * value) } else { 1.0 };
+        let top = centre.log10().round().clamp(-90.0, 90.0);
+        Ok(ZERO_DECADES.rev().map(|decade| 10.0_f64.powf(top + f64::from(decade))).collect())
     }
 
     /// s > 0 such that s · weights is a good centre.
     ///
     /// # Errors
     /// As [`Self::fit`]; interrupted.
-    pub(super) fn scale(
-        &self,
-        weights: &[f64],
-        examples: &[Example],
-        matcher: &dyn Matcher,
-        control: &Control,
-    ) -> Result<f64> {
-        let mut ratios = Vec::new();
-        for example in examples.iter().step_by(step(examples.len())) {
-            ratios.extend(swap_ratios(weights, example)?);
-        }
-        let typical = typical(weights, ratios);
-        least_risk(weights, typical, &mut |at| Ok(self.risk_at(at, examples, matcher, control)?.1))
+    pub(super) fn scale(&self, weights: &[f64], examples: &mut dyn Examples, control: &Control) -> Result<f64> {
+        let typical = typical(weights, examples.swap_ratios(weights)?);
+        least_risk(weights, typical, &mut |at| Ok(self.risk_at(at, examples, control)?.1))
     }
 }
 
-/// Powers of ten around λ = |g|²/(2R), from the risk R at zero weights and its slope g.
-pub(super) fn zero_lambdas(value: f64, slope: &[f64]) -> Vec<f64> {
-    let square: f64 = slope.iter().map(|slope| slope * slope).sum();
-    let centre = if value > 0.0 && square > 0.0 { square / (2.0 * value) } else { 1.0 };
-    let top = centre.log10().round().clamp(-90.0, 90.0);
-    ZERO_DECADES.rev().map(|decade| 10.0_f64.powf(top + f64::from(decade))).collect()
-}
-
 /// The s near the typical size at which the risk R(s · weights) is lowest, given the slope of R at any weights.
-pub(super) fn least_risk(
-    weights: &[f64],
-    typical: f64,
-    slope_at: &mut dyn FnMut(&[f64]) -> Result<Vec<f64>>,
-) -> Result<f64> {
+fn least_risk(weights: &[f64], typical: f64, slope_at: &mut dyn FnMut(&[f64]) -> Result<Vec<f64>>) -> Result<f64> {
     // The derivative of R(s w₀) with respect to s.
     let mut rise = |s: f64| -> Result<f64> {
         let at: Vec<f64> = weights.iter().map(|weight| s * weight).collect();
@@ -134,7 +134,7 @@ pub(super) fn swap_ratios(weights: &[f64], example: &Example) -> Result<Vec<f64>
         let swapped = Matching::new(map, example.truth.right_count(), example.truth.constraint())?;
         let features = example.instance.joint_features(&swapped)?;
         let change: f64 =
-            features.iter().zip(&example.truth_features).zip(weights).map(|((a, b), w)| w * (a - b)).sum();
+            features.iter().zip(&*example.truth_features).zip(weights).map(|((a, b), w)| w * (a - b)).sum();
         if change != 0.0 {
             ratios.push(example.loss(&swapped) / change.abs());
         }
@@ -144,7 +144,7 @@ pub(super) fn swap_ratios(weights: &[f64], example: &Example) -> Result<Vec<f64>
 }
 
 /// The median of what swaps say.
-pub(super) fn typical(weights: &[f64], mut ratios: Vec<f64>) -> f64 {
+fn typical(weights: &[f64], mut ratios: Vec<f64>) -> f64 {
     ratios.sort_by(f64::total_cmp);
     let size: f64 = weights.iter().map(|weight| weight.abs()).sum::<f64>() / weights.len().max(1) as f64;
     let fallback = if size > 0.0 { 1.0 / size } else { 1.0 };

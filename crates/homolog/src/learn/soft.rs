@@ -105,7 +105,8 @@ mod tests {
     use crate::experiment::Sequence;
     use crate::features::FeatureMap;
     use crate::graph::Graph;
-    use crate::learn::{Oracle, PartMemory, PartRisk, Parts, Question};
+    use crate::learn::Oracle;
+    use crate::learn::parts::{PartMemory, PartRisk, Parts, Question};
     use crate::loss::Hamming;
     use ndarray::Array2;
     use rand::{RngExt, SeedableRng};

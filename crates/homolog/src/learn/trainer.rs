@@ -2,15 +2,15 @@
 //!
 //! Candidates are the weights before learning and, for every learner and λ, weights learned near s times those
 //! (λ/2 |w - s w₀|², s by a one-dimensional search), from large λ to small. Each is measured on pairs that it has not seen: the given
-//! validation pairs, or else cross-validation over specimens. Nothing is learned from a single pair unless one λ of one learner is asked
-//! for: on real data what one pair taught was worse elsewhere more often than better. The most regularised candidate that is as
+//! validation pairs, or else cross-validation over specimens. Nothing is learned from a single pair unless λ is given: on real data what one pair taught was worse elsewhere more often than better. The most regularised candidate that is as
 //! good as the best is chosen ([`Choice`]), and learning ends early if nothing is left to gain. So what is learned is not worse
-//! than what was there before, as far as the data can tell, and the result says which it is.
+//! than what was there before, as far as the data can tell, and the result says which it is. If λ are given, they are obeyed: the weights
+//! before learning are measured, and never chosen.
 
 use super::candidate::Trained;
 use super::checkpoint::{Checkpoint, Keeper, NoKeeper};
-use super::room::Room;
 use super::runs::runs;
+use super::training_run::TrainingRun;
 use super::{Choice, Evaluation, LearnerKind, Likelihood, MaxMargin, Oracle, TrainingSet};
 use crate::loss::LossKind;
 use crate::matching::Method;
@@ -36,7 +36,7 @@ pub struct Trainer {
     pub search: Option<Method>,
     /// What max-margin learning asks for the worst violator.
     pub oracle: Oracle,
-    /// λ to choose from; empty: some that suit the data.
+    /// λ to choose from, and then something is learned; empty: some that suit the data, and the weights before learning.
     pub lambdas: Vec<f64>,
     /// The most folds of cross-validation, if there are no validation pairs; fewer than 2 means none.
     pub folds: usize,
@@ -107,10 +107,11 @@ impl Trainer {
         control: &Control,
         keeper: &mut dyn Keeper,
     ) -> Result<Trained> {
-        let mut room = self.room(set, checkpoint, control, keeper)?;
-        let answer = room.train();
-        room.keeper.keep(room.checkpoint);
-        answer
+        self.with_run(set, checkpoint, control, keeper, |run| {
+            let trained = run.train();
+            run.keep();
+            trained
+        })
     }
 
     /// How the weights before learning do on what is held out, as far as the control lets it, and how many items are held out. What is
@@ -121,25 +122,33 @@ impl Trainer {
         checkpoint: &mut Checkpoint,
         control: &Control,
     ) -> Result<(Evaluation, usize)> {
-        let mut nobody = NoKeeper;
-        let mut room = self.room(set, checkpoint, control, &mut nobody)?;
-        let measured = room.measure_so_far(&self.ruled(&set.unlearned, 1.0)?)?;
-        Ok((measured.unwrap_or_default(), room.held_out()))
+        self.with_run(set, checkpoint, control, &mut NoKeeper, |run| {
+            let measured = run.measure_so_far(&self.ruled(&set.unlearned, 1.0)?)?;
+            Ok((measured.unwrap_or_default(), run.held_out()))
+        })
     }
 
-    fn room<'a>(
-        &'a self,
-        set: &'a TrainingSet,
-        checkpoint: &'a mut Checkpoint,
-        control: &'a Control,
-        keeper: &'a mut dyn Keeper,
-    ) -> Result<Room<'a>> {
+    /// Does something with a run on examples at hand.
+    fn with_run<T>(
+        &self,
+        set: &TrainingSet,
+        checkpoint: &mut Checkpoint,
+        control: &Control,
+        keeper: &mut dyn Keeper,
+        what: impl FnOnce(&mut TrainingRun<'_>) -> Result<T>,
+    ) -> Result<T> {
         if set.training.is_empty() && (set.turned.is_empty() || self.choice == Choice::Least) {
             return Err(Error::NoExamples);
         }
-        let (runs, by) = runs(set, self.folds);
         let (matcher, search) = (self.matcher_for(set), self.search_for(set));
-        Ok(Room { trainer: self, set, runs, by, matcher, search, prepared: None, checkpoint, control, keeper })
+        let (runs, by) = runs(set, self.folds, (search.matcher(), matcher.matcher()));
+        let (trainer, unlearned) = (self, set.unlearned.clone());
+        what(&mut TrainingRun { trainer, unlearned, runs, by, prepared: None, checkpoint, control, keeper })
+    }
+
+    /// Whether λ was given: then what is learned is taken.
+    pub(super) fn is_asked_to_learn(&self) -> bool {
+        !self.lambdas.is_empty()
     }
 
     pub(super) fn max_margin(&self, centre: Vec<f64>) -> MaxMargin {
@@ -162,7 +171,7 @@ impl Trainer {
         self.matcher.clone().unwrap_or_else(|| set.default_matcher())
     }
 
-    fn search_for(&self, set: &TrainingSet) -> Method {
+    pub(super) fn search_for(&self, set: &TrainingSet) -> Method {
         self.search.clone().unwrap_or_else(|| set.default_search())
     }
 }

@@ -84,10 +84,7 @@ pub fn k_best(problem: &Compatibility, matcher: &dyn Matcher, count: usize, work
     let size = placed(problem, &first.matching);
     found.proven &= first.status == Status::Optimal;
     let best_terms = terms(problem, &first.matching);
-    let behind = |matching: &Matching| {
-        let own = terms(problem, matching);
-        best_terms.iter().zip(&own).map(|(best, own)| Precise::difference(*best, *own)).sum::<Precise>()
-    };
+    let behind = |matching: &Matching| difference(&best_terms, &terms(problem, matching));
     let class = Class::default();
     open.push(Candidate { score: first.score, behind: Precise::default(), matching: first.matching, class });
     while let Some(best) = open.pop() {
@@ -131,8 +128,18 @@ fn terms(problem: &Compatibility, matching: &Matching) -> Vec<f64> {
     terms
 }
 
+/// The sum of the differences of two lists of terms.
+fn difference(terms: &[f64], others: &[f64]) -> Precise {
+    terms.iter().zip(others).map(|(term, other)| Precise::difference(*term, *other)).sum()
+}
+
+/// How much less one matching scores than another, from the terms in which they differ.
+pub(super) fn behind(problem: &Compatibility, best: &Matching, other: &Matching) -> f64 {
+    difference(&terms(problem, best), &terms(problem, other)).value()
+}
+
 /// How many of the left nodes that must be matched are matched.
-fn placed(problem: &Compatibility, matching: &Matching) -> usize {
+pub(super) fn placed(problem: &Compatibility, matching: &Matching) -> usize {
     matching.pairs().filter(|&(left, _)| problem.unmatched_score(left) == f64::NEG_INFINITY).count()
 }
 

@@ -16,6 +16,7 @@
 
 mod brute_force;
 mod exact;
+mod exchange;
 mod k_best;
 mod linear;
 mod lp;
@@ -31,6 +32,7 @@ pub use k_best::{KBest, k_best};
 pub use linear::{Hungarian, Linear, Sparse, Streamed, WriteRows, verify_sparse};
 pub(crate) use lp::{Average, Moving, Pace};
 pub use lp::{EdgeShare, LpRelaxation, Relaxed, WarmStart};
+pub(crate) use margins::linearised;
 pub use margins::{Margin, margins};
 pub use method::Method;
 pub use problem::{
@@ -72,6 +74,11 @@ impl Workspace {
     #[must_use]
     pub fn with_control(control: &Control) -> Self {
         Self { control: control.clone(), ..Self::default() }
+    }
+
+    /// The same buffers under another control.
+    pub(crate) fn set_control(&mut self, control: &Control) {
+        self.control = control.clone();
     }
 
     /// The caller's control.

@@ -1,10 +1,17 @@
 //! Files of version 1, kept as they were written: every later version reads them, and an old model matches as it did then.
 
+use homolog::Control;
 use homolog::data::Split;
 use homolog::data::dataset::DataSet;
-use homolog::matching::{Constraint, Workspace};
+use homolog::data::shards::{Manifest, answer};
+use homolog::features::FeatureMap;
+use homolog::learn::shards::Worker;
+use homolog::learn::{Checkpoint, LearnerKind, NoKeeper, Trained, Trainer, TrainingSet};
+use homolog::matching::{Constraint, FrankWolfe, Method, Workspace};
 use homolog::model::Model;
+use homolog::optimize::Bundle;
 use serde::Deserialize;
+use std::collections::BTreeMap;
 
 #[derive(Deserialize)]
 struct Expected {
@@ -64,4 +71,62 @@ fn a_data_set_of_version_1_means_what_it_meant() {
     assert_eq!(splits, [Some(Split::Train), Some(Split::Test), None, Some(Split::Validation)]);
     assert_eq!(DataSet::from_json(&data.to_json().unwrap()).unwrap(), data);
     assert_eq!(DataSet::from_json_lines(&data.to_json_lines().unwrap()).unwrap(), data);
+}
+
+/// What the checkpoints were written with.
+fn trainer() -> Trainer {
+    Trainer {
+        learner: LearnerKind::MaxMargin,
+        matcher: Some(Method::FrankWolfe(FrankWolfe::default())),
+        lambdas: vec![10.0, 1.0, 0.1, 0.01, 0.001],
+        bundle: Bundle { gap_tolerance: 0.03, ..Bundle::default() },
+        ..Trainer::default()
+    }
+}
+
+/// What is in a checkpoint is taken from it as it is, and the rest is learned.
+fn goes_on(text: &str, fits: &str, resume: impl Fn(&mut Checkpoint) -> Trained) {
+    let mut checkpoint: Checkpoint = serde_json::from_str(text).unwrap();
+    let trained = resume(&mut checkpoint);
+    assert!(trained.complete && trained.candidates.len() == 6);
+    let stored: serde_json::Value = serde_json::from_str(text).unwrap();
+    let first = trained.candidates[1].fit.as_ref().unwrap();
+    assert_eq!(serde_json::to_value(first).unwrap(), *stored.pointer(fits).unwrap());
+    assert_eq!(serde_json::to_value(trained.before()).unwrap(), stored["unlearned"]);
+    // Written as it is now it says the same.
+    let again: Checkpoint = serde_json::from_str(&serde_json::to_string(&checkpoint).unwrap()).unwrap();
+    assert_eq!(again, checkpoint);
+    assert_eq!(resume(&mut checkpoint), trained);
+}
+
+#[test]
+fn a_checkpoint_of_version_1_is_continued() {
+    let data = DataSet::from_json_lines(include_str!("golden/v1/checkpoints.jsonl")).unwrap();
+    let features: FeatureMap = serde_json::from_str(include_str!("golden/v1/checkpoints.features.json")).unwrap();
+    let of = |split: Split| data.labelled(|pair| pair.split == Some(split)).unwrap().0;
+    let set = TrainingSet::new(&features, &trainer().loss, &of(Split::Train), &of(Split::Validation)).unwrap();
+    goes_on(include_str!("golden/v1/training.checkpoint.json"), "/learners/0/done/0/fit", |checkpoint| {
+        trainer().resume(&set, checkpoint, &Control::new(), &mut NoKeeper).unwrap()
+    });
+}
+
+#[test]
+fn a_checkpoint_of_shards_of_version_1_is_continued() {
+    let data = DataSet::from_json_lines(include_str!("golden/v1/checkpoints.jsonl")).unwrap();
+    let features: FeatureMap = serde_json::from_str(include_str!("golden/v1/checkpoints.features.json")).unwrap();
+    let mut files = BTreeMap::new();
+    let manifest = Manifest::cut(&data, 2, &mut |name, text| {
+        files.insert(name.to_string(), text.as_bytes().to_vec());
+        Ok(())
+    });
+    let shards = manifest.unwrap().shards;
+    goes_on(include_str!("golden/v1/shards.checkpoint.json"), "/done/0/0", |checkpoint| {
+        let (mut worker, control) = (Worker::new(1 << 30), Control::new());
+        let mut carry = |orders: &[(String, String)]| {
+            let mut read = |file: &str| Ok(files[file].clone());
+            orders.iter().map(|(_, order)| answer(&mut worker, order, &mut read, &control)).collect()
+        };
+        let run = trainer().train_from_shards(&features, &shards, checkpoint, &mut carry, &control, &mut NoKeeper);
+        run.unwrap().1
+    });
 }

@@ -144,7 +144,7 @@ fn relaxations_and_lists_of_matchings() {
     });
     let solution = Linear::default().solve(&linear, &mut Workspace::new()).unwrap();
     check("margins", 1, &|control| {
-        margins(&linear, &solution, &Linear::default(), control).unwrap();
+        margins(&linear, &solution, None, control).unwrap();
     });
 }
 

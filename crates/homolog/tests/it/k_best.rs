@@ -55,7 +55,7 @@ fn margins_are_the_difference_to_the_best_without_the_pair() {
         let kind = random_kind(&mut rng);
         let problem = random_problem(&mut rng, n, m, kind);
         let solution = Linear::default().solve(&problem, &mut Workspace::new()).unwrap();
-        let found = margins(&problem, &solution, &Linear::default(), &Control::new()).unwrap();
+        let found = margins(&problem, &solution, None, &Control::new()).unwrap();
         assert_eq!(found.len(), solution.matching.matched_count());
         for margin in found {
             let right = solution.matching.right_of(margin.left).unwrap();

@@ -48,7 +48,7 @@ proptest! {
     ) {
         let pair = Pair::new(Arc::new(graph(&left)), Arc::new(graph(&right)));
         let known = [Known { left: label.0, right: Some(label.1) }];
-        let (_, problem) = model().problem(&pair).unwrap();
+        let problem = model().problem(&pair).unwrap();
         for known in [&known[..], &[]] {
             let suggestion = suggest(&model(), &pair, known).unwrap();
             prop_assert!(suggestion.proven);

@@ -42,6 +42,7 @@ mod linear_costs;
 mod losses;
 mod made;
 mod made_specimens;
+mod margins;
 mod matchers;
 mod memory;
 mod model_files;

@@ -68,7 +68,11 @@ fn any_turn_is_undone_in_the_plane() {
         let found = turn_of(&pair, &truth).unwrap().unwrap();
         assert!((found - degrees.abs()).abs() < 3.0, "{found} {degrees}");
         // A model that takes data as given says when it should not.
-        let warned = model("linear", &pair, Pose::default()).better_turn(&pair, &Control::new()).unwrap();
+        let as_given = model("linear", &pair, Pose::default());
+        let graphs = as_given.prepare(&[pair.left.clone(), pair.right.clone()], &Control::new()).unwrap();
+        let work = &mut Workspace::new();
+        let matched = as_given.match_prepared(&graphs[0], &graphs[1], &pair.given, work).unwrap();
+        let warned = as_given.better_rotation([&graphs[0], &graphs[1]], &matched, work).unwrap();
         assert_eq!(warned.is_some(), degrees.abs() > 30.0, "{degrees}: {warned:?}");
         // Where the truth is known it determines the turn.
         let known = turns(Turns::Any).known(&pair, &truth).unwrap();
@@ -131,7 +135,7 @@ fn whoever_wants_it_to_stop_gets_the_best_turn_so_far() {
         assert_eq!(solution.matching == Matching::identity(COUNT), turns_left == usize::MAX);
     }
     let stopped = Control::new().interrupted_by(|| true);
-    assert!(model.posed(&pair, &stopped).is_ok());
+    assert!(model.solve(&pair, &mut Workspace::with_control(&stopped)).is_ok());
 }
 
 #[test]

@@ -3,11 +3,11 @@
 
 use homolog::data::Split;
 use homolog::data::dataset::{DataSet, LabelledPair, NamedGraph};
-use homolog::data::shards::{Manifest, read_shard};
+use homolog::data::shards::{Manifest, answer};
 use homolog::features::{Common, FeatureMap, FeatureSet};
 use homolog::graph::Graph;
-use homolog::learn::shards::{Order, Purpose, Reply, Shard, ShardCheckpoint, ShardTrainer, Worker};
-use homolog::learn::{Choice, LearnerKind, Oracle, Trained, Trainer, TrainingSet};
+use homolog::learn::shards::{Purpose, Worker};
+use homolog::learn::{Checkpoint, Choice, Keeper, LearnerKind, NoKeeper, Oracle, Trained, Trainer, TrainingSet};
 use homolog::matching::{FrankWolfe, LpRelaxation, Matching, Method};
 use homolog::optimize::Bundle;
 use homolog::{Control, Error, Result};
@@ -57,9 +57,11 @@ fn cut(data: &DataSet, count: usize) -> (Manifest, Files) {
     (Manifest::from_json(&text).unwrap(), files)
 }
 
-fn load(files: &Files) -> impl FnMut(&Shard) -> Result<homolog::learn::LabelledPairs> {
-    |shard: &Shard| read_shard(shard, files[&shard.file].as_bytes())
+fn read(files: &Files) -> impl FnMut(&str) -> Result<Vec<u8>> {
+    |file: &str| Ok(files[file].clone().into_bytes())
 }
+
+type Orders = [(String, String)];
 
 fn trainer(oracle: Oracle, lambdas: &[f64]) -> Trainer {
     Trainer {
@@ -79,13 +81,38 @@ fn named(name: &str, data: &DataSet) -> FeatureMap {
     FeatureSet::of_name(name).unwrap().features_for(&common).unwrap()
 }
 
-/// Workers take turns.
-fn learn(shards: &ShardTrainer, manifest: &Manifest, files: &Files) -> (TrainingSet, Trained) {
-    let (mut worker, control) = (Worker::new(1 << 30), Control::new());
-    let mut carry =
-        |orders: &[Order]| orders.iter().map(|order| worker.answer(order, &mut load(files), &control)).collect();
-    let mut checkpoint = ShardCheckpoint::default();
-    shards.train(&manifest.shards, &mut checkpoint, &mut carry, &control, &mut |_| {}).unwrap()
+/// Features and how to learn their weights.
+struct Settings {
+    features: FeatureMap,
+    trainer: Trainer,
+}
+
+/// Learns from the shards of a manifest, all answered here, until it was asked too often.
+fn resume(
+    settings: &Settings,
+    (manifest, files): (&Manifest, &Files),
+    run: &mut Checkpoint,
+    keeper: &mut dyn Keeper,
+    most: usize,
+) -> Result<(TrainingSet, Trained)> {
+    let asked = Arc::new(AtomicUsize::new(0));
+    let seen = Arc::clone(&asked);
+    let control = Control::new().interrupted_by(move || seen.load(Ordering::Relaxed) > most);
+    let mut worker = Worker::new(1 << 30);
+    let mut carry = |orders: &Orders| {
+        asked.fetch_add(1, Ordering::Relaxed);
+        orders.iter().map(|(_, order)| answer(&mut worker, order, &mut read(files), &control)).collect()
+    };
+    let Settings { features, trainer } = settings;
+    trainer.train_from_shards(features, &manifest.shards, run, &mut carry, &control, keeper)
+}
+
+fn try_learn(settings: &Settings, manifest: &Manifest, files: &Files) -> Result<(TrainingSet, Trained)> {
+    resume(settings, (manifest, files), &mut Checkpoint::default(), &mut NoKeeper, usize::MAX)
+}
+
+fn learn(settings: &Settings, manifest: &Manifest, files: &Files) -> (TrainingSet, Trained) {
+    try_learn(settings, manifest, files).unwrap()
 }
 
 fn at_hand(features: &FeatureMap, trainer: &Trainer, data: &DataSet) -> (TrainingSet, Trained) {
@@ -107,7 +134,7 @@ fn what_is_learned_from_shards_is_what_is_learned_from_the_data_set() {
         let (manifest, files) = cut(&data, count);
         assert_eq!(manifest.examples(), expected.examples);
         let (found, trained) =
-            learn(&ShardTrainer { features: features.clone(), trainer: trainer.clone() }, &manifest, &files);
+            learn(&Settings { features: features.clone(), trainer: trainer.clone() }, &manifest, &files);
         assert_eq!((found.features, trained), (set.features.clone(), expected.clone()), "{count} shards");
     }
 }
@@ -122,7 +149,7 @@ fn searches_and_relaxations_remember_as_on_one_machine_for_as_long_as_they_do() 
         let trainer = Trainer { bundle, ..trainer(oracle, &[0.01]) };
         let (_, expected) = at_hand(&features, &trainer, &data);
         let (manifest, files) = cut(&data, 8);
-        let (_, trained) = learn(&ShardTrainer { features: features.clone(), trainer }, &manifest, &files);
+        let (_, trained) = learn(&Settings { features: features.clone(), trainer }, &manifest, &files);
         assert_eq!(trained, expected);
     }
 }
@@ -135,58 +162,70 @@ fn the_same_bytes_whoever_answers_and_whoever_dies() {
     let oracles = [("linear", Oracle::Search), ("quadratic", Oracle::Search)];
     let relaxed = ("quadratic", Oracle::Relaxation(LpRelaxation::default()));
     for (name, oracle) in oracles.into_iter().chain([relaxed]) {
-        let shards = ShardTrainer { features: named(name, &data), trainer: trainer(oracle, &[0.01]) };
+        let shards = Settings { features: named(name, &data), trainer: trainer(oracle, &[0.01]) };
         let (_, expected) = learn(&shards, &manifest, &files);
         // Three workers answer from the last shard to the first; one has little memory, and one dies again and again.
         let mut workers = [Worker::new(1 << 30), Worker::new(1), Worker::new(1 << 30)];
         let mut asked = 0;
-        let mut carry = |orders: &[Order]| {
+        let mut carry = |orders: &Orders| {
             asked += 1;
             if asked % 5 == 0 {
                 workers[2] = Worker::new(1 << 30);
             }
-            let text = |(at, order): (usize, &Order)| {
-                let order = Order::from_json(&order.to_json()?)?;
-                let reply = workers[(at + asked / 7) % 3].answer(&order, &mut load(&files), &control)?;
-                Reply::from_json(&reply.to_json()?)
+            let reply = |(at, (_, order)): (usize, &(String, String))| {
+                answer(&mut workers[(at + asked / 7) % 3], order, &mut read(&files), &control)
             };
-            let mut replies: Vec<Reply> = orders.iter().enumerate().rev().map(text).collect::<Result<_>>()?;
+            let mut replies: Vec<String> = orders.iter().enumerate().rev().map(reply).collect::<Result<_>>()?;
             replies.reverse();
             Ok(replies)
         };
-        let mut checkpoint = ShardCheckpoint::default();
-        let (_, trained) = shards.train(&manifest.shards, &mut checkpoint, &mut carry, &control, &mut |_| {}).unwrap();
+        let (run, Settings { features, trainer }) = (&mut Checkpoint::default(), &shards);
+        let (_, trained) =
+            trainer.train_from_shards(features, &manifest.shards, run, &mut carry, &control, &mut NoKeeper).unwrap();
         assert_eq!(trained, expected, "{name}");
         assert!(name == "linear" || asked > 12, "there is something to remember: {asked}");
     }
 }
 
+/// Keeps every checkpoint as text.
+struct Texts(Vec<String>);
+
+impl Keeper for Texts {
+    fn is_due(&self) -> bool {
+        true
+    }
+
+    fn keep(&mut self, checkpoint: &Checkpoint) {
+        self.0.push(serde_json::to_string(checkpoint).unwrap());
+    }
+}
+
 #[test]
-fn a_run_that_was_broken_off_goes_on_to_the_same_bytes() {
+fn a_run_that_was_killed_goes_on_to_the_same_bytes() {
     let data = data(36, 5, 0.3);
     let (manifest, files) = cut(&data, 6);
-    let shards =
-        ShardTrainer { features: named("quadratic", &data), trainer: trainer(Oracle::Search, &[1.0, 0.1, 0.01]) };
-    let (_, expected) = learn(&shards, &manifest, &files);
-    let mut text = serde_json::to_string(&ShardCheckpoint::new("run".to_string())).unwrap();
-    let mut breaks = 0;
+    let trainer = trainer(Oracle::Search, &[1.0, 0.1, 0.01]);
+    let shards = Settings { features: named("quadratic", &data), trainer };
+    let (new, place) = (Checkpoint::new("run".to_string()), (&manifest, &files));
+    let mut kept = Texts(Vec::new());
+    let (_, expected) = resume(&shards, place, &mut new.clone(), &mut kept, usize::MAX).unwrap();
+    assert!(expected.fit().is_some() && kept.0.len() > 20, "something is learned");
+    // Killed after a checkpoint was written, at ten different places.
+    for kill in 0..10 {
+        let mut run: Checkpoint = serde_json::from_str(&kept.0[kill * kept.0.len() / 10]).unwrap();
+        let (_, trained) = resume(&shards, place, &mut run, &mut NoKeeper, usize::MAX).unwrap();
+        assert_eq!(trained, expected);
+    }
+    // Broken off in the middle of an answer, again and again.
+    let (mut text, mut breaks) = (serde_json::to_string(&new).unwrap(), 0);
     let trained = loop {
-        let mut checkpoint: ShardCheckpoint = serde_json::from_str(&text).unwrap();
-        let asked = Arc::new(AtomicUsize::new(0));
-        let seen = Arc::clone(&asked);
-        let control = Control::new().interrupted_by(move || seen.load(Ordering::Relaxed) > 13);
-        let mut worker = Worker::new(1 << 30);
-        let mut carry = |orders: &[Order]| {
-            asked.fetch_add(1, Ordering::Relaxed);
-            orders.iter().map(|order| worker.answer(order, &mut load(&files), &control)).collect()
-        };
-        let outcome = shards.train(&manifest.shards, &mut checkpoint, &mut carry, &control, &mut |_| {});
-        match outcome {
+        let mut run: Checkpoint = serde_json::from_str(&text).unwrap();
+        match resume(&shards, place, &mut run, &mut NoKeeper, 13) {
             Ok((_, trained)) if trained.complete => break trained,
             Ok(_) | Err(Error::Interrupted) => breaks += 1,
             Err(error) => panic!("{error}"),
         }
-        text = serde_json::to_string(&checkpoint).unwrap();
+        text = serde_json::to_string(&run).unwrap();
         assert!(breaks < 100);
     };
     assert!(breaks > 1, "it was broken off {breaks} times");
@@ -223,13 +262,9 @@ fn files_that_are_not_what_they_should_be_are_named() {
     let data = data(36, 5, 0.3);
     let (manifest, files) = cut(&data, 4);
     let text = manifest.to_json().unwrap();
-    let shards = ShardTrainer { features: named("quadratic", &data), trainer: trainer(Oracle::Search, &[0.01]) };
+    let shards = Settings { features: named("quadratic", &data), trainer: trainer(Oracle::Search, &[0.01]) };
     let train = |manifest: &Manifest, files: &Files| {
-        let (mut worker, control) = (Worker::new(1 << 30), Control::new());
-        let mut carry =
-            |orders: &[Order]| orders.iter().map(|order| worker.answer(order, &mut load(files), &control)).collect();
-        let mut checkpoint = ShardCheckpoint::default();
-        let outcome = shards.train(&manifest.shards, &mut checkpoint, &mut carry, &control, &mut |_| {});
+        let outcome = try_learn(&shards, manifest, files);
         outcome.map(|(_, trained)| trained.examples).map_err(|error| error.to_string())
     };
     assert_eq!(train(&manifest, &files), Ok(manifest_pairs(&data)));
@@ -271,13 +306,11 @@ fn files_that_are_not_what_they_should_be_are_named() {
     assert!(error.starts_with("part-00003.jsonl: ") && error.contains("graph"), "{error}");
 
     // Settings that need the pairs at hand.
-    let likelihood = ShardTrainer {
-        trainer: Trainer { learner: LearnerKind::Likelihood, ..shards.trainer.clone() },
-        ..shards.clone()
-    };
-    let nobody = &mut |_: &[Order]| unreachable!("nothing is asked");
-    let mut checkpoint = ShardCheckpoint::default();
-    let outcome = likelihood.train(&manifest.shards, &mut checkpoint, nobody, &Control::new(), &mut |_| {});
+    let trainer = Trainer { learner: LearnerKind::Likelihood, ..shards.trainer.clone() };
+    let nobody = &mut |_: &Orders| unreachable!("nothing is asked");
+    let run = &mut Checkpoint::default();
+    let outcome =
+        trainer.train_from_shards(&shards.features, &manifest.shards, run, nobody, &Control::new(), &mut NoKeeper);
     assert!(outcome.unwrap_err().to_string().contains("likelihood learning cannot be spread"));
     assert!(matches!(Manifest::cut(&data, 1000, &mut |_, _| Ok(())), Err(Error::OutOfRange { .. })));
     assert!(matches!(Manifest::cut(&data, 0, &mut |_, _| Ok(())), Err(Error::OutOfRange { .. })));

@@ -1,5 +1,5 @@
-//! The training room: learning that is never worse than not learning, cross-validation over specimens, nodes without a known partner,
-//! checkpoints, interrupts, and the risk over parts.
+//! Training: learning that is never worse than not learning, cross-validation over specimens, nodes without a known partner,
+//! checkpoints, interrupts.
 
 use crate::common;
 
@@ -7,11 +7,11 @@ use common::rng;
 use homolog::features::{Comparison, Descriptor, FeatureMap, NodeAttributes, NodeFeature};
 use homolog::graph::{Attributes, Graph, Pair};
 use homolog::learn::{
-    Checkpoint, Choice, Evaluation, Keeper, LabelledPairs, LearnerKind, LearnerName, Oracle, PartMemory, PartRisk,
-    Parts, Question, Trained, Trainer, TrainingSet, ValidatedBy, evaluate, weight_rules,
+    Checkpoint, Choice, Evaluation, Keeper, LabelledPairs, LearnerKind, LearnerName, Trained, Trainer, TrainingSet,
+    ValidatedBy, evaluate, weight_rules,
 };
 use homolog::loss::{Hamming, LossKind};
-use homolog::matching::{Constraint, FrankWolfe, Linear, Matching, Workspace};
+use homolog::matching::{Constraint, Linear, Matching, Workspace};
 use homolog::model::Model;
 use homolog::optimize::WeightRule;
 use homolog::{Control, Error};
@@ -213,16 +213,17 @@ impl Keeper for Texts {
 }
 
 #[test]
-fn a_run_that_is_broken_off_anywhere_and_resumed_ends_with_the_same_bytes() {
-    let training = pairs(6, 8, [0.3, 2.0], 0.1, 6);
-    let set = set(&training);
+fn a_run_that_is_killed_anywhere_and_resumed_ends_with_the_same_bytes() {
+    let set = set(&pairs(8, 8, [0.3, 2.0], 0.0, 6));
     let trainer = Trainer { folds: 3, lambdas: vec![1.0, 0.1], ..Trainer::default() };
     let mut keeper = Texts { texts: Vec::new(), count: Arc::default() };
     let whole = trainer.resume(&set, &mut Checkpoint::new("x".to_string()), &Control::new(), &mut keeper).unwrap();
+    assert!(whole.after().unwrap().mean() < whole.before().unwrap().mean(), "it does learn");
     let whole = serde_json::to_string(&whole).unwrap();
-    assert!(keeper.texts.len() > 10);
-    // From every checkpoint that was written.
-    for text in keeper.texts.iter().step_by(3).chain(keeper.texts.last()) {
+    // Killed after a checkpoint was written, 40 times at different places, and at the end.
+    let count = keeper.texts.len();
+    assert!(count > 40, "{count}");
+    for text in (0..40).map(|kill| &keeper.texts[kill * count / 40]).chain(keeper.texts.last()) {
         let mut checkpoint: Checkpoint = serde_json::from_str(text).unwrap();
         let mut again = Texts { texts: Vec::new(), count: Arc::default() };
         let resumed = trainer.resume(&set, &mut checkpoint, &Control::new(), &mut again).unwrap();
@@ -278,35 +279,60 @@ fn interrupted_before_anything_is_known_the_weights_are_as_before() {
 }
 
 #[test]
-fn parts_can_be_asked_one_by_one_anywhere_and_again() {
-    let examples = set(&pairs(70, 7, [1.0, 1.0], 0.2, 8)).training;
-    let (oracle, control) = (Oracle::Search, Control::new());
-    let matcher = FrankWolfe { starts: 1, kicks: 0, ..FrankWolfe::default() };
-    let parts = Parts::of(&examples);
-    let risk = PartRisk { oracle: &oracle, matcher: &matcher, parts, control: &control };
-    let mut rng = rng(9);
-    let (mut memory, pieces) = (vec![PartMemory::default(); parts.count()], parts.pieces(0..examples.len()));
-    for round in 0..4 {
-        let weights: Vec<f64> = (0..DIM).map(|_| rng.random_range(-0.1..1.0)).collect();
-        let question = Question { weights: &weights, round, closeness: None, sketch: false };
-        let before = memory.clone();
-        let all = risk.evaluate(&pieces, &examples, &question, &mut memory).unwrap();
-        // Each part alone, from a memory that was saved and read back.
-        for part in 0..parts.count() {
-            let mut one = vec![serde_json::from_str(&serde_json::to_string(&before[part]).unwrap()).unwrap()];
-            let own = &examples[parts.examples_of(part)];
-            let answer = risk.evaluate(&pieces[part..=part], own, &question, &mut one).unwrap();
-            assert_eq!((&answer[..], &one[..]), (&all[part..=part], &memory[part..=part]));
-        }
+fn a_given_lambda_is_obeyed_even_if_nothing_is_to_be_gained() {
+    // All held-out pairs are right without learning: by itself training keeps the weights.
+    let easy = set(&pairs(6, 8, [0.01, 0.01], 0.0, 21));
+    assert!(Trainer::default().train(&easy, &Control::new()).unwrap().fit().is_none());
+    for (lambdas, learner) in
+        [(vec![0.5], LearnerKind::Auto), (vec![0.5], LearnerKind::Likelihood), (vec![2.0, 0.5], LearnerKind::MaxMargin)]
+    {
+        let trainer = Trainer { lambdas: lambdas.clone(), learner, ..Trainer::default() };
+        let trained = trainer.train(&easy, &Control::new()).unwrap();
+        let best = trained.best();
+        assert!(best.fit.is_some() && lambdas.contains(&best.lambda().unwrap()), "{learner:?}");
+        assert!(trained.candidates.iter().all(|candidate| match learner {
+            LearnerKind::MaxMargin => candidate.learner != LearnerName::Likelihood,
+            LearnerKind::Likelihood => candidate.learner != LearnerName::MaxMargin,
+            _ => true,
+        }));
+        assert!(trained.sentence().contains("λ was given"), "{}", trained.sentence());
+        // From one pair, and with nothing held out.
+        let one = set(&pairs(1, 8, [0.3, 2.0], 0.0, 22));
+        assert!(trainer.train(&one, &Control::new()).unwrap().fit().is_some());
+        let blind = Trainer { folds: 0, ..trainer };
+        assert!(blind.train(&easy, &Control::new()).unwrap().fit().is_some());
     }
-    let question = Question { weights: &[1.0; DIM], round: 0, closeness: None, sketch: false };
-    let wrong = risk.evaluate(&pieces[..2], &examples, &question, &mut memory[..2]);
-    assert!(matches!(wrong, Err(Error::Size { .. })));
-    let stopped = Control::new().interrupted_by(|| true);
-    let before = memory.clone();
-    let risk = PartRisk { control: &stopped, ..risk };
-    assert_eq!(risk.evaluate(&pieces, &examples, &question, &mut memory), Err(Error::Interrupted));
-    assert_eq!(memory, before);
+}
+
+#[test]
+fn smaller_lambdas_are_tried_while_the_held_out_error_falls() {
+    // The first two numbers tell nodes apart by small differences; the weights of the other two, which are noise, are held.
+    let mut shrunk = LabelledPairs::new();
+    for (pair, truth, _) in pairs(12, 8, [0.3, 2.0], 0.0, 23).iter() {
+        let [left, right] = [&pair.left, &pair.right].map(|side| {
+            let mut values = side.node_attributes().unwrap().values().to_owned();
+            values.column_mut(0).mapv_inplace(|value| 0.1 * value);
+            values.column_mut(1).mapv_inplace(|value| 0.1 * value);
+            graph(values)
+        });
+        shrunk.add(&left, &right, truth.clone()).unwrap();
+    }
+    let set = TrainingSet { unlearned: vec![1.0; DIM], ..set(&shrunk) };
+    let rules = vec![WeightRule::Free, WeightRule::Free, WeightRule::Fixed(1.0), WeightRule::Fixed(1.0)];
+    let mut most = 0;
+    for learner in [LearnerKind::MaxMargin, LearnerKind::Likelihood] {
+        let trainer = Trainer { learner, rules: rules.clone(), ..Trainer::default() };
+        let trained = trainer.train(&set, &Control::new()).unwrap();
+        let errors: Vec<f64> =
+            trained.candidates[1..].iter().map(|candidate| candidate.validation.as_ref().unwrap().mean()).collect();
+        let (last, earlier) = errors.split_last().unwrap();
+        most = most.max(errors.len());
+        let falls = earlier.iter().all(|error| last < error);
+        assert!(!falls || errors.len() == 10 || *last == 0.0, "{errors:?}");
+        let is_last = trained.best().rank + 1 == errors.len() && errors[trained.best().rank] > 0.0;
+        assert_eq!(trained.sentence().contains("a smaller one may do better"), is_last, "{errors:?}");
+    }
+    assert!((7..=10).contains(&most), "beyond the six of the grid: {most}");
 }
 
 #[test]

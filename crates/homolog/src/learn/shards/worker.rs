@@ -2,13 +2,16 @@
 
 use super::super::scale::swap_ratios;
 use super::super::soft::count_tight;
-use super::{Asked, Facts, Job, Order, Purpose, Reply, Request, Shard};
-use crate::learn::{Answer, Example, LabelledPairs, Oracle, PartMemory, PartRisk, Parts, evaluate};
+use super::protocol::{Asked, Facts, Job, Order, Reply, Request, from_text, to_text};
+use super::{Purpose, Shard};
+use crate::learn::parts::{Answer, PartMemory, PartRisk, Parts};
+use crate::learn::{Example, LabelledPairs, Oracle, evaluate};
 use crate::{Control, Error, Result};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Answers orders. It holds the examples of the shards it was asked about last; what it does not hold it loads again.
+/// Answers orders ([`answer`](crate::data::shards::answer)). It holds the examples of the shards it was asked about last; what it does not
+/// hold it loads again.
 #[derive(Debug)]
 pub struct Worker {
     most_bytes: usize,
@@ -36,7 +39,7 @@ struct Chain {
 }
 
 /// Reads the pairs of a shard, and checks that they are the right ones.
-pub type Load<'a> = &'a mut dyn FnMut(&Shard) -> Result<LabelledPairs>;
+pub(crate) type Load<'a> = &'a mut dyn FnMut(&Shard) -> Result<LabelledPairs>;
 
 impl Worker {
     /// Holds at most about this many bytes, but always the shard it works on.
@@ -45,12 +48,12 @@ impl Worker {
         Self { most_bytes, held: Vec::new() }
     }
 
-    /// Answers an order.
-    ///
-    /// # Errors
-    /// Each names the shard's file: an error of the loader, pairs other than the shard should have, graphs without what the features
-    /// need, a problem that the matcher does not take. [`Error::Interrupted`] if interrupted.
-    pub fn answer(&mut self, order: &Order, load: Load<'_>, control: &Control) -> Result<Reply> {
+    /// The reply to an order, both as text.
+    pub(crate) fn answer(&mut self, order: &str, load: Load<'_>, control: &Control) -> Result<String> {
+        to_text(&self.reply(&from_text(order)?, load, control)?)
+    }
+
+    fn reply(&mut self, order: &Order, load: Load<'_>, control: &Control) -> Result<Reply> {
         let file = &order.shard.file;
         let place = |error: Error| match error {
             Error::Interrupted | Error::Shard { .. } => error,

@@ -203,15 +203,7 @@ impl Compatibility {
     /// The sizes of the matching, or of a part of the problem, do not agree; a forbidden pair is used.
     pub fn score(&self, matching: &Matching) -> Result<f64> {
         self.check_sizes()?;
-        let sizes = [
-            ("left nodes of the matching", self.left_count(), matching.left_count()),
-            ("right nodes of the matching", self.right_count(), matching.right_count()),
-        ];
-        for (what, expected, found) in sizes {
-            if expected != found {
-                return Err(Error::Size { what, expected, found });
-            }
-        }
+        self.check_matching(matching)?;
         let mut total = 0.0;
         for (left, right) in matching.left_to_right().iter().enumerate() {
             let score = match *right {
@@ -229,6 +221,43 @@ impl Compatibility {
             total += matching.unmatched_right().map(|k| scores[k]).sum::<f64>();
         }
         Ok(total + self.edge.as_ref().map_or(0.0, |edge| edge.score(matching)))
+    }
+
+    /// Each left node's part in the score of a matching; with the prices of unmatched right nodes the parts add up to the score. An edge
+    /// score belongs half to each end.
+    ///
+    /// ```
+    /// use homolog::matching::{Compatibility, Matching};
+    /// let problem = Compatibility::linear(ndarray::array![[3.0, 1.0], [0.0, 2.0]]);
+    /// assert_eq!(problem.shares(&Matching::identity(2))?, [3.0, 2.0]);
+    /// # Ok::<(), homolog::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The sizes of the matching and the problem differ.
+    pub fn shares(&self, matching: &Matching) -> Result<Vec<f64>> {
+        self.check_matching(matching)?;
+        let own = |i: usize| match matching.right_of(i) {
+            Some(k) => self.node[[i, k]],
+            None => self.unmatched.as_ref().map_or(0.0, |scores| scores[i]),
+        };
+        let mut shares: Vec<f64> = (0..self.left_count()).map(own).collect();
+        if let Some(edges) = &self.edge {
+            edges.add_shares(matching, &mut shares);
+        }
+        Ok(shares)
+    }
+
+    /// Whether a matching is about as many nodes as the problem.
+    fn check_matching(&self, matching: &Matching) -> Result<()> {
+        let sizes = [
+            ("left nodes of the matching", self.left_count(), matching.left_count()),
+            ("right nodes of the matching", self.right_count(), matching.right_count()),
+        ];
+        match sizes.into_iter().find(|(_, expected, found)| expected != found) {
+            Some((what, expected, found)) => Err(Error::Size { what, expected, found }),
+            None => Ok(()),
+        }
     }
 }
 

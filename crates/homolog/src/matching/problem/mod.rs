@@ -26,5 +26,5 @@ pub use verify::verify;
 pub use compatibility::MAX_CELLS;
 pub(super) use compatibility::check_cells;
 pub(super) use edge_gradient::GradientBuffers;
-pub(super) use precise::Precise;
+pub(super) use precise::{Precise, two_sum};
 pub(super) use right_prices::FoldedPrices;

@@ -72,7 +72,7 @@ impl std::iter::Sum for Precise {
 }
 
 /// The rounded sum and its error; no error where the sum is out of range.
-fn two_sum(a: f64, b: f64) -> (f64, f64) {
+pub(crate) fn two_sum(a: f64, b: f64) -> (f64, f64) {
     let sum = a + b;
     if !sum.is_finite() {
         return (sum, 0.0);

@@ -1,10 +1,18 @@
 //! [`Model`]: features, matcher and weights, and how they were learned. A model file is JSON that a person can read and compare:
-//! data, never code. Numbers come back bit for bit. `record` says how the weights came about, `solving` matches with them.
+//! data, never code. Numbers come back bit for bit. `record` says how the weights came about; graphs are `prepared` once, and matched,
+//! explained (`explain`), named (`naming`) and rotated (`rotation`) from that; `stream` matches any number of pairs.
 
+mod explain;
+mod naming;
+mod prepared;
 mod record;
-mod solving;
+mod rotation;
+mod stream;
 
+pub use explain::{Alternative, Explanation, Reasons};
+pub use prepared::{Matched, Prepared};
 pub use record::{TrainingRecord, ValidationRecord};
+pub use stream::PairOf;
 
 use crate::atlas::Atlas;
 use crate::features::FeatureMap;

@@ -1,26 +1,25 @@
-//! [`Room`]: one run of training from beginning to end. λ by λ, and at each λ run by run (all examples, then all but one fold each), so
-//! that a candidate is complete as early as can be and a time limit finds the best of those that are.
+//! [`TrainingRun`]: training from beginning to end, on examples at hand or elsewhere ([`Examples`](super::examples::Examples)). λ by λ, and
+//! at each λ run by run (all examples, then all but one fold each), so that a candidate is complete as early as can be and a time limit
+//! finds the best of those that are.
 
 use super::candidate::{Candidate, Trained, ValidatedBy};
 use super::checkpoint::{Checkpoint, Done, Keeper, LearnerRun};
 use super::choice::{Entry, is_hopeless};
 use super::likelihood::Prepared;
 use super::runs::Run;
-use super::scale::centred_lambdas;
+use super::scale::{centred_lambdas, smaller};
 use super::trainer::{Centre, Trainer};
-use super::{Choice, Evaluation, Fit, LearnerName, Likelihood, Training, TrainingSet};
-use crate::matching::Method;
+use super::{Choice, Evaluation, Fit, LearnerName, Likelihood, Training};
 use crate::optimize::{Regularization, StopReason, WeightRule};
 use crate::{Control, Error, Result};
 
-/// What a run of training works with.
-pub(super) struct Room<'a> {
+/// What training works with.
+pub(super) struct TrainingRun<'a> {
     pub(super) trainer: &'a Trainer,
-    pub(super) set: &'a TrainingSet,
-    pub(super) runs: Vec<Run>,
+    /// The weights before learning.
+    pub(super) unlearned: Vec<f64>,
+    pub(super) runs: Vec<Run<'a>>,
     pub(super) by: ValidatedBy,
-    pub(super) matcher: Method,
-    pub(super) search: Method,
     /// What the likelihood compares all examples with, once it is needed.
     pub(super) prepared: Option<Prepared>,
     pub(super) checkpoint: &'a mut Checkpoint,
@@ -28,32 +27,34 @@ pub(super) struct Room<'a> {
     pub(super) keeper: &'a mut dyn Keeper,
 }
 
-impl Room<'_> {
+impl TrainingRun<'_> {
     pub(super) fn train(&mut self) -> Result<Trained> {
-        let unlearned = self.trainer.ruled(&self.set.unlearned, 1.0)?;
+        let unlearned = self.trainer.ruled(&self.unlearned, 1.0)?;
+        let examples = self.runs[0].examples.count();
         let mut candidates = Vec::new();
         if self.trainer.choice != Choice::Least {
             let measured = self.measure(&unlearned)?;
             candidates.push(Candidate::unlearned(unlearned, measured));
         }
-        // Where not even weights that make no mistake would be taken, nothing is left to gain.
         let before = candidates.first().and_then(|unlearned| unlearned.validation.as_ref());
-        let is_hopeless = before.is_some_and(is_hopeless);
-        let is_alone = self.by == ValidatedBy::OnePair && before.is_some() && !self.is_asked_for();
-        let is_hopeless = is_hopeless && self.by != ValidatedBy::OnePair || is_alone || self.set.training.is_empty();
+        // If even perfect weights would not be chosen, there is nothing to gain.
+        let is_hopeless = before.is_some_and(|before| self.by == ValidatedBy::OnePair || is_hopeless(before));
+        let is_over = examples == 0 || is_hopeless && !self.trainer.is_asked_to_learn();
         let mut complete = !self.control.interrupted();
-        for (at, &name) in self.trainer.learner.names().iter().enumerate() {
-            if !complete || is_hopeless || candidates.iter().any(Candidate::is_perfect) {
+        let names = self.trainer.learner.names();
+        for (at, &name) in names.iter().enumerate() {
+            let is_done = |candidate: &Candidate| candidate.fit.is_some() && candidate.is_perfect();
+            if !complete || is_over || candidates.iter().any(is_done) {
                 break;
             }
-            let part = self.control.part(at, self.trainer.learner.names().len());
+            let part = self.control.part(at, names.len());
             complete = self.begin(at, name)? && self.path(at, &mut candidates, &part)?;
         }
         let chosen = self.choose(&candidates)?;
-        Ok(Trained { candidates, chosen, by: self.by, complete, examples: self.set.training.len() })
+        Ok(Trained { candidates, chosen, by: self.by, complete, examples })
     }
 
-    /// How the weights before learning do on what is held out; `None` where nothing is, or where the control said stop.
+    /// How the weights before learning do on what is held out; `None` if nothing is, or if interrupted.
     fn measure(&mut self, unlearned: &[f64]) -> Result<Option<Evaluation>> {
         let all = self.held_out();
         Ok(self.measure_so_far(unlearned)?.filter(|measured| measured.losses.len() == all))
@@ -64,7 +65,13 @@ impl Room<'_> {
         if self.checkpoint.unlearned.is_some() {
             return Ok(self.checkpoint.unlearned.clone());
         }
-        let measured = self.validate(unlearned)?;
+        let (mut measured, mut first): (Option<Evaluation>, usize) = (None, 0);
+        for run in &mut self.runs {
+            if let Some(part) = run.examples.validate(unlearned, self.control)? {
+                measured.get_or_insert_default().extend(first, &part);
+            }
+            first += run.examples.held_out();
+        }
         if !self.control.interrupted() {
             self.checkpoint.unlearned.clone_from(&measured);
             self.keep_if_due();
@@ -74,22 +81,22 @@ impl Room<'_> {
 
     /// How many items are held out.
     pub(super) fn held_out(&self) -> usize {
-        self.runs.iter().map(Run::held_out).sum()
+        self.runs.iter().map(|run| run.examples.held_out()).sum()
     }
 
-    /// Puts away what is done, if that is due.
+    /// Saves what is done.
+    pub(super) fn keep(&mut self) {
+        self.keeper.keep(self.checkpoint);
+    }
+
+    /// Saves what is done, if that is due.
     fn keep_if_due(&mut self) {
         if self.keeper.is_due() {
-            self.keeper.keep(self.checkpoint);
+            self.keep();
         }
     }
 
-    /// One λ of one learner, which is taken where nothing tells otherwise.
-    fn is_asked_for(&self) -> bool {
-        self.trainer.lambdas.len() == 1 && self.trainer.learner.names().len() == 1
-    }
-
-    /// Finds the centre of a learner and its λ; `false` where the control said stop.
+    /// Finds the centre of a learner and its λ; `false` if interrupted.
     fn begin(&mut self, at: usize, learner: LearnerName) -> Result<bool> {
         if self.checkpoint.learners.len() > at {
             return Ok(true);
@@ -98,6 +105,7 @@ impl Room<'_> {
             Ok((centre, lambdas)) => {
                 let (done, training, last) = (Vec::new(), Vec::new(), Vec::new());
                 self.checkpoint.learners.push(LearnerRun { learner, centre, lambdas, done, training, last });
+                self.keep_if_due();
                 Ok(true)
             }
             Err(Error::Interrupted) => Ok(false),
@@ -105,21 +113,18 @@ impl Room<'_> {
         }
     }
 
-    /// What the likelihood compares the examples at these positions with; `None` where the control said stop.
-    fn prepared(&mut self, positions: &[usize]) -> Result<Option<Prepared>> {
+    /// What the likelihood compares the examples of a run with; `None` if interrupted.
+    fn prepared(&mut self, number: usize) -> Result<Option<Prepared>> {
         if self.prepared.is_none() {
-            self.prepared = Prepared::new(&self.set.training, self.control)?;
+            self.prepared = Prepared::new(self.runs[0].examples.at_hand(), self.control)?;
         }
-        Ok(self.prepared.as_ref().map(|all| all.pick(positions)))
+        Ok(self.prepared.as_ref().map(|all| all.pick(&self.runs[number].positions)))
     }
 
     fn centre_and_lambdas(&mut self, learner: LearnerName) -> Result<(Vec<f64>, Vec<f64>)> {
-        let (trainer, control, set) = (self.trainer, self.control, self.set);
-        let prepared = match learner {
-            LearnerName::Likelihood => self.prepared(&(0..set.training.len()).collect::<Vec<_>>())?,
-            _ => None,
-        };
-        let (examples, search) = (&set.training, self.search.matcher());
+        let (trainer, control, unlearned) = (self.trainer, self.control, &self.unlearned.clone()[..]);
+        let prepared = if learner == LearnerName::Likelihood { self.prepared(0)? } else { None };
+        let examples = &mut *self.runs[0].examples;
         let plain = trainer.max_margin(Vec::new());
         // Weights that are held at a value say how large the others are to be.
         let is_held =
@@ -127,18 +132,18 @@ impl Room<'_> {
         let s = match learner {
             _ if trainer.rules.iter().any(is_held) => 1.0,
             LearnerName::Likelihood => match prepared {
-                Some(prepared) => Likelihood::scale_prepared((examples, prepared), &set.unlearned, control)?,
+                Some(prepared) => Likelihood::scale_prepared((examples.at_hand(), prepared), unlearned, control)?,
                 None => return Err(Error::Interrupted),
             },
-            _ => plain.scale(&set.unlearned, examples, search, control)?,
+            _ => plain.scale(unlearned, examples, control)?,
         };
         if control.interrupted() {
             return Err(Error::Interrupted);
         }
-        let scaled = trainer.ruled(&set.unlearned, s)?;
+        let scaled = trainer.ruled(unlearned, s)?;
         let mut lambdas = match (trainer.centre, learner) {
             _ if !trainer.lambdas.is_empty() => trainer.lambdas.clone(),
-            (Centre::Zero, LearnerName::MaxMargin) => plain.lambdas(examples, search, control)?,
+            (Centre::Zero, LearnerName::MaxMargin) => plain.zero_lambdas(examples, control)?,
             _ => centred_lambdas(&scaled),
         };
         lambdas.sort_by(|a, b| b.total_cmp(a));
@@ -149,17 +154,18 @@ impl Room<'_> {
         Ok((centre, lambdas))
     }
 
-    /// All λ of a learner; `false` where the control said stop.
+    /// All λ of a learner; `false` if interrupted.
     fn path(&mut self, at: usize, candidates: &mut Vec<Candidate>, control: &Control) -> Result<bool> {
-        let lambdas = self.checkpoint.learners[at].lambdas.clone();
         let per_lambda = self.runs.len();
-        for (rank, &lambda) in lambdas.iter().enumerate() {
+        let own = candidates.len();
+        let mut rank = 0;
+        while let Some(&lambda) = self.checkpoint.learners[at].lambdas.get(rank) {
+            let tasks = self.checkpoint.learners[at].lambdas.len() * per_lambda;
             let (mut validation, mut first): (Option<Evaluation>, usize) = (None, 0);
             for number in 0..per_lambda {
                 let task = rank * per_lambda + number;
                 if self.checkpoint.learners[at].done.len() <= task {
-                    let part = control.part(task, lambdas.len() * per_lambda);
-                    match self.task(at, lambda, number, &part)? {
+                    match self.task(at, lambda, number, &control.part(task, tasks))? {
                         Some(done) => {
                             self.checkpoint.learners[at].done.push(done);
                             self.keep_if_due();
@@ -170,7 +176,7 @@ impl Room<'_> {
                 if let Some(part) = &self.checkpoint.learners[at].done[task].validation {
                     validation.get_or_insert_default().extend(first, part);
                 }
-                first += self.runs[number].held_out();
+                first += self.runs[number].examples.held_out();
             }
             let Some(fit) = self.checkpoint.learners[at].done[rank * per_lambda].fit.clone() else {
                 return Err(Error::Size { what: "fits in the checkpoint", expected: 1, found: 0 });
@@ -182,23 +188,28 @@ impl Room<'_> {
             if is_perfect {
                 break;
             }
+            rank += 1;
+            let lambdas = &mut self.checkpoint.learners[at].lambdas;
+            if rank == lambdas.len() && self.trainer.lambdas.is_empty() {
+                lambdas.extend(smaller(lambda, &candidates[own..]));
+            }
         }
         Ok(true)
     }
 
-    /// One run at one λ, and what it makes of what it was not shown; `None` where the control said stop.
+    /// One run at one λ, and what it makes of what it was not shown; `None` if interrupted.
     fn task(&mut self, at: usize, lambda: f64, number: usize, control: &Control) -> Result<Option<Done>> {
         let fit = match self.checkpoint.learners[at].learner {
             LearnerName::Likelihood => self.learn_likelihood(at, lambda, number, control)?,
             _ => self.learn_max_margin(at, lambda, number, control)?,
         };
         let Some(fit) = fit.filter(|fit| fit.minimum.stop != StopReason::Interrupted) else { return Ok(None) };
-        let run = &self.runs[number];
         // Its reports would run from the start of the task again.
         let silent = control.clone().observed_by(|_| {});
-        let is_alone = self.by == ValidatedBy::OnePair;
-        let validate = || run.validate(self.matcher.matcher(), &fit.minimum.weights, &silent);
-        let validation = if is_alone { None } else { validate()? };
+        let validation = match self.by {
+            ValidatedBy::OnePair => None,
+            _ => self.runs[number].examples.validate(&fit.minimum.weights, &silent)?,
+        };
         if control.interrupted() {
             return Ok(None);
         }
@@ -209,78 +220,62 @@ impl Room<'_> {
         Ok(Some(Done { fit: (number == 0).then_some(fit), validation }))
     }
 
-    /// Weights that make the truths of a run likely; `None` where the control said stop.
+    /// Weights that make the truths of a run likely; `None` if interrupted.
     fn learn_likelihood(&mut self, at: usize, lambda: f64, number: usize, control: &Control) -> Result<Option<Fit>> {
-        let positions = self.runs[number].positions.clone();
-        let Some(prepared) = self.prepared(&positions)? else { return Ok(None) };
-        let run = &self.runs[number];
+        let Some(prepared) = self.prepared(number)? else { return Ok(None) };
+        let examples = self.runs[number].examples.at_hand();
         let LearnerRun { centre, last, .. } = &self.checkpoint.learners[at];
         let near = Regularization { lambda, centre, rules: &self.trainer.rules };
         let start = last.get(number).map(Vec::as_slice);
-        let minimum = self.trainer.likelihood.fit_prepared((&run.examples, prepared), near, start, control)?;
+        let minimum = self.trainer.likelihood.fit_prepared((examples, prepared), near, start, control)?;
         Ok(minimum.filter(|_| !control.interrupted()).map(Fit::likelihood))
     }
 
     /// Weights of large margin for the examples of a run.
     fn learn_max_margin(&mut self, at: usize, lambda: f64, number: usize, control: &Control) -> Result<Option<Fit>> {
-        let run = &self.runs[number];
+        let stage = self.runs[number].stage(lambda);
+        let examples = &mut *self.runs[number].examples;
         let learner = self.trainer.max_margin(self.checkpoint.learners[at].centre.clone());
         let mut training = match self.checkpoint.learners[at].training.get(number) {
             Some(training) => training.clone(),
-            None => learner.start(&run.examples, None)?,
+            None => learner.begin(examples, None)?,
         };
         let (checkpoint, keeper) = (&mut *self.checkpoint, &mut *self.keeper);
-        let fit = learner.advance_and_keep(
-            &mut training,
-            lambda,
-            &run.examples,
-            self.search.matcher(),
-            (control, &run.stage(lambda)),
-            &mut |training| {
-                if keeper.is_due() {
-                    put(checkpoint, at, number, training);
-                    keeper.keep(checkpoint);
-                }
-            },
-        )?;
-        put(self.checkpoint, at, number, &training);
-        Ok(Some(fit))
-    }
-
-    /// How weights that no run has changed do on what the runs hold out, as far as the control lets it; `None` where nothing is.
-    fn validate(&self, weights: &[f64]) -> Result<Option<Evaluation>> {
-        let (mut all, mut first): (Option<Evaluation>, usize) = (None, 0);
-        for run in &self.runs {
-            if let Some(part) = run.validate(self.matcher.matcher(), weights, self.control)? {
-                all.get_or_insert_default().extend(first, &part);
+        let mut keep = |training: &Training| {
+            if keeper.is_due() {
+                put(checkpoint, at, number, training);
+                keeper.keep(checkpoint);
             }
-            first += run.held_out();
-        }
-        Ok(all)
+        };
+        let fit = learner.advance_and_keep(&mut training, lambda, examples, (control, &stage), &mut keep);
+        // As far as it came, also if it failed.
+        put(self.checkpoint, at, number, &training);
+        fit.map(Some)
     }
 
     /// The candidate to take.
     fn choose(&self, candidates: &[Candidate]) -> Result<usize> {
-        let usable: Vec<usize> = (0..candidates.len()).filter(|&at| candidates[at].is_usable()).collect();
-        // With nothing to validate by, what was asked for is taken: one λ of one learner.
-        let nothing_tells = matches!(self.by, ValidatedBy::Nothing | ValidatedBy::OnePair);
-        if let (true, true, Some(&last)) = (nothing_tells, self.is_asked_for(), usable.last()) {
-            return Ok(last);
-        }
-        let chance: Vec<f64> = self.runs.iter().flat_map(Run::chance).collect();
+        let is_learned = |candidate: &Candidate| candidate.fit.is_some();
+        // If λ was given, what was learned is taken, better or not.
+        let only_learned = self.trainer.is_asked_to_learn() && candidates.iter().any(is_learned);
+        let is_open = |candidate: &Candidate| candidate.is_usable() && (is_learned(candidate) || !only_learned);
+        let open: Vec<usize> = (0..candidates.len()).filter(|&at| is_open(&candidates[at])).collect();
+        let chance: Vec<f64> = self.runs.iter().flat_map(|run| run.examples.chance()).collect();
         let entry = |&at: &usize| {
             let Candidate { learner, rank, validation, .. } = &candidates[at];
             let entry = Entry { learner: *learner, rank: *rank, validation: validation.as_ref()? };
             Some((at, entry))
         };
-        let (positions, entries): (Vec<usize>, Vec<Entry<'_>>) = usable.iter().filter_map(entry).unzip();
+        let (positions, entries): (Vec<usize>, Vec<Entry<'_>>) = open.iter().filter_map(entry).unzip();
         if let Some(chosen) = self.trainer.choice.of(&entries, &chance) {
             return Ok(positions[chosen]);
         }
-        // Nothing was measured: the weights as before. The paper's rule does not know them and takes the middle.
+        // Nothing was measured: the weights as before, or of those that were asked for the middle.
         match self.trainer.choice {
-            Choice::OneStandardError => Ok(0),
-            Choice::Least => usable.get(usable.len() / 2).copied().ok_or(Error::Interrupted),
+            Choice::OneStandardError if !only_learned => Ok(0),
+            choice => {
+                open.get(open.len() / 2).copied().or((choice != Choice::Least).then_some(0)).ok_or(Error::Interrupted)
+            }
         }
     }
 }

@@ -1,15 +1,15 @@
 //! Models that name: a [`Model`] with an [`Atlas`]. It names the points of a specimen, says why, and matches two specimens by naming
 //! both.
 
-use crate::atlas::{Atlas, AtlasSettings, Call, Naming, Presence, Search, naming_without};
-use crate::explain::Explanation;
+use super::prepared::Problem;
+use super::{Explanation, Matched, Model};
+use crate::atlas::{Atlas, AtlasSettings, Naming, Presence, Search};
 use crate::features::ImageDescriptor;
-use crate::graph::{Graph, Pair};
+use crate::graph::Graph;
 use crate::learn::Evidence;
-use crate::matching::{Exact, Method, Solution, Status, Workspace};
-use crate::model::Model;
+use crate::matching::{Exact, Margin, Matching, Method, Restrictions, Solution, Status, Workspace, margins};
 use crate::{Control, Error, Result};
-use std::collections::BTreeMap;
+use std::sync::Arc;
 
 impl Model {
     /// A model that names points by an atlas, with these weights for the kinds of evidence.
@@ -64,9 +64,8 @@ impl Model {
             problem.unmatched = None;
         }
         let solution = naming.solution(&problem)?;
-        let matching = solution.matching.clone();
-        let without = |pair: (usize, usize), work: &mut Workspace| naming_without(&problem, &matching, pair, work);
-        self.explain_solution((&instance, &problem), solution, without, control)
+        let margins = margins(&problem, &solution, None, control)?;
+        self.reasons((&instance, &problem), solution, &margins)
     }
 
     /// How the model describes pictures: these numbers have to be among the attributes of its graphs.
@@ -79,30 +78,20 @@ impl Model {
         self.atlas.as_ref().ok_or(Error::Missing { what: "atlas", needed_by: "naming" })
     }
 
-    /// Names both specimens and joins the points with the same name: the match, whose score is that of both namings together, and each
-    /// left point's part in it, from its two names. It proves nothing about the match.
-    ///
-    /// # Errors
-    /// As [`Self::name`]; seeds or forbidden pairs, which naming cannot respect.
-    pub fn join_by_name(&self, pair: &Pair, work: &mut Workspace) -> Result<(Solution, Vec<f64>)> {
-        if !pair.given.is_empty() {
+    /// Joins the points with the same name: the match, whose score is that of both namings together. It proves nothing about the match.
+    pub(super) fn join_by_name(
+        &self,
+        left: &Arc<Naming>,
+        right: &Arc<Naming>,
+        given: &Restrictions,
+    ) -> Result<Matched<'_>> {
+        if !given.is_empty() {
             return Err(Error::Unsupported { solver: "naming by an atlas", what: "seeds or forbidden pairs" });
         }
-        let (left, right) = (self.name(&pair.left, work)?, self.name(&pair.right, work)?);
-        let matching = left.join(&right)?;
-        let part = |call: &Call| (call.point, call.share);
-        let mut shares = vec![0.0; matching.left_count()];
-        for (point, share) in left.calls.iter().map(part) {
-            shares[point] += share;
-        }
-        let of_right: BTreeMap<usize, f64> = right.calls.iter().map(part).collect();
-        for (point, partner) in matching.pairs() {
-            shares[point] += of_right.get(&partner).copied().unwrap_or(0.0);
-        }
-        let score = left.score + right.score;
+        let (matching, score) = (left.join(right)?, left.score + right.score);
         let (bound, status) = (f64::INFINITY, Status::Converged);
         let solution = Solution { matching, score, bound, status, iterations: 2, certificate: None, shortage: None };
-        Ok((solution, shares))
+        Ok(Matched { solution, model: self, problem: Problem::Names(Arc::clone(left), Arc::clone(right)) })
     }
 
     /// Whether the atlas is valid, and the features are its own.
@@ -114,4 +103,29 @@ impl Model {
         }
         Ok(())
     }
+}
+
+/// Each left point's part in the score of two namings, from its own name and its partner's.
+pub(super) fn joined_shares(left: &Naming, right: &Naming, matching: &Matching) -> Vec<f64> {
+    let of = |naming: &Naming, count: usize| {
+        let mut shares = vec![0.0; count];
+        naming.calls.iter().for_each(|call| shares[call.point] += call.share);
+        shares
+    };
+    let (mut shares, partners) = (of(left, matching.left_count()), of(right, matching.right_count()));
+    matching.pairs().for_each(|(point, partner)| shares[point] += partners[partner]);
+    shares
+}
+
+/// Two points lose each other if either loses its name: the smaller of the two margins, a bound as those are. The runner-up is the point
+/// whose name the left one would have then.
+pub(super) fn joined_margins(left: &Naming, right: &Naming, matching: &Matching) -> Vec<Margin> {
+    let call = |naming: &Naming, point: usize| naming.calls.iter().find(|call| call.point == point).cloned();
+    let margin = |(from, to): (usize, usize)| {
+        let (own, other) = (call(left, from), call(right, to));
+        let least = own.iter().chain(&other).map(|call| call.margin).fold(f64::INFINITY, f64::min);
+        let runner_up = own.and_then(|own| own.runner_up).and_then(|landmark| right.matching.right_of(landmark));
+        Margin::bound((from, to), least, runner_up.filter(|&other| other != to))
+    };
+    matching.pairs().map(margin).collect()
 }

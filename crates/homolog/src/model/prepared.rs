@@ -1,0 +1,292 @@
+//! [`Prepared`]: a graph as a model sees it, computed once for all the pairs it is in; [`Matched`]: two of them, and the one problem that the
+//! match, its margins and its reasons share.
+
+use super::Model;
+use crate::atlas::Naming;
+use crate::features::{Described, Instance};
+use crate::graph::{Graph, Pair};
+use crate::matching::{self, Compatibility, Margin, Restrictions, RightOrder, Solution, Workspace};
+use crate::{Control, Error, Report, Result};
+use ndarray::Array2;
+use rayon::prelude::*;
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// A graph as a model sees it: described, or named if the model has an atlas. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Prepared {
+    graph: Arc<Graph>,
+    seen: Seen,
+}
+
+#[derive(Debug, Clone)]
+enum Seen {
+    Described(Arc<Described>),
+    Named(Arc<Naming>),
+}
+
+/// Two graphs, matched.
+#[derive(Debug, Clone)]
+pub struct Matched<'m> {
+    /// The match.
+    pub solution: Solution,
+    pub(super) model: &'m Model,
+    pub(super) problem: Problem,
+}
+
+/// What a match was found from.
+#[derive(Debug, Clone)]
+#[expect(clippy::large_enum_variant, reason = "one of a match, and a box would be allocated for each of a million")]
+pub(super) enum Problem {
+    /// The graphs as matched, and the table of scores unless they are too large for one.
+    Graphs(Instance, Option<Compatibility>),
+    /// Two namings, joined.
+    Names(Arc<Naming>, Arc<Naming>),
+}
+
+impl Prepared {
+    /// The graph itself.
+    #[must_use]
+    pub fn graph(&self) -> &Arc<Graph> {
+        &self.graph
+    }
+
+    pub(super) fn described(&self) -> Option<&Arc<Described>> {
+        match &self.seen {
+            Seen::Described(described) => Some(described),
+            Seen::Named(_) => None,
+        }
+    }
+
+    /// Its names, if the model names points.
+    #[must_use]
+    pub fn naming(&self) -> Option<&Naming> {
+        match &self.seen {
+            Seen::Named(naming) => Some(naming),
+            Seen::Described(_) => None,
+        }
+    }
+}
+
+impl Model {
+    /// Prepares graphs, on all cores: each is described, or named, once, and everything else works on that.
+    ///
+    /// ```
+    /// use homolog::features::FeatureMap;
+    /// use homolog::graph::Graph;
+    /// use homolog::matching::{Linear, Method, Restrictions, Workspace};
+    /// use homolog::{Control, model::Model};
+    /// use std::sync::Arc;
+    ///
+    /// let kite = Arc::new(Graph::from_points(ndarray::array![[0.0, 0.0], [2.0, 1.0], [0.0, 3.0], [-2.0, 1.5]])?);
+    /// let model = Model::unlearned(FeatureMap::paper_linear(), Method::Linear(Linear::default()))?;
+    /// let kites = model.prepare(&[kite.clone(), kite], &Control::new())?;
+    /// let matched = model.match_prepared(&kites[0], &kites[1], &Restrictions::default(), &mut Workspace::new())?;
+    /// assert_eq!(matched.solution.score, 0.0);
+    /// assert_eq!(matched.margins(&Control::new())?.len(), 4);
+    /// # Ok::<(), homolog::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A graph without the parts that the features need, with its position; [`Error::Interrupted`].
+    pub fn prepare(&self, graphs: &[Arc<Graph>], control: &Control) -> Result<Vec<Prepared>> {
+        let done = AtomicUsize::new(0);
+        let prepare = |(at, graph): (usize, &Arc<Graph>)| {
+            if control.interrupted() && graphs.len() > 2 {
+                return Err(Error::Interrupted);
+            }
+            let place = |error| Error::At { place: format!("graph {at}"), error: Box::new(error) };
+            let prepared = self.prepare_one(graph, control).map_err(place)?;
+            let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+            control.report(&Report::new("describing graphs", done, Some(graphs.len())));
+            Ok(prepared)
+        };
+        graphs.par_iter().enumerate().map(prepare).collect()
+    }
+
+    /// [`Self::prepare`] for one graph.
+    ///
+    /// # Errors
+    /// A graph without the parts that the features need.
+    pub fn prepare_one(&self, graph: &Arc<Graph>, control: &Control) -> Result<Prepared> {
+        let seen = if self.atlas.is_some() {
+            Seen::Named(Arc::new(self.name(graph, &mut Workspace::with_control(control))?))
+        } else {
+            Seen::Described(Arc::new(self.features.describe(graph)?))
+        };
+        Ok(Prepared { graph: Arc::clone(graph), seen })
+    }
+
+    /// Both graphs of a pair, refused first if they are too large.
+    pub(crate) fn prepare_pair(&self, pair: &Pair, control: &Control) -> Result<[Prepared; 2]> {
+        self.check_size(pair)?;
+        Ok([self.prepare_one(&pair.left, control)?, self.prepare_one(&pair.right, control)?])
+    }
+
+    /// Matches two prepared graphs. With an atlas the points with the same name are joined, which proves nothing about the match.
+    /// The right nodes are solved in a shuffled order, always the same, so ties are not broken towards equal numbers. Thousands of nodes are
+    /// matched without a table of all pairs if the matcher can ([`Method::is_streaming`](crate::matching::Method::is_streaming)).
+    ///
+    /// # Errors
+    /// Graphs that another model prepared; seeds or forbidden pairs that cannot hold, or any with an atlas; graphs too large for the matcher.
+    pub fn match_prepared(
+        &self,
+        left: &Prepared,
+        right: &Prepared,
+        given: &Restrictions,
+        work: &mut Workspace,
+    ) -> Result<Matched<'_>> {
+        if let (Seen::Named(left), Seen::Named(right)) = (&left.seen, &right.seen) {
+            return self.join_by_name(left, right, given);
+        }
+        let instance = self.instance(left, right, given, work)?;
+        let weights = self.weights();
+        let (n, m) = (instance.left().node_count(), instance.right().node_count());
+        let (solution, problem) = if self.matcher.is_streaming() && self.features.is_streamed(n, m) {
+            let order = RightOrder::random(m, 0);
+            (instance.solve_streamed(&self.matcher, &weights, &order, work)?, None)
+        } else {
+            let problem = instance.compatibility(&weights)?;
+            (self.solve_shuffled(&problem, work)?, Some(problem))
+        };
+        Ok(Matched { solution, model: self, problem: Problem::Graphs(instance, problem) })
+    }
+
+    /// [`Self::match_prepared`] for two graphs that are prepared now.
+    ///
+    /// # Errors
+    /// A graph without the parts that the features need; graphs too large for the matcher, which is seen before anything is computed.
+    pub fn match_pair(&self, pair: &Pair, work: &mut Workspace) -> Result<Matched<'_>> {
+        let [left, right] = self.prepare_pair(pair, work.control())?;
+        self.match_prepared(&left, &right, &pair.given, work)
+    }
+
+    /// The solution of [`Self::match_pair`].
+    ///
+    /// # Errors
+    /// As [`Self::match_pair`].
+    pub fn solve(&self, pair: &Pair, work: &mut Workspace) -> Result<Solution> {
+        Ok(self.match_pair(pair, work)?.solution)
+    }
+
+    /// The problem of matching two prepared graphs under this model.
+    ///
+    /// # Errors
+    /// As [`Self::match_prepared`]; a model that names has no such problem.
+    pub fn problem_of(&self, left: &Prepared, right: &Prepared, given: &Restrictions) -> Result<Compatibility> {
+        self.check_table(left.graph.node_count(), right.graph.node_count())?;
+        self.instance(left, right, given, &mut Workspace::new())?.compatibility(&self.weights())
+    }
+
+    /// [`Self::problem_of`] for two graphs that are prepared now.
+    ///
+    /// # Errors
+    /// As [`Self::match_pair`].
+    pub fn problem(&self, pair: &Pair) -> Result<Compatibility> {
+        self.check_table(pair.left.node_count(), pair.right.node_count())?;
+        let [left, right] = self.prepare_pair(pair, &Control::new())?;
+        self.problem_of(&left, &right, &pair.given)
+    }
+
+    /// Refuses graphs whose table of scores would be too large for the matcher.
+    fn check_table(&self, left_count: usize, right_count: usize) -> Result<()> {
+        self.matcher.check_size(left_count, right_count, !self.features.edge.is_empty())
+    }
+
+    /// Refuses graphs that [`Self::solve`] would refuse because of their number of nodes alone.
+    ///
+    /// # Errors
+    /// [`Error::TooLarge`] with the size and the limit.
+    pub fn check_size(&self, pair: &Pair) -> Result<()> {
+        let (n, m) = (pair.left.node_count(), pair.right.node_count());
+        if self.atlas.is_some() {
+            return Ok(());
+        }
+        // Rotations are tried on tables.
+        if self.features.pose.is_as_given() && self.matcher.is_streaming() && self.features.is_streamed(n, m) {
+            Compatibility::check_size(n, m)
+        } else {
+            self.check_table(n, m)
+        }
+    }
+
+    /// The two graphs as they are matched: the left one rotated as far as the model's pose allows.
+    fn instance(
+        &self,
+        left: &Prepared,
+        right: &Prepared,
+        given: &Restrictions,
+        work: &mut Workspace,
+    ) -> Result<Instance> {
+        let pair =
+            Pair { left: Arc::clone(&left.graph), right: Arc::clone(&right.graph), given: Restrictions::default() };
+        self.check_size(&pair)?;
+        let (Some(described), Some(other)) = (left.described(), right.described()) else {
+            return Err(Error::Missing { what: "descriptions of nodes", needed_by: "matching without an atlas" });
+        };
+        if self.features.pose.is_as_given() {
+            return self.features.instance(described, other)?.restricted(given);
+        }
+        let pair = Pair { given: given.clone(), ..pair };
+        let (_, instance, _) = self.features.best_pose(self.features.pose, &pair, other, &self.weights(), work)?;
+        Ok(instance)
+    }
+
+    /// Solves a problem of this model with its right nodes in a shuffled order, always the same.
+    pub(crate) fn solve_shuffled(&self, problem: &Compatibility, work: &mut Workspace) -> Result<Solution> {
+        let order = RightOrder::random(problem.right_count(), 0);
+        let mut shuffled = Compatibility::linear(Array2::zeros((0, 0)));
+        order.shuffle_into(problem, &mut shuffled)?;
+        let mut solution = self.matcher.matcher().solve(&shuffled, work)?;
+        order.carry_back_solution(&mut solution)?;
+        Ok(solution)
+    }
+}
+
+impl Matched<'_> {
+    /// The model that found the match.
+    #[must_use]
+    pub fn model(&self) -> &Model {
+        self.model
+    }
+
+    /// What each left node adds to the score: with the score of its pair, half of each edge score that it takes part in.
+    ///
+    /// # Errors
+    /// None in practice.
+    pub fn shares(&self) -> Result<Vec<f64>> {
+        match &self.problem {
+            Problem::Graphs(_, Some(problem)) => problem.shares(&self.solution.matching),
+            Problem::Graphs(instance, None) => instance.shares(&self.model.weights(), &self.solution.matching),
+            Problem::Names(left, right) => Ok(super::naming::joined_shares(left, right, &self.solution.matching)),
+        }
+    }
+
+    /// How certain each matched pair is, in order of left node: [`margins`](matching::margins), with edges by the model's matcher.
+    ///
+    /// # Errors
+    /// As the matcher; graphs too large for a table of scores.
+    pub fn margins(&self, control: &Control) -> Result<Vec<Margin>> {
+        match &self.problem {
+            Problem::Graphs(..) => {
+                matching::margins(&*self.table()?, &self.solution, Some(self.model.matcher.matcher()), control)
+            }
+            Problem::Names(left, right) => Ok(super::naming::joined_margins(left, right, &self.solution.matching)),
+        }
+    }
+
+    /// The instance and its table of scores, which is built now if the match was found without.
+    pub(super) fn table(&self) -> Result<Cow<'_, Compatibility>> {
+        match &self.problem {
+            Problem::Graphs(_, Some(problem)) => Ok(Cow::Borrowed(problem)),
+            Problem::Graphs(instance, None) => {
+                self.model.check_table(instance.left().node_count(), instance.right().node_count())?;
+                Ok(Cow::Owned(instance.compatibility(&self.model.weights())?))
+            }
+            Problem::Names(..) => {
+                Err(Error::Missing { what: "scores of pairs", needed_by: "reasons for a match by names" })
+            }
+        }
+    }
+}
