@@ -3,7 +3,7 @@
 use rand::{Rng, RngExt};
 
 /// What breaks readers: extreme numbers, structural characters, keywords of the formats.
-const WORDS: [&str; 32] = [
+const WORDS: [&str; 34] = [
     "0",
     "-1",
     "1e308",
@@ -31,6 +31,8 @@ const WORDS: [&str; 32] = [
     "=",
     "LM=",
     "LM3=",
+    "\t",
+    "\t\t\t",
     "p 1 1 1 0",
     "landmark",
     "frame",

@@ -5,10 +5,12 @@
 //! test of the library, which runs the seeds and a few mutations of each.
 
 use homolog::data::cost_matrix::{self, Sense};
-use homolog::data::dataset::DataSet;
+use homolog::data::dataset::{DataSet, NamedGraph};
 use homolog::data::edge_table::EdgeTable;
 use homolog::data::landmarks::LandmarkTable;
-use homolog::data::{coco, dd, deeplabcut, edge_table, graphml, house, npy, pair_costs, problem, qaplib, tps};
+use homolog::data::{
+    c3d, coco, dd, deeplabcut, edge_table, graphml, house, npy, pair_costs, problem, qaplib, read, tps, trc,
+};
 use homolog::features::FeatureMap;
 use homolog::learn::Checkpoint;
 use homolog::model::Model;
@@ -17,7 +19,9 @@ use homolog::model::Model;
 pub(crate) type Target = (&'static str, fn(&[u8]));
 
 /// Every reader.
-pub(crate) const TARGETS: [Target; 17] = [
+pub(crate) const TARGETS: [Target; 20] = [
+    ("any_graphs", any_graphs),
+    ("c3d", |bytes| _ = c3d::read(bytes, &mut Vec::new())),
     ("checkpoint", checkpoint),
     ("coco", |bytes| with_text(bytes, |text| _ = (coco::is_one(text), coco::read(text)))),
     ("cost_matrix", cost_matrix_text),
@@ -27,7 +31,7 @@ pub(crate) const TARGETS: [Target; 17] = [
     ("deeplabcut", |bytes| with_text(bytes, |text| _ = (deeplabcut::is_one(text), deeplabcut::read(text)))),
     ("edge_table", edges),
     ("features", features),
-    ("graphml", |bytes| with_text(bytes, |text| _ = graphml::read(text, "g"))),
+    ("graphml", |bytes| with_text(bytes, |text| _ = graphml::read(text, "g", &mut Vec::new()))),
     ("house", house_frame),
     ("landmarks", landmarks),
     ("model", model),
@@ -35,6 +39,7 @@ pub(crate) const TARGETS: [Target; 17] = [
     ("pair_costs", pairs),
     ("problem", whole_problem),
     ("qaplib_tps", |bytes| with_text(bytes, |text| _ = (qaplib::read(text), tps::read(text)))),
+    ("trc", trc_text),
 ];
 
 /// Text readers are given text: anything that is not UTF-8 is refused before it reaches them.
@@ -42,6 +47,32 @@ fn with_text(bytes: &[u8], read: impl FnOnce(&str)) {
     if let Ok(text) = std::str::from_utf8(bytes) {
         read(text);
     }
+}
+
+/// A file without a name, which may be anything: its own bytes also lie beside it.
+fn any_graphs(bytes: &[u8]) {
+    let _ = read("-", bytes, &|_, most| Some(bytes[..bytes.len().min(most)].to_vec()));
+}
+
+fn trc_text(bytes: &[u8]) {
+    with_text(bytes, |text| {
+        let Ok(frames) = trc::read(text) else { return };
+        let Ok(written) = trc::write(&frames) else { panic!("what was read cannot be written") };
+        let Ok(again) = trc::read(&written) else { panic!("what was written cannot be read: {written}") };
+        // Columns may come in another order; times, units and points are the same.
+        let sorted = |frame: &NamedGraph| {
+            let graph = &frame.graph;
+            let row = |node: usize| {
+                let point = graph.points().map(|points| points.row(node).to_vec());
+                format!("{:?} {point:?}", graph.names().map(|names| &names[node]))
+            };
+            let mut rows: Vec<String> = (0..graph.node_count()).map(row).collect();
+            rows.sort_unstable();
+            (frame.id.clone(), graph.time(), graph.unit().map(str::to_string), rows)
+        };
+        let [before, after] = [&frames, &again].map(|frames| frames.iter().map(sorted).collect::<Vec<_>>());
+        assert_eq!(after, before, "{written}");
+    });
 }
 
 fn checkpoint(bytes: &[u8]) {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from . import _core
 from ._errors import MatchError
-from ._graph import Graph, GraphLike, as_graph
+from ._graph import Graph, GraphLike, as_array, as_graph
 
 Pair = tuple[Graph, Graph]
 Truth = NDArray[np.int64]
@@ -87,10 +88,25 @@ class DataSet:
         return f"DataSet({len(self.graphs)} graphs, {len(self.pairs)} pairs)"
 
 
-def load(path: str | os.PathLike[str]) -> DataSet:
-    """Reads a file of graphs, as the program does: data sets (``.json``, ``.jsonl``), landmark tables, DeepLabCut, COCO, TPS, GraphML, edge lists.
+def load(
+    path: str | os.PathLike[str],
+    *,
+    graph: str | None = None,
+    landmark: str | None = None,
+    attributes: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+) -> DataSet:
+    """Reads a file of graphs of any format that the program reads (docs/formats.md), with what lies beside it: ``net.nodes.csv`` beside ``net.csv``, pictures.
 
-    "turntable" is the built-in sequence.
+    "turntable" is the built-in sequence. What should be known about how a file was read (values that are missing, pictures that are not there) is a warning.
+
+    Parameters
+    ----------
+    path : str or path
+    graph, landmark : str, optional
+        The columns of a table that name the graph and the landmark, if their names do not say it.
+    attributes, ignore : sequence of str
+        Further columns of a table: node attributes, or left out.
 
     Examples
     --------
@@ -103,22 +119,39 @@ def load(path: str | os.PathLike[str]) -> DataSet:
         return DataSet(_core.DataSet.turntable(), is_turntable=True)
     if place.is_dir():
         place = place / "landmarks.csv"
-    text = place.read_text(encoding="utf-8-sig")
-    return DataSet(_core.DataSet.from_text(place.suffix.lower().lstrip("."), text, place.stem), place.parent)
+
+    def beside(name: str, most: int) -> bytes | None:
+        try:
+            with (place.parent / name).open("rb") as file:
+                # Python sets aside as many bytes as it is asked for, however short the file is.
+                return file.read(most) if most <= 1 << 20 else file.read()[:most]
+        except (FileNotFoundError, IsADirectoryError, NotADirectoryError, ValueError):
+            return None
+
+    columns = (graph, landmark, list(attributes), list(ignore))
+    inner, notes = _core.DataSet.read(str(place), place.read_bytes(), columns, beside)
+    for is_guess, sentence in notes:
+        if not is_guess:
+            warnings.warn(f"{place}: {sentence}", stacklevel=2)
+    return DataSet(inner, place.parent)
 
 
 def data_set(pairs: Sequence[Any], y: Sequence[Any] | None) -> tuple[_core.DataSet, list[Pair]]:
-    """The pairs as a data set of the library: the same object is one graph, however many pairs it occurs in."""
-    numbers: dict[int, int] = {}
+    """The pairs as a data set of the library: equal arrays and the same object are one graph, however many pairs it occurs in."""
+    numbers: dict[Any, int] = {}
     graphs: list[Graph] = []
+    # An id tells objects apart only while they live: a sequence may make its arrays on access.
+    alive: list[Any] = []
     read: list[Pair] = []
     rows: list[tuple[int, int, list[int] | None, None]] = []
 
     def number(thing: GraphLike) -> int:
-        key = id(thing)
+        array = as_array(thing)
+        key = id(thing) if array is None else (array.shape, array.dtype.str, array.tobytes())
         if key not in numbers:
+            alive.append(thing)
             numbers[key] = len(graphs)
-            graphs.append(as_graph(thing))
+            graphs.append(as_graph(thing if array is None else array))
         return numbers[key]
 
     for at, pair in enumerate(checked_pairs(pairs)):

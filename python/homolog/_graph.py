@@ -110,33 +110,78 @@ class Graph:
         cls,
         frame: Any,
         *,
-        coords: Sequence[str] = ("x", "y"),
+        coords: Sequence[str] | None = None,
         name: str | None = None,
         graph: str | None = None,
-        attributes: Sequence[str] = (),
+        attributes: Sequence[str] | None = None,
     ) -> Any:
-        """One graph from a pandas DataFrame with a row per node; with `graph`, a dict with one for each value of that column.
+        """One graph from a table (pandas, polars, pyarrow) with a row per node; with `graph`, a dict with one for each value of that column.
+
+        What is not said is found by the names of the columns: `x`, `y` and `z` are the coordinates, `landmark` or `name` (and what else the
+        program takes for it) the names, all other columns attributes. A column without numbers is refused unless `attributes` says which to take.
 
         Examples
         --------
         >>> import pandas as pd, homolog as hm
         >>> frame = pd.DataFrame({"image": ["a", "a", "b"], "landmark": ["tip", "base", "tip"], "x": [0, 1, 2], "y": [3, 4, 5]})
-        >>> hm.Graph.from_dataframe(frame, name="landmark", graph="image")["a"].names
+        >>> hm.Graph.from_dataframe(frame, graph="image")["a"].names
         ['tip', 'base']
         """
+        columns = table_columns(frame)
+        if columns is None:
+            raise MatchError(f"expected a table with columns (pandas, polars, pyarrow), found {type(frame).__name__}")
+        for column in [*(coords or ()), *(attributes or ()), *([name] if name else []), *([graph] if graph else [])]:
+            if column not in columns:
+                raise MatchError(f"the table has no column {column!r}; it has {', '.join(columns)}")
         if graph is not None:
-            groups = frame.groupby(graph, sort=False)
-            return {
-                key: cls.from_dataframe(part, coords=coords, name=name, attributes=attributes) for key, part in groups
-            }
-        missing = [column for column in [*coords, *attributes, *([name] if name else [])] if column not in frame]
-        if missing:
-            raise MatchError(f"the table has no column {missing[0]!r}; it has {', '.join(map(str, frame.columns))}")
+            labels = columns.pop(graph).tolist()
+            rows: dict[Any, list[int]] = {}
+            for row, label in enumerate(labels):
+                rows.setdefault(label, []).append(row)
+            parts = {label: {key: column[own] for key, column in columns.items()} for label, own in rows.items()}
+            return {label: cls._from_columns(part, coords, name, attributes) for label, part in parts.items()}
+        return cls._from_columns(columns, coords, name, attributes)
+
+    @classmethod
+    def _from_columns(
+        cls,
+        columns: dict[str, NDArray[Any]],
+        coords: Sequence[str] | None,
+        name: str | None,
+        attributes: Sequence[str] | None,
+    ) -> Graph:
+        usual = {column.lower(): column for column in reversed(columns)}
+        if coords is None:
+            coords = [usual[axis] for axis in ("x", "y", "z") if axis in usual]
+        if name is None:
+            name = next((usual[word] for word in _NAME_COLUMNS if word in usual and usual[word] not in coords), None)
+        count = len(next(iter(columns.values()), ()))
+        if attributes is None:
+            rest = [column for column in columns if column not in coords and column != name]
+            # Groups of a larger table still have the column that told them apart.
+            labels = [column for column in rest if column.lower() in _GRAPH_COLUMNS]
+            for column in labels:
+                values = len(set(columns[column].tolist()))
+                if values > 1:
+                    raise MatchError(
+                        f"the column {column!r} names {values} graphs: Graph.from_dataframe(table, graph={column!r}) reads them, "
+                        "and attributes=[...] says which columns to take if it is something else"
+                    )
+            attributes = [column for column in rest if column not in labels]
+            for column in attributes:
+                if not _is_numeric(columns[column]):
+                    raise MatchError(
+                        f"the column {column!r} has no numbers: drop it, or say what the columns are with "
+                        "Graph.from_dataframe(table, name=..., attributes=[...])"
+                    )
+        names = None
+        if name is not None:
+            names = ["" if part is None or part != part else str(part) for part in columns[name].tolist()]
         return cls(
-            frame[list(coords)].to_numpy(dtype=float) if coords else None,
-            names=frame[name].tolist() if name else None,
-            attributes={column: frame[column].to_numpy(dtype=float) for column in attributes} or None,
-            nodes=len(frame),
+            np.stack([columns[axis].astype(float) for axis in coords], axis=1) if coords else None,
+            names=names,
+            attributes={column.removeprefix("attribute:"): columns[column].astype(float) for column in attributes} or None,
+            nodes=count,
         )
 
     @classmethod
@@ -211,6 +256,21 @@ class Graph:
         """Width and height of the picture in which the points were found."""
         return self._graph.image_size
 
+    @property
+    def scale(self) -> float | None:
+        """How long a unit of the coordinates is in the world: the SCALE of a TPS file, whose points are in pixels."""
+        return self._graph.scale
+
+    @property
+    def unit(self) -> str | None:
+        """The unit of the coordinates, as a motion-capture file says."""
+        return self._graph.unit
+
+    @property
+    def time(self) -> float | None:
+        """When the points were recorded, in seconds: for a frame of a take."""
+        return self._graph.time
+
     def __len__(self) -> int:
         return self._graph.node_count
 
@@ -233,7 +293,7 @@ class Graph:
 
 
 def as_graph(thing: GraphLike) -> Graph:
-    """Reads anything like a graph: a Graph, an (n, 2|3) array, a DataFrame, a networkx graph, a dict as in a data-set file."""
+    """Reads anything like a graph: a Graph, an (n, 2|3) array or tensor, a table (pandas, polars, pyarrow), a networkx graph, a dict as in a data-set file."""
     if isinstance(thing, Graph):
         return thing
     if isinstance(thing, _core.Graph):
@@ -243,12 +303,57 @@ def as_graph(thing: GraphLike) -> Graph:
     if hasattr(thing, "nodes") and hasattr(thing, "edges"):
         has_pos = all("pos" in fields for _, fields in thing.nodes(data=True)) and len(thing) > 0
         return Graph.from_networkx(thing, pos="pos" if has_pos else None)
-    if hasattr(thing, "columns") and hasattr(thing, "to_numpy"):
-        coords = [column for column in ("x", "y", "z") if column in thing]
-        named = [column for column in ("landmark", "name") if column in thing]
-        frame: Graph = Graph.from_dataframe(thing, coords=coords, name=named[0] if named else None)
-        return frame
-    return Graph(thing)
+    columns = table_columns(thing)
+    if columns is not None:
+        return Graph._from_columns(columns, None, None, None)
+    array = as_array(thing)
+    return Graph(thing if array is None else array)
+
+
+def as_array(thing: Any) -> NDArray[Any] | None:
+    """A numpy array, or what has the array protocol (a torch tensor on the processor), as an array; None for anything else."""
+    if isinstance(thing, np.ndarray):
+        return thing
+    if isinstance(thing, Graph) or not hasattr(thing, "__array__") or table_columns(thing, look_only=True) is not None:
+        return None
+    try:
+        return np.asarray(thing)
+    except (TypeError, RuntimeError, ValueError) as error:
+        raise MatchError(f"{type(thing).__name__} cannot be read as an array: {error}") from error
+
+
+def table_columns(frame: Any, look_only: bool = False) -> dict[str, NDArray[Any]] | None:
+    """The columns of a table of pandas, polars, pyarrow, or of whatever hands out an Arrow stream; None if it is no table."""
+    if hasattr(frame, "columns") and hasattr(frame, "to_numpy"):
+        names, column = list(frame.columns), frame.__getitem__
+    elif hasattr(frame, "column_names") and hasattr(frame, "column"):
+        names, column = list(frame.column_names), frame.column
+    elif hasattr(frame, "__arrow_c_stream__") and not hasattr(frame, "__array__"):
+        try:
+            import pyarrow
+        except ImportError:
+            raise MatchError(f"{type(frame).__name__} can be read if pyarrow is installed") from None
+        return table_columns(pyarrow.table(frame), look_only)
+    else:
+        return None
+    if look_only:
+        return {}
+    texts = [str(name) for name in names]
+    if len(set(texts)) < len(texts):
+        twice = next(text for text in texts if texts.count(text) > 1)
+        raise MatchError(f"the table has the column {twice!r} twice")
+    return {text: np.asarray(column(name)) for text, name in zip(texts, names)}
+
+
+#: Columns that may name the node, and those that may name the graph, as in a table that is read from a file.
+_NAME_COLUMNS = ("landmark", "marker", "keypoint", "bodypart", "point", "node", "name", "label")
+_GRAPH_COLUMNS = ("frame", "image", "specimen", "id", "object")
+
+
+def _is_numeric(column: NDArray[Any]) -> bool:
+    if column.dtype.kind in "fiub":
+        return True
+    return column.dtype == object and all(isinstance(value, (int, float, np.number, bool)) for value in column.tolist())
 
 
 def coordinates(points: ArrayLike, what: str) -> NDArray[np.float64]:

@@ -110,7 +110,7 @@ def test_data_sets_are_files(tmp_path, frames):
     with pytest.raises(hm.MatchError, match="line 2"):
         hm.load(table)
     (tmp_path / "data.xyz").write_text("")
-    with pytest.raises(hm.MatchError, match="not known"):
+    with pytest.raises(hm.MatchError, match="unrecognised file type"):
         hm.load(tmp_path / "data.xyz")
     (tmp_path / "net.csv").write_text("source,target\na,b\nb,c\n")
     assert len(hm.load(tmp_path / "net.csv").graphs["net"].edges) == 4

@@ -4,12 +4,12 @@ use crate::files;
 use crate::inputs::extension;
 use crate::progress::note;
 use anyhow::{Context, Result, bail};
+use homolog::Error;
 use homolog::data::cost_matrix::{self, Sense};
 use homolog::data::dataset::{DataSet, NamedGraph};
-use homolog::data::edge_table::EdgeTable;
 use homolog::data::landmarks::LandmarkTable;
 use homolog::data::pair_costs::NamedPairs;
-use homolog::data::{coco, dd, deeplabcut, edge_table, graphml, house, npy, pair_costs, problem, qaplib, tps};
+use homolog::data::{Format, Note, Reader, dd, house, npy, pair_costs, problem, qaplib};
 use homolog::matching::{Compatibility, Restrictions};
 use std::path::Path;
 
@@ -31,115 +31,66 @@ pub(crate) enum GraphFormat {
     Graphml,
     /// A network as a table of edges (.csv with source and target, .edges); NAME.nodes.csv beside it is its table of nodes
     Edges,
+    /// Motion capture as text (.trc)
+    Trc,
+    /// Motion capture (.c3d): its points
+    C3d,
     /// The house directory of the paper's authors
     House,
 }
 
 impl GraphFormat {
-    /// By the name of a file, and what it begins with.
-    fn of(path: &Path, text: &str) -> Option<Self> {
-        let start = text.trim_start_matches('\u{feff}').trim_start();
-        // A data set says so in its head.
-        let head: String = start.chars().take(1000).collect();
-        let json = || if !head.contains("homolog-") && coco::is_one(text) { Self::Coco } else { Self::DataSet };
-        let table = || {
-            if deeplabcut::is_one(text) {
-                Self::DeepLabCut
-            } else if edge_table::is_one(text) {
-                Self::Edges
-            } else {
-                Self::Landmarks
-            }
-        };
-        match extension(path).as_str() {
-            "json" => Some(json()),
-            "jsonl" | "ndjson" => Some(Self::DataSet),
-            "csv" | "tsv" => Some(table()),
-            "tps" => Some(Self::Tps),
-            "graphml" => Some(Self::Graphml),
-            "edges" | "edgelist" => Some(Self::Edges),
-            _ if !files::is_standard(path) => None,
-            _ if start.starts_with('{') => Some(json()),
-            _ if start.starts_with('<') => Some(Self::Graphml),
-            _ if start.get(..2).is_some_and(|word| word.eq_ignore_ascii_case("lm")) => Some(Self::Tps),
-            _ => Some(table()),
+    /// What the library calls it; the house files are a directory, which only the program reads.
+    fn of_library(self) -> Option<Format> {
+        match self {
+            Self::DataSet => Some(Format::DataSet),
+            Self::Landmarks => Some(Format::Landmarks),
+            Self::Tps => Some(Format::Tps),
+            Self::DeepLabCut => Some(Format::DeepLabCut),
+            Self::Coco => Some(Format::Coco),
+            Self::Graphml => Some(Format::Graphml),
+            Self::Edges => Some(Format::Edges),
+            Self::Trc => Some(Format::Trc),
+            Self::C3d => Some(Format::C3d),
+            Self::House => None,
         }
     }
 }
 
-/// Reads a file with graphs, of the given format or of what its name and its beginning say.
+/// Reads a file with graphs, of the given format or of what its name and its beginning say, with what lies beside it; `nodes` is the
+/// table of nodes of a network. Says what the reader notes.
 pub(crate) fn read(
     path: &Path,
     format: Option<GraphFormat>,
-    table: &LandmarkTable,
+    table: LandmarkTable,
     nodes: Option<&Path>,
 ) -> Result<DataSet> {
     if !path.exists() && !files::is_standard(path) {
-        bail!("there is no file or folder {}", path.display());
+        bail!("no file or folder {}", path.display());
     }
-    let text = files::read_text(path)?;
-    let Some(format) = format.or_else(|| GraphFormat::of(path, &text)) else {
-        bail!(
-            "{}: what is it? Files of graphs end in .json, .jsonl, .csv, .tps, .graphml or .edges; `homolog convert --from` says what others are",
-            path.display()
-        );
-    };
-    let is_lines = ["jsonl", "ndjson"].contains(&extension(path).as_str());
-    let stem = path.file_stem().filter(|_| !files::is_standard(path));
-    let id = stem.map_or_else(|| "stdin".to_string(), |stem| stem.to_string_lossy().into_owned());
-    let graphs = match format {
-        GraphFormat::DataSet if is_lines => {
-            return DataSet::from_json_lines(&text).with_context(|| path.display().to_string());
-        }
-        GraphFormat::DataSet => {
-            let whole = DataSet::from_json(&text);
-            // From standard input it may be lines as well.
-            let either = if files::is_standard(path) {
-                whole.or_else(|error| DataSet::from_json_lines(&text).map_err(|_| error))
-            } else {
-                whole
-            };
-            return either.with_context(|| path.display().to_string());
-        }
-        GraphFormat::Landmarks => {
-            let graphs = table.read(&text, &id);
-            if graphs.is_ok() {
-                say_guesses(path, table, &text)?;
-            }
-            graphs
-        }
-        GraphFormat::Tps => tps::read(&text),
-        GraphFormat::DeepLabCut => deeplabcut::read(&text),
-        GraphFormat::Coco => coco::read(&text),
-        GraphFormat::Graphml => graphml::read(&text, &id),
-        GraphFormat::Edges => {
-            let beside = path.with_extension("nodes.csv");
-            let nodes = nodes.map(Path::to_path_buf).or_else(|| beside.is_file().then_some(beside));
-            let nodes = nodes.map(|nodes| files::read_text(&nodes)).transpose()?;
-            EdgeTable::default().read(&text, nodes.as_deref(), &id).map(|network| vec![network])
-        }
-        GraphFormat::House => bail!("{} is a file; the house files are a directory", path.display()),
-    };
-    graphs.and_then(|graphs| DataSet::new(graphs, vec![])).with_context(|| path.display().to_string())
-}
-
-/// Says what columns were guessed to mean, where their names leave it open.
-fn say_guesses(path: &Path, table: &LandmarkTable, text: &str) -> Result<()> {
-    let understood = table.understand(text)?;
-    let graph = understood
-        .graph
-        .filter(|name| table.graph.is_none() && !["frame", "image"].contains(&name.to_lowercase().as_str()));
-    let landmark =
-        understood.landmark.filter(|name| table.landmark.is_none() && !name.eq_ignore_ascii_case("landmark"));
-    for (what, column, option) in [("graphs", graph, "--graph-column"), ("landmarks", landmark, "--landmark-column")] {
-        if let Some(column) = column {
-            note(&format!(
-                "{}: the column {column:?} names the {what}; `homolog convert {option}` takes another",
-                path.display()
-            ));
-        }
+    if format == Some(GraphFormat::House) {
+        bail!("{} is a file; the house files are a directory", path.display());
     }
-    Ok(())
+    let bytes = files::read(path)?;
+    let nodes = nodes.map(files::read).transpose()?;
+    let folder = files::folder_of(path);
+    let beside = |name: &str, most: usize| match &nodes {
+        Some(nodes) if name.ends_with(".nodes.csv") => Some(nodes.clone()),
+        _ if files::is_standard(path) => None,
+        _ => files::read_beginning(&folder.join(name), most),
+    };
+    let name = path.display().to_string();
+    let reader = Reader { format: format.and_then(GraphFormat::of_library), table };
+    let loaded = reader.read(&name, &bytes, &beside)?;
+    for about in &loaded.notes {
+        let option = match about {
+            Note::GraphColumn { .. } => "; `homolog convert --graph-column` takes another",
+            Note::LandmarkColumn { .. } => "; `homolog convert --landmark-column` takes another",
+            _ => "",
+        };
+        note(&format!("{name}: {about}{option}"));
+    }
+    Ok(loaded.data)
 }
 
 /// Reads the house directory of the paper's authors, frame by frame; with `edges`, their triangulations too.
@@ -237,7 +188,8 @@ pub(crate) enum Contents {
 
 /// The problem in the bytes of a file. The sense given is that of costs; `.dd` and QAPLIB are minimised, a JSON file says so itself.
 pub(crate) fn problem_of(bytes: Vec<u8>, path: &Path, format: ProblemFormat, sense: Sense) -> Result<Contents> {
-    contents_of(bytes, path, format, sense)?.with_context(|| path.display().to_string())
+    let place = if files::is_standard(path) { "standard input".to_string() } else { path.display().to_string() };
+    contents_of(bytes, path, format, sense)?.map_err(|error| Error::At { place, error: Box::new(error) }.into())
 }
 
 fn contents_of(bytes: Vec<u8>, path: &Path, format: ProblemFormat, sense: Sense) -> Result<homolog::Result<Contents>> {

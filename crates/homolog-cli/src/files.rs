@@ -51,6 +51,15 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// The beginning of a file, at most so many bytes; `None` if there is no such file or it cannot be read.
+pub(crate) fn read_beginning(path: &Path, most: usize) -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let file = File::open(path).ok().filter(|_| path.is_file())?;
+    let most = u64::try_from(most).unwrap_or(u64::MAX).min(MOST_BYTES);
+    file.take(most).read_to_end(&mut bytes).ok()?;
+    Some(bytes)
+}
+
 /// The text of a file, without a byte order mark.
 pub(crate) fn read_text(path: &Path) -> Result<String> {
     text_of(read(path)?, path)

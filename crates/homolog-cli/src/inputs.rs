@@ -6,10 +6,8 @@ use anyhow::{Context, Result, bail};
 use homolog::data::dataset::{DataSet, LabelledPair, NamedGraph, Pairing, SplitBy};
 use homolog::data::landmarks::LandmarkTable;
 use homolog::data::turntable::Turntable;
-use homolog::graph::Graph;
 use homolog_viz::GreyPicture;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// The name of the built-in sequence where a file is asked for.
 pub(crate) const BUILT_IN: &str = "turntable";
@@ -63,33 +61,22 @@ impl Input {
         if path.is_dir() {
             return Self::folder(path);
         }
-        let data = data_files::read(path, None, &LandmarkTable::default(), None).map_err(|error| {
-            let is_column = format!("{error:#}").contains("--attribute");
-            if is_column { error.context("say it to `homolog convert`, whose options these are") } else { error }
-        })?;
+        let data = data_files::read(path, None, LandmarkTable::default(), None)?;
         let (graphs, pairs) = (data.graphs().len(), data.pairs().len());
         detail(&format!("read {}: {graphs} graphs, {pairs} pairs", path.display()));
-        Self::of_file(&data, path)
+        Ok(Self::of_file(data, path))
     }
 
-    /// The graphs of a file, with the pictures beside it.
-    pub(crate) fn of_file(data: &DataSet, path: &Path) -> Result<Self> {
+    /// The graphs of a file, whose pictures lie beside it.
+    pub(crate) fn of_file(data: DataSet, path: &Path) -> Self {
         let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
-        Ok(Self { data: with_pictures(data, &folder)?, source: Source::Folder(folder) })
+        Self { data, source: Source::Folder(folder) }
     }
 
     /// The built-in sequence: node k is the same landmark in every frame.
     pub(crate) fn turntable() -> Result<Self> {
         let turntable = Turntable::default();
-        let names: Vec<String> = Turntable::names().into_iter().map(String::from).collect();
-        let mut graphs = Vec::new();
-        for (frame, points) in turntable.landmarks()?.into_iter().enumerate() {
-            let [width, height] = Turntable::IMAGE_SIZE;
-            let graph = Graph::from_points(points)?.with_names(names.clone())?;
-            let graph = Arc::new(graph.with_image_size(width as f64, height as f64)?);
-            graphs.push(NamedGraph { id: (frame + 1).to_string(), graph, image: None });
-        }
-        Ok(Self { data: DataSet::new(graphs, vec![])?, source: Source::Turntable(turntable) })
+        Ok(Self { data: turntable.data_set()?, source: Source::Turntable(turntable) })
     }
 
     /// A folder with landmarks.csv, or with the authors' labels.
@@ -144,7 +131,10 @@ impl Input {
         }
         let graphs = self.data.graphs().to_vec();
         if graphs.len() < 2 {
-            bail!("a pair takes two graphs, and here is {}; `homolog convert` joins several files", graphs.len());
+            bail!(
+                "need at least two graphs to form a pair, found {}; `homolog convert` joins several files",
+                graphs.len()
+            );
         }
         let (pairing, said) = default_pairing(graphs.len());
         let made = DataSet::paired(graphs, pairing, SplitBy::None)?;
@@ -170,22 +160,6 @@ pub(crate) fn default_pairing(count: usize) -> (Pairing, Option<String>) {
         "{count} graphs make {all} pairs; {DRAWN_PAIRS} of them were drawn. To choose: homolog convert DATA --pairs all, random:N, template:ID or N -o data.json"
     );
     (Pairing::Random { count: DRAWN_PAIRS, seed: SEED }, Some(said))
-}
-
-/// A file `images/ID.png` (or .jpg, .jpeg) beside a table belongs to the graph ID, and in the authors' folder `images/house.seq(N-1).png`
-/// to frame N.
-fn with_pictures(data: &DataSet, folder: &Path) -> Result<DataSet> {
-    let picture = |named: &NamedGraph| {
-        let mut names: Vec<String> = ["png", "jpg", "jpeg"].map(|end| format!("images/{}.{end}", named.id)).to_vec();
-        let number: Option<usize> = named.id.parse().ok().filter(|&number| number > 0);
-        names.extend(number.map(|number| format!("images/house.seq{}.png", number - 1)));
-        // An id is a name, not a way to other folders.
-        let plain = !named.id.contains(['/', '\\']);
-        names.into_iter().find(|name| plain && folder.join(name).is_file())
-    };
-    let with =
-        |named: &NamedGraph| NamedGraph { image: named.image.clone().or_else(|| picture(named)), ..named.clone() };
-    Ok(DataSet::new(data.graphs().iter().map(with).collect(), data.pairs().to_vec())?)
 }
 
 /// What the name of a file ends in, in small letters.

@@ -11,6 +11,7 @@ mod data_files;
 mod figures;
 mod files;
 mod given;
+mod hints;
 mod image_numbers;
 mod inputs;
 mod label;
@@ -101,6 +102,9 @@ fn main() -> ExitCode {
         Err(error) if files::is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {}", files::visible(&format!("{error:#}")));
+            if let Some(hint) = hints::hint(&error) {
+                eprintln!("hint: {}", files::visible(&hint));
+            }
             ExitCode::FAILURE
         }
     }

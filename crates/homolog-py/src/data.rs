@@ -3,16 +3,14 @@
 use crate::arrays::with_minus_one;
 use crate::errors::{plain, raise};
 use crate::graph::Graph;
-use homolog::data::Split;
 use homolog::data::dataset::{DataSet as Inner, LabelledPair, NamedGraph, Pairing, SplitBy, match_by_name};
-use homolog::data::edge_table::EdgeTable;
 use homolog::data::landmarks::LandmarkTable;
 use homolog::data::turntable::Turntable;
-use homolog::data::{coco, deeplabcut, edge_table, graphml, tps};
-use homolog::graph::Graph as InnerGraph;
+use homolog::data::{Loaded, Reader, Split};
 use homolog::matching::{Constraint, Matching};
 use numpy::PyArray1;
 use pyo3::prelude::*;
+use std::cell::RefCell;
 use std::sync::Arc;
 
 /// Graphs, and pairs of them.
@@ -21,6 +19,8 @@ pub(crate) struct DataSet {
     pub(crate) inner: Inner,
 }
 
+/// The columns that name graph and landmark, those that are attributes, and those to ignore.
+type ReadColumns = (Option<String>, Option<String>, Vec<String>, Vec<String>);
 /// Positions of two graphs; the right node of each left one (-1 none, -2 not known), or `None` for "the same names"; the split.
 type GivenPair = (usize, usize, Option<Vec<i64>>, Option<String>);
 /// The same, as it is handed back.
@@ -47,47 +47,38 @@ impl DataSet {
         Ok(Self { inner: Inner::from_json(text).map_err(|error| raise(py, &error))? })
     }
 
-    /// The text of a file of graphs, recognised by its file ending and its beginning, as the program does.
+    /// The graphs of a file, whatever it is; `beside` gives the beginning of another file by its name, or `None`. With what should be
+    /// known about how it was read: whether it is a mere guess, and the sentence.
     #[staticmethod]
-    fn from_text(py: Python<'_>, ending: &str, text: &str, id: &str) -> PyResult<Self> {
-        let graphs = |graphs: homolog::Result<Vec<NamedGraph>>| graphs.and_then(|graphs| Inner::new(graphs, vec![]));
-        let edges = || graphs(EdgeTable::default().read(text, None, id).map(|graph| vec![graph]));
-        let inner = match ending {
-            "json" if !text.contains("homolog-data") && coco::is_one(text) => graphs(coco::read(text)),
-            "json" => Inner::from_json(text),
-            "jsonl" | "ndjson" => Inner::from_json_lines(text),
-            "tps" => graphs(tps::read(text)),
-            "graphml" => graphs(graphml::read(text, id)),
-            "edges" | "edgelist" => edges(),
-            "csv" | "tsv" if deeplabcut::is_one(text) => graphs(deeplabcut::read(text)),
-            "csv" | "tsv" if edge_table::is_one(text) => edges(),
-            "csv" | "tsv" => graphs(LandmarkTable::default().read(text, id)),
-            other => {
-                let known = ".json, .jsonl, .csv, .tps, .graphml or .edges";
-                return Err(plain(
-                    py,
-                    &format!("files that end in {other:?} are not known; files of graphs end in {known}"),
-                ));
-            }
+    fn read(
+        py: Python<'_>,
+        name: &str,
+        bytes: &[u8],
+        columns: ReadColumns,
+        beside: &Bound<'_, PyAny>,
+    ) -> PyResult<(Self, Vec<(bool, String)>)> {
+        let failed = RefCell::new(None);
+        let bytes_of = |name: &str, most: usize| -> Option<Vec<u8>> {
+            let given = beside.call1((name, most)).and_then(|given| given.extract());
+            given.unwrap_or_else(|error| {
+                failed.replace(Some(error));
+                None
+            })
         };
-        Ok(Self { inner: inner.map_err(|error| raise(py, &error))? })
+        let (graph, landmark, attributes, ignored) = columns;
+        let table = LandmarkTable { graph, landmark, attributes, ignored };
+        let loaded = Reader { format: None, table }.read(name, bytes, &bytes_of).map_err(|error| raise(py, &error));
+        if let Some(error) = failed.take() {
+            return Err(error);
+        }
+        let Loaded { data, notes } = loaded?;
+        Ok((Self { inner: data }, notes.iter().map(|note| (note.is_guess(), note.to_string())).collect()))
     }
 
     /// The built-in sequence: node k is the same landmark in every frame.
     #[staticmethod]
     fn turntable(py: Python<'_>) -> PyResult<Self> {
-        let build = || -> homolog::Result<Inner> {
-            let names: Vec<String> = Turntable::names().into_iter().map(String::from).collect();
-            let [width, height] = Turntable::IMAGE_SIZE;
-            let frames = Turntable::default().landmarks()?.into_iter().enumerate();
-            let graph = |(frame, points): (usize, _)| -> homolog::Result<NamedGraph> {
-                let graph = InnerGraph::from_points(points)?.with_names(names.clone())?;
-                let graph = Arc::new(graph.with_image_size(width as f64, height as f64)?);
-                Ok(NamedGraph { id: (frame + 1).to_string(), graph, image: None })
-            };
-            Inner::new(frames.map(graph).collect::<homolog::Result<_>>()?, vec![])
-        };
-        Ok(Self { inner: build().map_err(|error| raise(py, &error))? })
+        Ok(Self { inner: Turntable::default().data_set().map_err(|error| raise(py, &error))? })
     }
 
     /// The picture of a frame of the built-in sequence, as rows of grey values.

@@ -125,6 +125,21 @@ impl Graph {
         self.inner.image_size().map(|[width, height]| (width, height))
     }
 
+    #[getter]
+    fn scale(&self) -> Option<f64> {
+        self.inner.scale()
+    }
+
+    #[getter]
+    fn unit(&self) -> Option<&str> {
+        self.inner.unit()
+    }
+
+    #[getter]
+    fn time(&self) -> Option<f64> {
+        self.inner.time()
+    }
+
     fn __eq__(&self, other: &Self) -> bool {
         self.inner == other.inner
     }

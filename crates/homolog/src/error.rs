@@ -184,9 +184,9 @@ pub enum Error {
     #[error("interrupted")]
     Interrupted,
     /// Something is wrong with one of many inputs.
-    #[error("{place}: {error}")]
+    #[error("{}", located(.place, .error))]
     At {
-        /// Which one: a graph, a pair.
+        /// Which one: a graph, a pair, a file.
         place: String,
         /// What is wrong with it.
         error: Box<Error>,
@@ -232,6 +232,22 @@ pub enum Error {
         /// What is wrong with it.
         reason: String,
     },
+    /// The columns of a table leave open what is meant.
+    #[error("{format}, line {line}: {fault}")]
+    Columns {
+        /// The format.
+        format: &'static str,
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong with them.
+        fault: ColumnFault,
+    },
+    /// A file whose name and contents do not say what it is.
+    #[error("unrecognised file type; expected {}", .endings.join(", "))]
+    UnknownFormat {
+        /// How names of files end that are known.
+        endings: &'static [&'static str],
+    },
     /// A binary file does not follow its format.
     #[error("{format}: {reason}")]
     Unreadable {
@@ -268,6 +284,66 @@ pub enum Error {
         /// What it must be.
         reason: &'static str,
     },
+}
+
+/// What is wrong with the columns of a table: with the names, so that a shell can say what to do about it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ColumnFault {
+    /// A column that means nothing: a typing mistake in a header should not lose data.
+    #[error("unknown column {column:?}")]
+    Unknown {
+        /// Its name.
+        column: String,
+    },
+    /// Several columns may name the graph.
+    #[error("each of {} may name the graph", .columns.join(", "))]
+    Ambiguous {
+        /// Their names, the likeliest first.
+        columns: Vec<String>,
+    },
+    /// A column that was asked for does not exist.
+    #[error("no column {column:?}; the columns are {}", .columns.join(", "))]
+    Absent {
+        /// Its name.
+        column: String,
+        /// The names that there are.
+        columns: Vec<String>,
+    },
+    /// One column is asked for in two roles.
+    #[error("the column {column:?} is to mean two things")]
+    Twice {
+        /// Its name.
+        column: String,
+    },
+    /// There are neither points nor attributes.
+    #[error("no columns x and y, nor columns such as nose_x and nose_y, nor an attribute; the columns are {}", .columns.join(", "))]
+    Nothing {
+        /// The names that there are.
+        columns: Vec<String>,
+    },
+    /// An attribute has no value in a row.
+    #[error("the attribute {column:?} is missing")]
+    Empty {
+        /// Its name.
+        column: String,
+    },
+    /// An attribute in a table with one specimen per row would belong to no landmark.
+    #[error("the attribute {column:?} belongs to no landmark: a row of this table is a whole specimen")]
+    OfNoLandmark {
+        /// Its name.
+        column: String,
+    },
+}
+
+/// An error with its place: a line follows the name of its file.
+fn located(place: &str, error: &Error) -> String {
+    match error {
+        Error::Malformed { line, reason, .. } => format!("{place}, line {line}: {reason}"),
+        Error::Columns { line, fault, .. } => format!("{place}, line {line}: {fault}"),
+        Error::DataSet { place: inner, reason } => format!("{place}, {inner}: {reason}"),
+        other => format!("{place}: {other}"),
+    }
 }
 
 /// What sort of mistake an [`Error`] is: for programs that treat some of them specially.
@@ -335,6 +411,8 @@ impl Error {
             | Self::DataSet { .. }
             | Self::Shard { .. }
             | Self::Malformed { .. }
+            | Self::Columns { .. }
+            | Self::UnknownFormat { .. }
             | Self::Unreadable { .. } => ErrorKind::Format,
             Self::BadCertificate { .. } => ErrorKind::Certificate,
             Self::NoExamples => ErrorKind::NoExamples,

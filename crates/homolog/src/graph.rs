@@ -5,7 +5,8 @@
 //!
 //! Edges are stored as in [`EdgeList`]: directed and sorted. An undirected edge is stored in both directions, so all
 //! sums over edges run over ordered pairs, as the authors' do. **Context points** are seen by descriptors such as the shape context
-//! but are not nodes: nothing is matched to them. A graph is shared by `Arc`: however many pairs it occurs in, it exists once.
+//! but are not nodes: nothing is matched to them. Points that were found in a picture are in its pixels, **y down**, whatever the file
+//! counts. A graph is shared by `Arc`: however many pairs it occurs in, it exists once.
 
 mod attributes;
 
@@ -46,6 +47,9 @@ pub struct Graph {
     edge_attributes: Option<Attributes>,
     names: Option<Vec<String>>,
     image_size: Option<[f64; 2]>,
+    scale: Option<f64>,
+    unit: Option<String>,
+    time: Option<f64>,
 }
 
 impl Graph {
@@ -61,6 +65,9 @@ impl Graph {
             edge_attributes: None,
             names: None,
             image_size: None,
+            scale: None,
+            unit: None,
+            time: None,
         }
     }
 
@@ -142,6 +149,35 @@ impl Graph {
             }
         }
         Ok(Self { image_size: Some([width, height]), ..self })
+    }
+
+    /// How long a unit of the coordinates is in the world: the `SCALE` of a TPS file, whose points are in pixels. Coordinates stay as
+    /// they are.
+    ///
+    /// # Errors
+    /// Not positive and finite.
+    pub fn with_scale(self, scale: f64) -> Result<Self> {
+        if !(scale.is_finite() && scale > 0.0) {
+            return Err(Error::BadEntry { what: "scale", index: 0, value: scale });
+        }
+        Ok(Self { scale: Some(scale), ..self })
+    }
+
+    /// The unit of the coordinates: "mm".
+    #[must_use]
+    pub fn with_unit(self, unit: impl Into<String>) -> Self {
+        Self { unit: Some(unit.into()), ..self }
+    }
+
+    /// When the points were recorded, in seconds: for a frame of a take.
+    ///
+    /// # Errors
+    /// Not finite.
+    pub fn with_time(self, time: f64) -> Result<Self> {
+        if !time.is_finite() {
+            return Err(Error::BadEntry { what: "time", index: 0, value: time });
+        }
+        Ok(Self { time: Some(time), ..self })
     }
 
     /// Replaces the edges by these. Repetitions count once.
@@ -319,6 +355,24 @@ impl Graph {
     #[must_use]
     pub fn image_size(&self) -> Option<[f64; 2]> {
         self.image_size
+    }
+
+    /// How long a unit of the coordinates is in the world.
+    #[must_use]
+    pub fn scale(&self) -> Option<f64> {
+        self.scale
+    }
+
+    /// The unit of the coordinates.
+    #[must_use]
+    pub fn unit(&self) -> Option<&str> {
+        self.unit.as_deref()
+    }
+
+    /// When the points were recorded, in seconds.
+    #[must_use]
+    pub fn time(&self) -> Option<f64> {
+        self.time
     }
 
     /// The same graph with its points and context points moved.

@@ -54,7 +54,7 @@ pub mod optimize;
 mod control;
 mod error;
 pub use control::{Control, Report};
-pub use error::{Error, ErrorKind, Result};
+pub use error::{ColumnFault, Error, ErrorKind, Result};
 
 /// The story for Rust programmers, run as a test.
 #[cfg(doctest)]

@@ -1,4 +1,4 @@
-//! `homolog convert`: files of every format to a data set, and a data set to tables, TPS and GraphML.
+//! `homolog convert`: files of every format to a data set, and a data set to tables, TPS, GraphML and TRC.
 
 use super::usage;
 use crate::data_files::{self, GraphFormat, read_house};
@@ -8,11 +8,11 @@ use crate::{Ending, files};
 use anyhow::{Context, Result, bail};
 use homolog::data::dataset::{DataSet, LabelledPair, NamedGraph, Pairing, SplitBy};
 use homolog::data::landmarks::{self, LandmarkTable};
-use homolog::data::{graphml, matches, tps};
+use homolog::data::{graphml, matches, tps, trc};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// Turns files of points and graphs into a data set, and data sets into tables, TPS and GraphML
+/// Turns files of points and graphs into a data set, and data sets into tables, TPS, GraphML and TRC
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   Two tables of named landmarks, one per specimen, as a pair to train on:
@@ -28,8 +28,8 @@ use std::path::{Path, PathBuf};
   The matches of a data set as a table:
     homolog convert wings.json --to matches -o matches.csv")]
 pub(crate) struct Arguments {
-    /// Landmark tables (.csv), .tps, DeepLabCut and COCO files, networks (.graphml, .edges), data sets (.json, .jsonl), the house
-    /// directory of the paper's authors, the word turntable, or - for standard input
+    /// Landmark tables (.csv), .tps, DeepLabCut and COCO files, networks (.graphml, .edges), motion capture (.trc, .c3d), data sets
+    /// (.json, .jsonl), the house directory of the paper's authors, the word turntable, or - for standard input
     #[arg(required = true)]
     inputs: Vec<PathBuf>,
     /// Where to write; standard output if absent
@@ -38,7 +38,7 @@ pub(crate) struct Arguments {
     /// What the inputs are; by default what their names say
     #[arg(long, value_enum, value_name = "FORMAT")]
     from: Option<GraphFormat>,
-    /// What to write; by default what the name of the output says: .json, .jsonl, .csv for landmarks, .tps, .graphml
+    /// What to write; by default what the name of the output says: .json, .jsonl, .csv for landmarks, .tps, .graphml, .trc
     #[arg(long, value_enum, value_name = "FORMAT")]
     to: Option<Output>,
     /// Which graphs become pairs, where the input has no pairs: all; none; N: each graph with the N-th after it; random:N: so many of
@@ -99,6 +99,8 @@ enum Output {
     Tps,
     /// The graphs as GraphML
     Graphml,
+    /// Markers in space as motion capture
+    Trc,
 }
 
 fn parse_pairing(word: &str) -> Result<PairChoice, String> {
@@ -129,6 +131,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
         Output::Matches => matches::write(&data)?,
         Output::Tps => tps::write(data.graphs())?,
         Output::Graphml => graphml::write(data.graphs())?,
+        Output::Trc => trc::write(data.graphs())?,
     };
     match &arguments.output {
         None => files::print_data(text.as_bytes())?,
@@ -166,6 +169,7 @@ impl Arguments {
             (None, Some("csv")) => Output::Landmarks,
             (None, Some("tps")) => Output::Tps,
             (None, Some("graphml")) => Output::Graphml,
+            (None, Some("trc")) => Output::Trc,
             (None, Some("")) if self.output.as_deref().is_some_and(files::is_standard) => Output::Json,
             (None, Some(_)) => usage("the name of the output does not say what to write; say --to".to_string()),
         }
@@ -190,9 +194,6 @@ impl Arguments {
             if let Some(twice) = more.iter().find(|named| ids.contains(&named.id)) {
                 bail!("{}: an earlier input has a graph {:?} already", path.display(), twice.id);
             }
-            if more.is_empty() {
-                note(&format!("{}: there are no graphs in it", path.display()));
-            }
             ids.extend(more.iter().map(|named| named.id.clone()));
             graphs.extend_from_slice(more);
         }
@@ -213,8 +214,8 @@ impl Arguments {
         if path.is_dir() || (path == Path::new(BUILT_IN) && !path.exists()) {
             return self.with_pictures(&Input::load(path)?);
         }
-        let data = data_files::read(path, self.from, &self.table(), self.nodes.as_deref())?;
-        self.with_pictures(&Input::of_file(&data, path)?)
+        let data = data_files::read(path, self.from, self.table(), self.nodes.as_deref())?;
+        self.with_pictures(&Input::of_file(data, path))
     }
 
     /// The data with its pictures, named as seen from the folder that the output is in.

@@ -87,6 +87,7 @@ struct Growing {
     /// Fields of the first row.
     fields: usize,
     header: Option<Vec<String>>,
+    header_line: usize,
     /// A first row that is a header if the second row is numbered too, and its line.
     numbered: Option<(usize, Vec<String>)>,
     /// Whether the first column has names, and those.
@@ -99,7 +100,7 @@ impl Growing {
         let fields: Vec<&str> = fields.collect();
         if let Some((first_line, first)) = self.numbered.take() {
             if fields.first() == Some(&"0") {
-                (self.fields, self.header) = (first.len(), Some(first));
+                (self.fields, self.header, self.header_line) = (first.len(), Some(first), first_line);
             } else {
                 self.add_row(first_line, &first.iter().map(String::as_str).collect::<Vec<_>>())?;
             }
@@ -116,7 +117,7 @@ impl Growing {
         let is_header = fields[usize::from(first_is_corner)..].iter().copied().all(is_name);
         if self.rows == 0 && self.header.is_none() && is_header {
             self.fields = fields.len();
-            self.header = Some(fields.iter().map(ToString::to_string).collect());
+            (self.header, self.header_line) = (Some(fields.iter().map(ToString::to_string).collect()), line);
             return Ok(());
         }
         let mut fields = fields;
@@ -156,6 +157,10 @@ impl Growing {
     fn finish(mut self) -> Result<NamedMatrix> {
         if let Some((line, only)) = self.numbered.take() {
             self.add_row(line, &only.iter().map(String::as_str).collect::<Vec<_>>())?;
+        }
+        if let (Some(header), 0) = (&self.header, self.rows) {
+            let reason = format!("a header of {} names without any row of numbers below it", header.len());
+            return malformed(FORMAT, self.header_line, reason);
         }
         let columns = self.fields - usize::from(self.left.is_some());
         let rows = if columns == 0 { 0 } else { self.rows };

@@ -61,7 +61,11 @@ impl EdgeTable {
     /// # Ok::<(), homolog::Error>(())
     /// ```
     pub fn read(&self, text: &str, nodes: Option<&str>, id: &str) -> Result<NamedGraph> {
-        let nodes = nodes.map(|text| read_nodes(text, id)).transpose()?;
+        self.read_with(text, nodes.map(|text| self::nodes(text, id)).transpose()?, id)
+    }
+
+    /// Reads a network whose nodes are these, if they are known.
+    pub(super) fn read_with(self, text: &str, nodes: Option<Graph>, id: &str) -> Result<NamedGraph> {
         let known = nodes.as_ref().map(|graph| graph.names().unwrap_or_default().to_vec());
         let mut names: Vec<String> = known.clone().unwrap_or_default();
         let mut position: BTreeMap<String, usize> =
@@ -188,7 +192,7 @@ fn without_header(row: &Row) -> Result<Columns> {
 }
 
 /// A table of nodes: the first column names them, x and y are points, all others attributes.
-fn read_nodes(text: &str, id: &str) -> Result<Graph> {
+pub(super) fn nodes(text: &str, id: &str) -> Result<Graph> {
     let Some(header) = table::rows(FORMAT, text)?.next().transpose()? else {
         return malformed("node table", 1, "there is no header");
     };

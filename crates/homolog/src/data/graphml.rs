@@ -2,19 +2,22 @@
 //!
 //! Nodes are named by their ids. Numbers and truth values of nodes and edges become attributes under the key's `attr.name`; node
 //! attributes `x` and `y` (and `z`), if every node has them, are the points. Text attributes, nested graphs, hyperedges and ports have
-//! no place in a graph here: text is skipped, the others are refused. Every node (edge) must have every attribute, or the key a default.
+//! no place in a graph here: text is skipped, the others are refused. If some nodes (edges) lack an attribute and its key has no default,
+//! it is left out, and a [`Note`] says so; only a missing `weight` of an edge counts as 1, as networkx has it.
 
 use super::dataset::{MAX_EDGES, MAX_FILE_SIZE, MAX_NODES, NamedGraph};
-use super::{malformed, number, shorten};
+use super::{Note, malformed, number, shorten};
 use crate::graph::{Attributes, Direction, Graph};
 use crate::{Error, Result};
-use ndarray::Array2;
+use ndarray::{Array2, Axis};
 use roxmltree::{Document, Node};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::sync::Arc;
 
 const FORMAT: &str = "GraphML";
+/// The most values of all nodes or all edges of a graph: 1 GB.
+const MAX_VALUES: usize = 1 << 27;
 
 /// A key that has numbers.
 struct Key<'a> {
@@ -32,11 +35,11 @@ struct Key<'a> {
 ///
 /// ```
 /// let text = r#"<graphml><graph edgedefault="undirected"><node id="a"/><node id="b"/><edge source="a" target="b"/></graph></graphml>"#;
-/// let graphs = homolog::data::graphml::read(text, "net")?;
+/// let graphs = homolog::data::graphml::read(text, "net", &mut Vec::new())?;
 /// assert_eq!((graphs[0].id.as_str(), graphs[0].graph.edges().len()), ("net", 2));
 /// # Ok::<(), homolog::Error>(())
 /// ```
-pub fn read(text: &str, id: &str) -> Result<Vec<NamedGraph>> {
+pub fn read(text: &str, id: &str, notes: &mut Vec<Note>) -> Result<Vec<NamedGraph>> {
     if text.len() > MAX_FILE_SIZE {
         return malformed(FORMAT, 1, format!("{} bytes are more than {MAX_FILE_SIZE}", text.len()));
     }
@@ -61,7 +64,7 @@ pub fn read(text: &str, id: &str) -> Result<Vec<NamedGraph>> {
         if !taken.insert(name.clone()) {
             return refuse(element, format!("the graph {:?} is there twice", shorten(&name)));
         }
-        named.push(NamedGraph { id: name, graph: Arc::new(graph(element, &keys)?), image: None });
+        named.push(NamedGraph { id: name, graph: Arc::new(graph(element, &keys, notes)?), image: None });
     }
     Ok(named)
 }
@@ -95,45 +98,77 @@ fn value(element: Node<'_, '_>) -> Result<f64> {
     match element.text().unwrap_or_default().trim() {
         "true" | "True" => Ok(1.0),
         "false" | "False" => Ok(0.0),
-        word => number(FORMAT, line_of(element), word),
+        // The line is looked for only if it is needed: that takes as long as the text is.
+        word => number(FORMAT, 0, word).or_else(|_| number(FORMAT, line_of(element), word)),
     }
 }
 
-/// The values of an element, one for each key.
-fn values(element: Node<'_, '_>, keys: &[&Key<'_>], row: &mut Vec<f64>) -> Result<()> {
-    let mut given: BTreeMap<&str, f64> = BTreeMap::new();
-    for data in elements(element, "data") {
-        if let Some(key) = data.attribute("key").filter(|id| keys.iter().any(|key| key.id == *id)) {
-            given.insert(key, value(data)?);
-        }
+/// The keys of nodes or of edges, and a row of values for each of these: NaN if there is none.
+struct Values<'k, 'a> {
+    keys: Vec<&'k Key<'a>>,
+    columns: BTreeMap<&'a str, usize>,
+    cells: Vec<f64>,
+    rows: usize,
+}
+
+impl<'k, 'a> Values<'k, 'a> {
+    fn new(keys: &'k [Key<'a>], of: &str) -> Self {
+        let keys: Vec<&Key<'_>> = keys.iter().filter(|key| key.of == of || key.of == "all").collect();
+        let columns = keys.iter().enumerate().map(|(column, key)| (key.id, column)).collect();
+        Self { keys, columns, cells: Vec::new(), rows: 0 }
     }
-    for key in keys {
-        match given.get(key.id).copied().or(key.default) {
-            Some(value) => row.push(value),
-            None => {
-                return refuse(
-                    element,
-                    format!(
-                        "this <{}> has no value for {:?}, and the key has no default",
-                        element.tag_name().name(),
-                        key.name
-                    ),
-                );
+
+    /// Adds the values of an element.
+    fn add(&mut self, element: Node<'_, '_>) -> Result<()> {
+        let start = self.cells.len();
+        if start + self.keys.len() > MAX_VALUES {
+            return refuse(element, format!("there are more than {MAX_VALUES} values of attributes"));
+        }
+        self.cells.extend(self.keys.iter().map(|key| key.default.unwrap_or(f64::NAN)));
+        for data in elements(element, "data") {
+            if let Some(&column) = data.attribute("key").and_then(|id| self.columns.get(id)) {
+                self.cells[start + column] = value(data)?;
             }
         }
+        self.rows += 1;
+        Ok(())
     }
-    Ok(())
+
+    fn column(&self, column: usize) -> impl Iterator<Item = f64> + '_ {
+        self.cells.iter().skip(column).step_by(self.keys.len().max(1)).copied()
+    }
+
+    /// The columns that are complete, with their names: of those that only some have, a weight is filled up and the others are left out.
+    fn complete(mut self, of: &'static str, notes: &mut Vec<Note>) -> (Vec<&'a str>, Array2<f64>) {
+        let mut kept = Vec::new();
+        for (column, key) in self.keys.iter().enumerate() {
+            let missing = self.column(column).filter(|value| value.is_nan()).count();
+            let is_weight = of == "edges" && key.name.eq_ignore_ascii_case("weight");
+            if missing == 0 || (is_weight && missing < self.rows) {
+                kept.push(column);
+            }
+            if missing > 0 && missing < self.rows {
+                let attribute = shorten(key.name);
+                notes.push(Note::MissingValues { of, attribute, missing, total: self.rows, filled: is_weight });
+            }
+        }
+        // Only weights are still missing.
+        self.cells.iter_mut().filter(|value| value.is_nan()).for_each(|value| *value = 1.0);
+        let width = self.keys.len();
+        let values =
+            Array2::from_shape_fn((self.rows, kept.len()), |(row, column)| self.cells[row * width + kept[column]]);
+        (kept.iter().map(|&column| self.keys[column].name).collect(), values)
+    }
 }
 
-fn graph(element: Node<'_, '_>, keys: &[Key<'_>]) -> Result<Graph> {
+fn graph(element: Node<'_, '_>, keys: &[Key<'_>], notes: &mut Vec<Note>) -> Result<Graph> {
     let line = line_of(element);
     let told = |error: Error| Error::Malformed { format: FORMAT, line, reason: error.to_string() };
-    let of = |kind: &str| -> Vec<&Key<'_>> { keys.iter().filter(|key| key.of == kind || key.of == "all").collect() };
     if let Some(other) = elements(element, "hyperedge").next() {
         return refuse(other, "hyperedges are not read: an edge has two ends");
     }
-    let (node_keys, edge_keys) = (of("node"), of("edge"));
-    let (mut names, mut position, mut rows) = (Vec::new(), BTreeMap::new(), Vec::new());
+    let (mut node_values, mut edge_values) = (Values::new(keys, "node"), Values::new(keys, "edge"));
+    let (mut names, mut position) = (Vec::new(), BTreeMap::new());
     for node in elements(element, "node") {
         let Some(id) = node.attribute("id") else { return refuse(node, "a node has no id") };
         if let Some(nested) = elements(node, "graph").next() {
@@ -146,9 +181,9 @@ fn graph(element: Node<'_, '_>, keys: &[Key<'_>]) -> Result<Graph> {
             return refuse(node, format!("there are more than {MAX_NODES} nodes"));
         }
         names.push(id.to_string());
-        values(node, &node_keys, &mut rows)?;
+        node_values.add(node)?;
     }
-    let (mut edges, mut edge_rows, mut one_way) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut edges, mut one_way) = (Vec::new(), Vec::new());
     let directed = element.attribute("edgedefault") == Some("directed");
     for edge in elements(element, "edge") {
         let mut ends = [0; 2];
@@ -167,52 +202,42 @@ fn graph(element: Node<'_, '_>, keys: &[Key<'_>]) -> Result<Graph> {
         }
         edges.push(ends);
         one_way.push(edge.attribute("directed").map_or(directed, |word| word == "true"));
-        values(edge, &edge_keys, &mut edge_rows)?;
+        edge_values.add(edge)?;
     }
+    let (columns, mut values) = edge_values.complete("edges", notes);
     // If some edges lead one way and others both ways, each is written as it leads.
     let direction = if one_way.iter().all(|&one| !one) { Direction::Undirected } else { Direction::Directed };
-    let width = edge_keys.len();
     if direction == Direction::Directed {
-        for at in (0..edges.len()).filter(|&at| !one_way[at]).collect::<Vec<_>>() {
-            let [from, to] = edges[at];
-            edges.push([to, from]);
-            edge_rows.extend_from_within(at * width..(at + 1) * width);
-        }
+        let both: Vec<usize> = (0..edges.len()).filter(|&at| !one_way[at]).collect();
+        edges.extend(both.iter().map(|&at| [edges[at][1], edges[at][0]]).collect::<Vec<_>>());
+        let back = values.select(Axis(0), &both);
+        values = ndarray::concatenate![Axis(0), values, back];
     }
-    let graph = nodes(names, &node_keys, &rows).map_err(told)?;
-    if width == 0 {
+    let graph = nodes(names, node_values.complete("nodes", notes)).map_err(told)?;
+    if columns.is_empty() {
         return graph.with_edges(edges, direction).map_err(told);
     }
-    let columns = edge_keys.iter().map(|key| key.name.to_string()).collect();
-    let attributes = Attributes::new(columns, shaped(&edge_rows, edges.len(), width)).map_err(told)?;
+    let columns = columns.into_iter().map(str::to_string).collect();
+    let attributes = Attributes::new(columns, values).map_err(told)?;
     graph.with_attributed_edges(edges, &attributes, direction).map_err(told)
 }
 
 /// Nodes with their names, points and attributes.
-fn nodes(names: Vec<String>, keys: &[&Key<'_>], rows: &[f64]) -> Result<Graph> {
-    let (count, width) = (names.len(), keys.len());
-    let find = |name: &str| keys.iter().position(|key| key.name.eq_ignore_ascii_case(name));
+fn nodes(names: Vec<String>, (columns, values): (Vec<&str>, Array2<f64>)) -> Result<Graph> {
+    let find = |name: &str| columns.iter().position(|column| column.eq_ignore_ascii_case(name));
     let mut axes: Vec<usize> = Vec::new();
     if let (Some(x), Some(y)) = (find("x"), find("y")) {
         axes = [Some(x), Some(y), find("z")].into_iter().flatten().collect();
     }
-    let graph = if axes.is_empty() {
-        Graph::new(count)
-    } else {
-        Graph::from_points(Array2::from_shape_fn((count, axes.len()), |(row, axis)| rows[row * width + axes[axis]]))?
-    };
+    let graph =
+        if axes.is_empty() { Graph::new(names.len()) } else { Graph::from_points(values.select(Axis(1), &axes))? };
     let graph = graph.with_names(names)?;
-    let rest: Vec<usize> = (0..width).filter(|column| !axes.contains(column)).collect();
+    let rest: Vec<usize> = (0..columns.len()).filter(|column| !axes.contains(column)).collect();
     if rest.is_empty() {
         return Ok(graph);
     }
-    let columns = rest.iter().map(|&column| keys[column].name.to_string()).collect();
-    let values = Array2::from_shape_fn((count, rest.len()), |(row, column)| rows[row * width + rest[column]]);
-    graph.with_node_attributes(Attributes::new(columns, values)?)
-}
-
-fn shaped(values: &[f64], rows: usize, columns: usize) -> Array2<f64> {
-    Array2::from_shape_fn((rows, columns), |(row, column)| values[row * columns + column])
+    let columns = rest.iter().map(|&column| columns[column].to_string()).collect();
+    graph.with_node_attributes(Attributes::new(columns, values.select(Axis(1), &rest))?)
 }
 
 /// Writes graphs. Each undirected edge is written once; points are the node attributes x, y and z.

@@ -72,6 +72,9 @@ pub fn read_csv(text: &str, sense: Sense) -> Result<NamedPairs> {
         }
         lines.push(row.line);
     }
+    if lines.is_empty() {
+        return malformed(TABLE, heads.line, "a header without any row below it: no pair is given");
+    }
     let [left, right] = words;
     let (left, right) = (Nodes::of(left, &lines)?, Nodes::of(right, &lines)?);
     let numbers = left.numbers.iter().zip(&right.numbers);

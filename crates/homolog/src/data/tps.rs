@@ -15,9 +15,14 @@
 //! ```
 //!
 //! Landmark k is the same one in every specimen, and is called "k", from "1". `LM3` has three coordinates. A landmark that was not seen
-//! is `NA NA` and not a node. Points of curves and outlines are context: features see them, nothing is matched to them. Coordinates are
-//! multiplied by `SCALE`, if there is one. Specimens are named by `ID` if these differ, else by `IMAGE` if these do, else 1, 2, 3, ...
-//! Other lines `KEY=value` (comments, variables) are skipped.
+//! is `NA NA` and not a node. Points of curves and outlines are context: features see them, nothing is matched to them.
+//!
+//! tpsDig counts y up from the bottom edge of the picture. A graph has y down, so the sign is turned around when reading and back when
+//! writing; [`super::read`] also adds the height of the picture, which makes them the picture's pixels. Coordinates stay in pixels:
+//! `SCALE`, the length of a pixel, is kept beside them. Points in space are left as they are.
+//!
+//! Specimens are named by `ID` if these differ and do not merely count, else by `IMAGE` without its ending if these differ, else by `ID` if
+//! these differ, else 1, 2, 3, ... Other lines `KEY=value` (comments, variables) are skipped.
 
 use super::dataset::NamedGraph;
 use super::table::is_missing;
@@ -58,6 +63,7 @@ struct Promise {
 /// let wings = homolog::data::tps::read("LM=2\n1 2\n3 4\nID=a\nLM=2\nNA NA\n7 8\nID=b\n")?;
 /// assert_eq!((wings[0].id.as_str(), wings[0].graph.node_count()), ("a", 2));
 /// assert_eq!(wings[1].graph.names().unwrap(), ["2"]);
+/// assert_eq!(wings[1].graph.points().unwrap(), ndarray::array![[7.0, -8.0]]);
 /// # Ok::<(), homolog::Error>(())
 /// ```
 pub fn read(text: &str) -> Result<Vec<NamedGraph>> {
@@ -108,7 +114,7 @@ pub fn read(text: &str) -> Result<Vec<NamedGraph>> {
     specimens.into_iter().zip(ids).map(|(specimen, id)| specimen.finish(id)).collect()
 }
 
-/// Ids if all differ, else names of images if they do, else numbers.
+/// What specimens are called. tpsDig numbers them from 0 in `ID` unless somebody writes something else there.
 fn ids(specimens: &[Specimen]) -> Vec<String> {
     let distinct = |names: Option<Vec<String>>| {
         names.filter(|names| {
@@ -116,11 +122,31 @@ fn ids(specimens: &[Specimen]) -> Vec<String> {
             different.len() == names.len() && names.iter().all(|name| !name.is_empty())
         })
     };
-    let by_id = specimens.iter().map(|specimen| specimen.id.clone()).collect();
-    let stem = |image: &String| image.rsplit_once('.').map_or(image.clone(), |(stem, _)| stem.to_string());
-    let by_image = specimens.iter().map(|specimen| specimen.image.as_ref().map(stem)).collect();
-    let numbers = || (1..=specimens.len()).map(|number| number.to_string()).collect();
-    distinct(by_id).or_else(|| distinct(by_image)).unwrap_or_else(numbers)
+    let counted = |names: &[String]| {
+        (0..2).any(|first| names.iter().enumerate().all(|(at, name)| *name == (at + first).to_string()))
+    };
+    let stem = |image: &String| {
+        let file = image.rsplit(['/', '\\']).next().unwrap_or(image);
+        file.rsplit_once('.').map_or(file, |(stem, _)| stem).to_string()
+    };
+    let by_id = distinct(specimens.iter().map(|specimen| specimen.id.clone()).collect());
+    let by_image = distinct(specimens.iter().map(|specimen| specimen.image.as_ref().map(stem)).collect());
+    match (by_id, by_image) {
+        (Some(ids), None) => ids,
+        (Some(ids), Some(_)) if !counted(&ids) => ids,
+        (_, Some(images)) => images,
+        (None, None) => (1..=specimens.len()).map(|number| number.to_string()).collect(),
+    }
+}
+
+/// Up or down: the other way, in the plane.
+fn turned(points: &Array2<f64>) -> Array2<f64> {
+    let mut points = points.clone();
+    if points.ncols() == 2 {
+        // 0 - y and not -y: there is one zero.
+        points.column_mut(1).mapv_inplace(|y| 0.0 - y);
+    }
+    points
 }
 
 impl Specimen {
@@ -146,9 +172,8 @@ impl Specimen {
     fn finish(self, id: String) -> Result<NamedGraph> {
         let line = self.line;
         let told = |error: Error| Error::Malformed { format: FORMAT, line, reason: error.to_string() };
-        let scale = self.scale.unwrap_or(1.0);
         let array = |points: &[&Vec<f64>]| {
-            Array2::from_shape_fn((points.len(), self.dimension), |(row, axis)| scale * points[row][axis])
+            turned(&Array2::from_shape_fn((points.len(), self.dimension), |(row, axis)| points[row][axis]))
         };
         let seen: Vec<(usize, &Vec<f64>)> =
             self.landmarks.iter().enumerate().filter_map(|(at, point)| Some((at, point.as_ref()?))).collect();
@@ -158,11 +183,15 @@ impl Specimen {
         if !self.context.is_empty() {
             graph = graph.with_context(array(&self.context.iter().collect::<Vec<_>>())).map_err(told)?;
         }
+        if let Some(scale) = self.scale {
+            graph = graph.with_scale(scale).map_err(told)?;
+        }
         Ok(NamedGraph { id, graph: Arc::new(graph), image: self.image })
     }
 }
 
-/// Writes specimens. Their landmarks are those of all graphs in order of first appearance; one that a graph does not have is
+/// Writes specimens as tpsDig does: y up from the bottom edge of the picture, if that and its size are known. Landmarks called 1, 2, ...
+/// keep these places; others are those of all graphs in order of first appearance. One that a graph does not have is
 /// `NA NA`. Landmark names have no place in a TPS file: their order stands for them.
 ///
 /// # Errors
@@ -178,6 +207,10 @@ pub fn write(graphs: &[NamedGraph]) -> Result<String> {
             names.push(name);
         }
     }
+    let numbers = numbered(&names);
+    if let Some(numbers) = &numbers {
+        names = numbers.iter().map(String::as_str).collect();
+    }
     let mut text = String::new();
     for NamedGraph { id, graph, image } in graphs {
         let points = graph.need_points(FORMAT)?;
@@ -186,8 +219,13 @@ pub fn write(graphs: &[NamedGraph]) -> Result<String> {
             None => (0..points.nrows()).map(Some).collect(),
             Some(own) => names.iter().map(|name| own.iter().position(|other| other == name)).collect(),
         };
+        let height = graph.image_size().filter(|_| image.is_some()).map(|[_, height]| height);
         let point = |row: ndarray::ArrayView1<'_, f64>| {
-            row.iter().map(|value| format!("{value:?}")).collect::<Vec<_>>().join(" ")
+            let up = |(axis, &value): (usize, &f64)| match (dimension, axis) {
+                (2, 1) => height.map_or(0.0 - value, |height| without_noise(height - value)),
+                _ => value,
+            };
+            row.iter().enumerate().map(|cell| written(up(cell))).collect::<Vec<_>>().join(" ")
         };
         let mut line = |line: String| {
             // Writing to a string cannot fail.
@@ -209,6 +247,29 @@ pub fn write(graphs: &[NamedGraph]) -> Result<String> {
             }
             line(format!("{key}={value}"));
         }
+        if let Some(scale) = graph.scale() {
+            line(format!("SCALE={scale:?}"));
+        }
     }
     Ok(text)
+}
+
+/// The landmarks 1, 2, ... up to the last, if names are such numbers: each keeps its place, whichever specimen has it first.
+fn numbered(names: &[&str]) -> Option<Vec<String>> {
+    let number = |name: &&str| name.parse::<usize>().ok().filter(|number| *number > 0 && number.to_string() == *name);
+    let last = names.iter().map(number).collect::<Option<Vec<usize>>>()?.into_iter().max()?;
+    // Not if nearly all would be missing.
+    (last <= 2 * names.len() + 100).then(|| (1..=last).map(|number| number.to_string()).collect())
+}
+
+/// What a subtraction from the height of a picture and its inverse add, beyond the tenth digit after the point.
+fn without_noise(value: f64) -> f64 {
+    const DIGITS: f64 = 1e10;
+    if value.abs() < 1e5 { (value * DIGITS).round() / DIGITS } else { value }
+}
+
+/// A coordinate with five digits after the point, as tpsDig writes it, or more if it has more.
+fn written(value: f64) -> String {
+    let short = format!("{value:.5}");
+    if short.parse() == Ok(value) { short } else { format!("{value:?}") }
 }

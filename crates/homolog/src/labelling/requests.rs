@@ -10,8 +10,7 @@
 
 use super::{Candidates, Known, LabelledPart, Proposer, Sight, estimate, learn, learn_names, review, suggest};
 use crate::data::dataset::DataSet;
-use crate::data::landmarks::{self, LandmarkTable};
-use crate::data::{matches, tps};
+use crate::data::{self, landmarks, matches, tps};
 use crate::geometry::{GreyImage, Susan};
 use crate::graph::{Graph, Pair};
 use crate::model::Model;
@@ -19,6 +18,7 @@ use crate::{Control, Error, Result};
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// So many models are kept: the page uses one with edges and one without, and learns them anew after each correction.
@@ -30,8 +30,15 @@ const MODELS: usize = 8;
 enum Request {
     /// Which library answers.
     Version {},
-    /// A landmark table (.csv, .tps) or a data set (.json, .jsonl) as a data set.
-    Read { name: String, text: String },
+    /// A file with graphs, of any format, as a data set, with what should be known about it: its text, or else the bytes that come with
+    /// the request; and the texts of files beside it that may belong to it, by name.
+    Read {
+        name: String,
+        #[serde(default)]
+        text: Option<String>,
+        #[serde(default)]
+        beside: BTreeMap<String, String>,
+    },
     /// The corners of the picture whose grey levels come with the request.
     Detect { width: usize, height: usize, at_most: usize },
     /// The named points of a specimen, learned from labelled specimens: these as JSON, so that the same text is learned from only once.
@@ -154,7 +161,13 @@ impl Session {
     fn run(&mut self, request: Request, pixels: &[u8], control: &Control) -> Result<String> {
         match request {
             Request::Version {} => Ok(success(&serde_json::json!({ "version": env!("CARGO_PKG_VERSION") }))),
-            Request::Read { name, text } => Ok(success(&serde_json::json!({ "data": read(&name, &text)? }))),
+            Request::Read { name, text, beside } => {
+                let bytes = text.as_deref().map_or(pixels, str::as_bytes);
+                let loaded =
+                    data::read(&name, bytes, &|name, _| beside.get(name).map(|text| text.clone().into_bytes()))?;
+                let notes: Vec<String> = loaded.notes.iter().map(ToString::to_string).collect();
+                Ok(success(&serde_json::json!({ "data": loaded.data, "notes": notes })))
+            }
             Request::Detect { width, height, at_most } => {
                 let corners = Susan::default().at_most(at_most, GreyImage::new(width, height, pixels)?)?;
                 let points: Vec<[f64; 2]> =
@@ -246,21 +259,6 @@ fn success(result: &impl Serialize) -> String {
 
 fn failure(reason: &str) -> String {
     serde_json::json!(Answer::<()>::Error(reason.to_string())).to_string()
-}
-
-fn read(name: &str, text: &str) -> Result<DataSet> {
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let (stem, end) = name.rsplit_once('.').unwrap_or((name, ""));
-    match end.to_lowercase().as_str() {
-        "json" => DataSet::from_json(text),
-        "jsonl" | "ndjson" => DataSet::from_json_lines(text),
-        "csv" => DataSet::new(LandmarkTable::default().read(text, stem)?, vec![]),
-        "tps" => DataSet::new(tps::read(text)?, vec![]),
-        other => {
-            let reason = format!("files that end in {other:?} are not known: .csv, .tps, .json and .jsonl are");
-            Err(Error::DataSet { place: name.to_string(), reason })
-        }
-    }
 }
 
 #[cfg(test)]

@@ -109,6 +109,15 @@ fn graph(record: GraphRecord) -> std::result::Result<NamedGraph, Fault> {
     if let Some([Number(width), Number(height)]) = record.image_size {
         graph = graph.with_image_size(width, height).map_err(fault("image_size"))?;
     }
+    if let Some(Number(scale)) = record.scale {
+        graph = graph.with_scale(scale).map_err(fault("scale"))?;
+    }
+    if let Some(unit) = record.unit {
+        graph = graph.with_unit(unit);
+    }
+    if let Some(Number(time)) = record.time {
+        graph = graph.with_time(time).map_err(fault("time"))?;
+    }
     let direction = if record.directed == Some(true) { Direction::Directed } else { Direction::Undirected };
     let edges = edges(&graph, record.edges.map_or_else(Vec::new, |Capped(edges)| edges))?;
     let graph = match record.edge_attributes {
@@ -283,6 +292,9 @@ pub(super) fn graph_record(named: &NamedGraph) -> GraphRecord {
         edge_attributes: edge_attributes.map(|table| columns(table, Some(&rows))),
         image: named.image.clone(),
         image_size: graph.image_size().map(|size| size.map(Number)),
+        scale: graph.scale().map(Number),
+        unit: graph.unit().map(str::to_string),
+        time: graph.time().map(Number),
     };
     // The number of nodes is written only if nothing else implies it.
     if node_count(&record).is_err() {

@@ -41,6 +41,12 @@ pub(super) struct GraphRecord {
     pub(super) image: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) image_size: Option<[Number; 2]>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) scale: Option<Number>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) unit: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) time: Option<Number>,
 }
 
 /// A pair as it is written.

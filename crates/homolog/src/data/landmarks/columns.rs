@@ -3,13 +3,16 @@
 use super::super::table::Row;
 use super::super::{malformed, shorten};
 use super::{ATTRIBUTE, FORMAT, LandmarkTable};
-use crate::Result;
+use crate::{ColumnFault, Error, Result};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Columns that may name the graph, in upper or lower case.
 pub const GRAPH_COLUMNS: [&str; 5] = ["frame", "image", "specimen", "id", "object"];
 /// Columns that may name the node, likewise. With a column `frame` or `image`, `id` or `object` also names the node: a table of tracks.
 pub const LANDMARK_COLUMNS: [&str; 7] = ["landmark", "marker", "keypoint", "bodypart", "point", "node", "name"];
+
+/// So many columns are listed in an error.
+const MOST_LISTED: usize = 20;
 
 pub(super) struct Columns {
     pub(super) layout: Layout,
@@ -94,14 +97,12 @@ impl Columns {
             landmark = landmark.or(second);
         }
         if coordinates.is_empty() && attributes.is_empty() {
-            return header.refuse(format!(
-                "there are neither columns x and y, nor columns such as nose_x and nose_y, nor an attribute (--attribute COLUMN): {}",
-                header.list()
-            ));
+            return header.refuse(ColumnFault::Nothing { columns: header.list() });
         }
         let complete = has_x && has_y;
         if !(coordinates.is_empty() || complete) {
-            return header.refuse(format!("the header must have the columns x and y: {}", header.list()));
+            let column = if has_x { "y" } else { "x" }.to_string();
+            return header.refuse(ColumnFault::Absent { column, columns: header.list() });
         }
         header.refuse_unknown()?;
         Ok(Self { layout: Layout::Long(Long { graph, landmark, coordinates, attributes }) })
@@ -114,9 +115,7 @@ impl Columns {
         attributes: &[(usize, String)],
     ) -> Result<Self> {
         if let Some((_, name)) = attributes.first() {
-            return header.refuse(format!(
-                "the attribute {name:?} of a table with one specimen a row would be one of no landmark: leave it out (--ignore {name})"
-            ));
+            return header.refuse(ColumnFault::OfNoLandmark { column: name.clone() });
         }
         header.taken.extend(landmarks.iter().flat_map(|(_, columns)| columns));
         let mut graph = graph;
@@ -148,21 +147,22 @@ impl<'a> Header<'a> {
         Ok(Self { line: row.line, names, exact, small, taken: BTreeSet::new() })
     }
 
-    fn refuse<T>(&self, reason: String) -> Result<T> {
-        malformed(FORMAT, self.line, reason)
+    fn refuse<T>(&self, fault: ColumnFault) -> Result<T> {
+        Err(Error::Columns { format: FORMAT, line: self.line, fault })
     }
 
-    fn list(&self) -> String {
-        format!("the columns are {}", shorten(&self.names.join(", ")))
+    /// The first names, each short enough for a message.
+    fn list(&self) -> Vec<String> {
+        self.names.iter().take(MOST_LISTED).map(|name| shorten(name)).collect()
     }
 
     /// A column that the settings name, exactly as written.
     fn take_named(&mut self, name: &str) -> Result<usize> {
         let Some(&at) = self.exact.get(name) else {
-            return self.refuse(format!("there is no column {name:?}: {}", self.list()));
+            return self.refuse(ColumnFault::Absent { column: name.to_string(), columns: self.list() });
         };
         if !self.taken.insert(at) {
-            return self.refuse(format!("the column {name:?} is to mean two things"));
+            return self.refuse(ColumnFault::Twice { column: name.to_string() });
         }
         Ok(at)
     }
@@ -183,21 +183,17 @@ impl<'a> Header<'a> {
             [graph @ ("frame" | "image"), node @ ("id" | "object")] if tracks => {
                 Ok((self.take_usual(graph), self.take_usual(node)))
             }
-            _ => self.refuse(format!(
-                "each of {} may name the graph: say which (--graph-column {}) and leave the others out (--ignore {})",
-                found.join(", "),
-                found[0],
-                found[1]
-            )),
+            _ => {
+                // As the header has them.
+                let column = |name: &str| self.small.get(name).map(|&at| self.names[at].to_string());
+                self.refuse(ColumnFault::Ambiguous { columns: found.into_iter().filter_map(column).collect() })
+            }
         }
     }
 
     fn refuse_unknown(&self) -> Result<()> {
         let Some(at) = (0..self.names.len()).find(|at| !self.taken.contains(at)) else { return Ok(()) };
-        let name = shorten(self.names[at]);
-        self.refuse(format!(
-            "unknown column {name:?}: make it a node attribute (--attribute {name}), leave it out (--ignore {name}), or say that it names the graph (--graph-column {name}) or the landmark (--landmark-column {name})"
-        ))
+        self.refuse(ColumnFault::Unknown { column: shorten(self.names[at]) })
     }
 
     /// Landmarks with their own two or three columns: nose_x and nose_y, X1 and Y1.

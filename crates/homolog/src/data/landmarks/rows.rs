@@ -6,7 +6,7 @@ use super::super::{malformed, number, shorten};
 use super::FORMAT;
 use super::columns::{Long, Wide};
 use crate::graph::{Attributes, Graph};
-use crate::{Error, Result};
+use crate::{ColumnFault, Error, Result};
 use ndarray::Array2;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -66,13 +66,8 @@ impl Growing {
         self.names.extend(name.map(str::to_string));
         for (at, name) in &columns.attributes {
             if is_missing(&fields[*at]) {
-                return malformed(
-                    FORMAT,
-                    line,
-                    format!(
-                        "the attribute {name:?} is missing: write a number there, or leave the column out (--ignore {name})"
-                    ),
-                );
+                let fault = ColumnFault::Empty { column: name.clone() };
+                return Err(Error::Columns { format: FORMAT, line, fault });
             }
             self.attributes.push(number(FORMAT, line, &fields[*at])?);
         }
@@ -109,7 +104,7 @@ fn point<'a>(line: usize, fields: impl Iterator<Item = &'a str> + Clone) -> Resu
         _ => malformed(
             FORMAT,
             line,
-            "a coordinate is missing; where a landmark was not seen, leave all of them empty (or NA)",
+            "a coordinate is missing; if a landmark was not seen, leave all of them empty (or NA)",
         ),
     }
 }

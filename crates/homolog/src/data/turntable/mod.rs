@@ -13,6 +13,8 @@
 mod building;
 mod raster;
 
+use super::dataset::{DataSet, NamedGraph};
+use crate::graph::Graph;
 use crate::{Error, Result};
 use building::{LANDMARKS, Point};
 use ndarray::Array2;
@@ -20,6 +22,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use raster::{Canvas, Corner};
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// Size of the pictures, as in the house sequence.
 const WIDTH: usize = 576;
@@ -95,6 +98,20 @@ impl Turntable {
     pub fn landmarks(&self) -> Result<Vec<Array2<f64>>> {
         self.check()?;
         Ok((0..self.frames).map(|frame| self.label(frame)).collect())
+    }
+
+    /// The labels of all frames as graphs: frame k, from 1, is called "k", and equal names are the same landmark.
+    ///
+    /// # Errors
+    /// A setting out of range.
+    pub fn data_set(&self) -> Result<DataSet> {
+        let names: Vec<String> = Self::names().into_iter().map(String::from).collect();
+        let graph = |(frame, points): (usize, Array2<f64>)| {
+            let graph = Graph::from_points(points)?.with_names(names.clone())?;
+            let graph = graph.with_image_size(WIDTH as f64, HEIGHT as f64)?;
+            Ok(NamedGraph { id: (frame + 1).to_string(), graph: Arc::new(graph), image: None })
+        };
+        DataSet::new(self.landmarks()?.into_iter().enumerate().map(graph).collect::<Result<_>>()?, vec![])
     }
 
     /// The picture of a frame, counted from 0. Labelling errors do not show.

@@ -1,0 +1,209 @@
+//! [`read`]: the graphs in a file of any format, which its name and its beginning tell. The one place where that is decided: program,
+//! Python package and labelling page call it.
+//!
+//! Nothing here touches files. What belongs to a file and lies beside it (`net.nodes.csv` beside `net.csv`, `images/ID.png` beside a
+//! table) is asked for by name through [`Beside`]. What a person should know although it is no error is a [`Note`].
+
+use super::dataset::{DataSet, NamedGraph};
+use super::edge_table::{self, EdgeTable};
+use super::landmarks::LandmarkTable;
+use super::table::MAX_TABLE_SIZE;
+use super::{Note, c3d, coco, deeplabcut, graphml, pictures, tps, trc};
+use crate::{Error, Result};
+use std::path::Path;
+
+/// Gives the beginning of the file of that name beside the one that is read, at most so many bytes; `None` if there is none.
+pub type Beside<'a> = &'a dyn Fn(&str, usize) -> Option<Vec<u8>>;
+
+/// What names of files with graphs end in.
+pub const ENDINGS: &[&str] = &[".json", ".jsonl", ".csv", ".tsv", ".tps", ".graphml", ".edges", ".trc", ".c3d"];
+
+/// What a file with graphs is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Format {
+    /// A [data set](super::dataset), as JSON or JSON Lines.
+    DataSet,
+    /// A [table of landmarks](super::landmarks).
+    Landmarks,
+    /// A [TPS file](super::tps).
+    Tps,
+    /// A [table of DeepLabCut](super::deeplabcut).
+    DeepLabCut,
+    /// [COCO](super::coco) keypoint annotations.
+    Coco,
+    /// A network as [GraphML](super::graphml).
+    Graphml,
+    /// A network as a [list of edges](super::edge_table).
+    Edges,
+    /// Motion capture as [TRC](super::trc).
+    Trc,
+    /// Motion capture as [C3D](super::c3d).
+    C3d,
+}
+
+/// Graphs, and what should be known about how they were read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Loaded {
+    /// The graphs, with pairs of them if the file has any.
+    pub data: DataSet,
+    /// What is worth telling.
+    pub notes: Vec<Note>,
+}
+
+/// How a file is read if its name and contents do not say it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Reader {
+    /// What it is; `None` means what its name and its beginning say.
+    pub format: Option<Format>,
+    /// What the columns mean, if it is a table of landmarks.
+    pub table: LandmarkTable,
+}
+
+/// Reads a file. The name is its path, as errors should show it, or "-" for one without a name.
+///
+/// # Errors
+/// [`Error::At`] with the name and the line: an unknown type, or contents that do not follow their format.
+///
+/// ```
+/// use homolog::data::read;
+/// let edges = b"source,target\na,b\n";
+/// let nodes = |name: &str, _: usize| (name == "net.nodes.csv").then(|| b"node,size\nb,2\na,1\n".to_vec());
+/// let net = read("some/net.csv", edges, &nodes)?;
+/// assert_eq!(net.data.graphs()[0].graph.names().unwrap(), ["b", "a"]);
+/// # Ok::<(), homolog::Error>(())
+/// ```
+pub fn read(name: &str, bytes: &[u8], beside: Beside<'_>) -> Result<Loaded> {
+    Reader::default().read(name, bytes, beside)
+}
+
+impl Reader {
+    /// As [`read`], with these settings.
+    ///
+    /// # Errors
+    /// As [`read`].
+    pub fn read(&self, name: &str, bytes: &[u8], beside: Beside<'_>) -> Result<Loaded> {
+        let place = if name == "-" { "standard input" } else { name };
+        let at = |error: Error| match error {
+            // A file beside this one is at fault.
+            error @ Error::At { .. } => error,
+            error => Error::At { place: place.to_string(), error: Box::new(error) },
+        };
+        let mut notes = Vec::new();
+        let (data, format) = self.data(name, bytes, beside, &mut notes).map_err(at)?;
+        let data = pictures::placed(data, format, beside, &mut notes).map_err(at)?;
+        // Beside a file without a name there is nothing to look for.
+        notes.retain(|note| name != "-" || !matches!(note, Note::NoPicture { from_bottom: false, .. }));
+        notes.extend(data.graphs().is_empty().then_some(Note::NoGraphs));
+        Ok(Loaded { data, notes })
+    }
+
+    fn data(&self, name: &str, bytes: &[u8], beside: Beside<'_>, notes: &mut Vec<Note>) -> Result<(DataSet, Format)> {
+        let file = Path::new(name);
+        let part = |part: Option<&std::ffi::OsStr>| part.unwrap_or_default().to_string_lossy().into_owned();
+        let ending = part(file.extension()).to_lowercase();
+        let stem = if name == "-" { "stdin".to_string() } else { part(file.file_stem()) };
+        let Some(format) = self.format.or_else(|| Format::of(&ending, name == "-", bytes)) else {
+            return Err(Error::UnknownFormat { endings: ENDINGS });
+        };
+        if format == Format::C3d {
+            return Ok((DataSet::new(c3d::read(bytes, notes)?, vec![])?, format));
+        }
+        let text = text_of(bytes)?;
+        let graphs = match format {
+            Format::DataSet if ["jsonl", "ndjson"].contains(&ending.as_str()) || is_lines(text) => {
+                return Ok((DataSet::from_json_lines(text)?, format));
+            }
+            Format::DataSet => return Ok((DataSet::from_json(text)?, format)),
+            Format::Landmarks => {
+                let graphs = self.table.read(text, &stem)?;
+                guessed_columns(&self.table, text, notes)?;
+                graphs
+            }
+            Format::Tps => tps::read(text)?,
+            Format::DeepLabCut => deeplabcut::read(text)?,
+            Format::Coco => coco::read(text)?,
+            Format::Graphml => graphml::read(text, &stem, notes)?,
+            Format::Edges => vec![network(text, &stem, beside)?],
+            Format::Trc => trc::read(text)?,
+            Format::C3d => Vec::new(),
+        };
+        Ok((DataSet::new(graphs, vec![])?, format))
+    }
+}
+
+impl Format {
+    /// By what the name of a file ends in, and what it begins with. A name that says nothing leaves it to the contents, and so does a
+    /// file without a name, which may also be a table.
+    fn of(ending: &str, unnamed: bool, bytes: &[u8]) -> Option<Self> {
+        let text = std::str::from_utf8(bytes).unwrap_or_default();
+        let start = text.trim_start_matches('\u{feff}').trim_start();
+        // A data set says so in its head.
+        let head: String = start.chars().take(1000).collect();
+        let json = || if !head.contains("homolog-") && coco::is_one(text) { Self::Coco } else { Self::DataSet };
+        let table = || {
+            if deeplabcut::is_one(text) {
+                Self::DeepLabCut
+            } else if edge_table::is_one(text) {
+                Self::Edges
+            } else {
+                Self::Landmarks
+            }
+        };
+        match ending {
+            "json" => Some(json()),
+            "jsonl" | "ndjson" => Some(Self::DataSet),
+            "csv" | "tsv" => Some(table()),
+            "tps" => Some(Self::Tps),
+            "graphml" => Some(Self::Graphml),
+            "edges" | "edgelist" => Some(Self::Edges),
+            "trc" => Some(Self::Trc),
+            "c3d" => Some(Self::C3d),
+            _ if c3d::is_one(bytes) => Some(Self::C3d),
+            _ if start.starts_with(trc::START) => Some(Self::Trc),
+            _ if start.starts_with('{') => Some(json()),
+            _ if start.starts_with("<?xml") || start.starts_with("<graphml") => Some(Self::Graphml),
+            _ if start.get(..2).is_some_and(|word| word.eq_ignore_ascii_case("lm")) => Some(Self::Tps),
+            _ => unnamed.then(table),
+        }
+    }
+}
+
+/// Text without a byte order mark.
+fn text_of(bytes: &[u8]) -> Result<&str> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Ok(text.strip_prefix('\u{feff}').unwrap_or(text)),
+        Err(error) => {
+            let line = bytes[..error.valid_up_to()].split(|&byte| byte == b'\n').count();
+            super::malformed("text", line, "not UTF-8 text; save the file as UTF-8")
+        }
+    }
+}
+
+/// Whether a text is JSON Lines: its first line is whole, and others follow.
+fn is_lines(text: &str) -> bool {
+    let mut lines = text.lines().filter(|line| !line.trim().is_empty());
+    let first = lines.next().is_some_and(|line| serde_json::from_str::<serde::de::IgnoredAny>(line).is_ok());
+    first && lines.next().is_some()
+}
+
+/// What columns were taken for, if their names leave it open.
+fn guessed_columns(table: &LandmarkTable, text: &str, notes: &mut Vec<Note>) -> Result<()> {
+    let understood = table.understand(text)?;
+    let is_clear = |name: &String, clear: &[&str]| clear.iter().any(|word| name.eq_ignore_ascii_case(word));
+    let graph = understood.graph.filter(|name| table.graph.is_none() && !is_clear(name, &["frame", "image"]));
+    let landmark = understood.landmark.filter(|name| table.landmark.is_none() && !is_clear(name, &["landmark"]));
+    notes.extend(graph.map(|column| Note::GraphColumn { column }));
+    notes.extend(landmark.map(|column| Note::LandmarkColumn { column }));
+    Ok(())
+}
+
+/// A network with its table of nodes, if there is one beside it.
+fn network(text: &str, stem: &str, beside: Beside<'_>) -> Result<NamedGraph> {
+    let name = format!("{stem}.nodes.csv");
+    let at = |error: Error| Error::At { place: name.clone(), error: Box::new(error) };
+    // One more than a table may have, so that none is cut off unnoticed.
+    let bytes = beside(&name, MAX_TABLE_SIZE + 1);
+    let nodes = bytes.as_deref().map(|bytes| edge_table::nodes(text_of(bytes)?, stem)).transpose().map_err(at)?;
+    EdgeTable::default().read_with(text, nodes, stem)
+}

@@ -1,0 +1,9 @@
+LM=2
+1 2
+3 4
+IMAGE=a.png
+ID=1
+SCALE=0.5
+LM3=1
+1 2 3
+ID=2
