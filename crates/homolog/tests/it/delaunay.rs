@@ -4,7 +4,6 @@
 //! other point on it either. A Delaunay triangulation has all certain edges, only possible ones, no two that cross, and as many as
 //! any triangulation: 3 N - 3 - h for N places, h of them on the hull.
 
-
 use crate::made;
 
 use homolog::geometry::delaunay;

@@ -1,6 +1,5 @@
 //! The exact quadratic matcher: proofs against brute force, bounds that hold at every moment, real problems with known optima.
 
-
 use crate::common;
 
 use common::{Kind, close, data_folder, magnitude, placed, random_kind, random_problem, rng};

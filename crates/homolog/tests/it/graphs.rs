@@ -1,6 +1,5 @@
 //! What graphs accept and refuse, how edges are stored, and what renumbering does.
 
-
 use crate::made;
 
 use homolog::Error;

@@ -1,6 +1,5 @@
 //! Laws of what a labelling page asks.
 
-
 use homolog::Control;
 use homolog::data::dataset::{DataSet, LabelledPair, NamedGraph};
 use homolog::features::FeatureMap;

@@ -1,7 +1,6 @@
 //! Laws of losses: zero at the truth, the formula for every matching, the range, unlabelled nodes, and the same answer whether the
 //! loss is computed or maximised along with the score.
 
-
 use crate::made;
 
 use homolog::Error;

@@ -1,6 +1,11 @@
 //! The tests of the library, as one program: a module per subject. `cargo test -p homolog --test it linear::` runs one.
 
-#![allow(clippy::unwrap_used, clippy::print_stdout, unreachable_pub, reason = "a panic is a test's report, a line its word; helpers are shared")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    unreachable_pub,
+    reason = "a panic is a test's report, a line its word; helpers are shared"
+)]
 
 mod allocation;
 mod atlas;

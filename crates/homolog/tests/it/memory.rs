@@ -1,6 +1,5 @@
 //! What problems cost in memory: an instance is two references, and the hot calls allocate next to nothing.
 
-
 use crate::made;
 
 use homolog::features::{Described, FeatureMap, Instance};

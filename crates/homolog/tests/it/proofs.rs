@@ -1,6 +1,5 @@
 //! Proofs that were once false, each under the name of what went wrong.
 
-
 use crate::common;
 
 use common::{data_folder, rng};

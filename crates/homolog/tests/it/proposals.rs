@@ -1,7 +1,6 @@
 //! Proposals for unlabelled specimens: names for the points of real specimens, and points among the corners of
 //! pictures, oriented like the labelled ones and turned at random.
 
-
 use crate::common;
 
 use common::data_folder;

@@ -1,7 +1,6 @@
 //! The heuristic quadratic matchers: valid and honest on problems of every kind, independent of scale, good where that can be expected.
 //! The laws common to all matchers are in `matchers.rs`.
 
-
 use crate::common;
 
 use common::{Kind, Values, close, magnitude, placed, random_kind, random_problem, rng};

@@ -1,6 +1,5 @@
 //! The same problem written differently, edges included: nodes renumbered on both sides, scores multiplied. Proven scores do not change.
 
-
 use crate::laws_of_matching;
 
 use homolog::matching::{Compatibility, EdgeList, EdgeTerm, Exact, Matcher, Status, Workspace};

@@ -1,7 +1,6 @@
 //! Every search on problems in which only edges score, or nodes have prices: never worse than what growth from the best pairs of edges and
 //! local search find, and close to what is proven.
 
-
 use crate::common;
 
 use common::rng;

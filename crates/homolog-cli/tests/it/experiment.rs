@@ -1,5 +1,4 @@
 //! The experiment's JSON and report, and the demo, on the built-in sequence.
-#![allow(clippy::unwrap_used, reason = "a panic is a test's report")]
 
 use serde_json::Value;
 use std::path::Path;

@@ -1,5 +1,4 @@
 //! One rule for every command, every output and every input: nothing that is read is written over, nothing is written twice.
-#![allow(clippy::unwrap_used, reason = "a panic is a test's report")]
 
 use std::path::Path;
 use std::process::{Command, Output};

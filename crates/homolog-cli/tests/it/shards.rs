@@ -1,6 +1,6 @@
 //! Folders of shards: what is trained from one is what is trained from the data set; what is wrong with one is named.
 
-mod shard_data;
+use crate::shard_data;
 
 use shard_data::write_data;
 use std::path::Path;

@@ -1,7 +1,5 @@
 //! The server of `homolog label`, asked as a browser would and as an attacker would.
 
-#![expect(clippy::unwrap_used, reason = "a panic in a test is its report")]
-
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;

@@ -1,5 +1,4 @@
 //! docs/features.md has the list that the program prints, and what it says can be written can be read.
-#![expect(clippy::unwrap_used, reason = "a panic is the report")]
 
 use homolog::features::{Comparison, Difference, EdgeKind, FeatureMap, NodeFeature, Pose, Scale, catalogue};
 use homolog::geometry::EdgeRule;

@@ -1,5 +1,4 @@
 //! All pairs of a data set: the same bytes on any number of threads, after any cut and `--resume`, and from shards.
-#![allow(clippy::unwrap_used, reason = "a panic is a test's report")]
 
 use std::fmt::Write;
 use std::fs;

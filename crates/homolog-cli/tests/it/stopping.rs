@@ -1,6 +1,5 @@
 //! Ctrl-C while pairs are being matched: what was done is reported, and what was not is said.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "a panic is a test's report")]
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Command, Stdio};
