@@ -18,7 +18,7 @@ fn workplace() -> tempfile::TempDir {
     write("net.edges", "a b\nb c\n");
     write("nodes.csv", "node,size\na,1\nb,2\nc,3\n");
     write("seeds.csv", "left,right\np,p\n");
-    let picture = include_bytes!("cmd/detect.in/square.png");
+    let picture = include_bytes!("../cmd/detect.in/square.png");
     std::fs::write(folder.path().join("p.png"), picture).unwrap();
     let made = homolog(folder.path(), &["convert", "a.csv", "b.csv", "-o", "d.json"]);
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
