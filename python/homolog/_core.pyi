@@ -20,6 +20,7 @@ __all__ = [
     "linear_sum_assignment",
     "linear_sum_assignment_batch",
     "name_points",
+    "run_task",
     "train",
     "train_atlas",
 ]
@@ -37,17 +38,8 @@ def linear_sum_assignment(
 def linear_sum_assignment_batch(
     costs: NDArray[np.float64] | list[NDArray[np.float64]], maximize: bool, jobs: int | None
 ) -> Any: ...
-def train(
-    data: DataSet,
-    settings: str,
-    importance: list[float] | None,
-    start: Sequence[float] | NDArray[np.float64] | None,
-    weights: list[float] | None,
-    fixed: dict[str, float] | None,
-    jobs: int | None,
-    callback: Callable[[dict[str, Any]], Any] | None,
-    keep: bool,
-) -> Trained: ...
+def train(data: DataSet, settings: str, jobs: int | None, callback: Callable[[dict[str, Any]], Any] | None, keep: bool) -> Trained: ...
+def run_task(task: str, jobs: int | None) -> Trained: ...
 def train_atlas(
     specimens: Sequence[Graph],
     settings: str,
@@ -159,6 +151,7 @@ class Solution:
 class Trained:
     def model_json(self) -> str: ...
     def report_json(self) -> str: ...
+    def report_text(self) -> str: ...
 
 @final
 class Model:
@@ -183,7 +176,7 @@ def answer_order(folder: str, order: str, most_bytes: int, jobs: int | None) -> 
 def cut(data: DataSet, count: int) -> list[tuple[str, str]]: ...
 @final
 class ShardRun:
-    def __new__(cls, manifest: str, settings: str, fixed: dict[str, float] | None) -> ShardRun: ...
+    def __new__(cls, manifest: str, settings: str) -> ShardRun: ...
     def ask(self) -> list[tuple[str, str]] | None: ...
     def tell(self, replies: Sequence[str]) -> None: ...
     def stop(self) -> None: ...

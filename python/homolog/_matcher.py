@@ -33,10 +33,12 @@ class Matcher(Estimator):
     features : str or dict, default "auto"
         What is compared: a set by name ("linear", "quadratic", "robust", "attributes", "graph", "paper-linear", ...), or a feature map as
         in docs/features.md. "auto" tries the sets that fit the data, for at most a
-        minute, and chooses the simplest of those that do best on held-out pairs; `fit_report_` has all of them.
+        minute, and chooses among those that do best on held-out pairs, as `homolog train` does: an atlas too if specimens share names.
+        `fit_report_` has all of them.
     learner : {"auto", "max-margin", "likelihood"}
-    pose : {"as-given", "tilted", "any"}
-        How the two sides may be turned relative to each other.
+    pose : {"auto", "as-given", "tilted", "any"}
+        Allowed rotation between the two sides (tilted: up to 45°). "auto": for features "auto" as far as the labelled pairs show,
+        otherwise as given.
     lam : float, sequence of float, or "auto"
         The regularisation λ, or those to choose from; if given, the weights before learning are never chosen.
     unmatched : bool, default False
@@ -82,7 +84,7 @@ class Matcher(Estimator):
         features: str | Mapping[str, Any] = "auto",
         *,
         learner: str = "auto",
-        pose: str = "as-given",
+        pose: str | Mapping[str, Any] = "auto",
         lam: float | Sequence[float] | str = "auto",
         unmatched: bool = False,
         method: Method = "auto",
@@ -148,14 +150,12 @@ class Matcher(Estimator):
             return self._fit_shards(pairs, y, sample_weight, keep, client)
         settings = self._settings()
         data = self._data(pairs, y)
-        importance = self._importance(sample_weight, len(data.pairs()))
-        start = self.weights_ if self.warm_start and hasattr(self, "_model") else None
-        given, fixed = self._given_weights()
+        settings["importance"] = self._importance(sample_weight, len(data.pairs()))
+        if self.warm_start and hasattr(self, "_model"):
+            settings["start"] = [float(weight) for weight in self.weights_]
         with Progress(self.verbose, self.callback) as progress:
-            trained = _core.train(
-                data, settings, importance, start, given, fixed, threads(self.n_jobs), progress.callback, keep
-            )
-        self._take(trained.model_json(), json.loads(trained.report_json()))
+            trained = _core.train(data, json.dumps(settings), threads(self.n_jobs), progress.callback, keep)
+        self._take(trained)
         return self
 
     def _fit_shards(self, folder: Any, y: Any, sample_weight: Any, keep: bool, client: Any) -> Matcher:
@@ -171,14 +171,15 @@ class Matcher(Estimator):
 
         return distributed.fit(self, folder, Carrier(client, folder), keep=keep)
 
-    def _take(self, model: str, report: dict[str, Any]) -> None:
+    def _take(self, trained: _core.Trained) -> None:
         """Takes the result of training, and warns if it did not finish."""
-        self._set(_core.Model.from_json(model), report)
+        report = json.loads(trained.report_json())
+        self._set(_core.Model.from_json(trained.model_json()), report, trained.report_text())
         if not self.fit_report_.complete or self.stop_ not in (None, "converged"):
             warnings.warn(convergence_warning(self.fit_report_.sentence), stacklevel=3)
 
-    def _settings(self) -> str:
-        """The settings, checked here and not when they are stored."""
+    def _settings(self) -> dict[str, Any]:
+        """The settings of the library's task, checked here and not when they are stored."""
         if not (isinstance(self.tolerance, (int, float)) and self.tolerance > 0):
             raise MatchError(f"tolerance is {self.tolerance!r}: it must be a positive number")
         if not (isinstance(self.folds, (int, np.integer)) and self.folds >= 0):
@@ -189,19 +190,25 @@ class Matcher(Estimator):
                 lam = [float(value) for value in np.atleast_1d(np.asarray(self.lam, dtype=float))]
             except ValueError:
                 raise MatchError(f"lam is {self.lam!r}: it must be a number, several of them, or 'auto'") from None
-        fields = {
-            "features": _named(self.features),
+        if not all(np.isfinite(value) and value > 0 for value in lam):
+            raise MatchError(f"lam is {self.lam!r}: it must be positive")
+        if self.oracle not in ("search", "relaxation"):
+            raise MatchError(f"oracle is {self.oracle!r}: it must be 'search' or 'relaxation'")
+        weights, fixed = self._given_weights()
+        return {
+            "features": self.features if isinstance(self.features, str) else dict(self.features),
             "learner": self.learner,
-            "pose": self.pose,
+            "pose": _pose(self.pose),
             "lambdas": lam,
             "unmatched": bool(self.unmatched),
             "matcher": json.loads(method_text(self.method) or "null"),
-            "oracle": self.oracle,
-            "loss": _named(self.loss),
-            "tolerance": float(self.tolerance),
+            "oracle": {"name": self.oracle},
+            "loss": {"name": self.loss} if isinstance(self.loss, str) else dict(self.loss),
+            "gap": float(self.tolerance),
             "folds": int(self.folds),
+            "weights": weights,
+            "fixed": fixed or {},
         }
-        return json.dumps(fields)
 
     def _data(self, pairs: Any, y: Any) -> _core.DataSet:
         if isinstance(pairs, DataSet) and y is None:
@@ -228,19 +235,20 @@ class Matcher(Estimator):
             return None, {str(name): float(value) for name, value in self.weights.items()}
         return [float(value) for value in np.asarray(self.weights, dtype=float).reshape(-1)], None
 
-    def _set(self, model: _core.Model, report: dict[str, Any]) -> None:
+    def _set(self, model: _core.Model, report: dict[str, Any], text: str | None = None) -> None:
         self._model = model
         self.weights_: NDArray[np.float64] = model.weights
         self.feature_names_: list[str] = model.weight_names
-        self.fit_report_ = FitReport(report)
-        self.lam_: float | None = report.get("lambda")
-        self.objective_: float | None = report.get("objective")
-        self.bound_: float | None = report.get("bound")
-        self.gap_: float | None = report.get("gap")
-        self.certified_: bool = bool(report.get("certified"))
+        self.fit_report_ = FitReport(report, text)
+        training = report.get("training") or {}
+        self.lam_: float | None = training.get("lambda")
+        self.objective_: float | None = training.get("objective")
+        self.bound_: float | None = training.get("bound")
+        self.gap_: float | None = training.get("gap")
+        self.certified_: bool = bool(training.get("certified"))
         self.history_: list[dict[str, float]] = report.get("history") or []
-        self.n_iter_: int = int(report.get("evaluations") or 0)
-        self.stop_: str | None = report.get("stop")
+        self.n_iter_: int = int(training.get("evaluations") or 0)
+        self.stop_: str | None = training.get("stop")
 
     # -- matching ---------------------------------------------------------------------------------------------------------------
 
@@ -315,7 +323,7 @@ class Matcher(Estimator):
         model = _core.Model.from_json(text)
         settings = json.loads(model.settings_json())
         matcher = cls(settings["features"], method=settings["matcher"], unmatched=settings["unmatched"])
-        matcher._set(model, settings["report"])
+        matcher._set(model, {"training": settings["report"]})
         return matcher
 
     @classmethod
@@ -324,8 +332,10 @@ class Matcher(Estimator):
         return cls.from_json(Path(path).read_text(encoding="utf-8-sig"))
 
 
-def _named(setting: str | Mapping[str, Any]) -> str | dict[str, Any]:
-    return setting if isinstance(setting, str) else dict(setting)
+def _pose(pose: str | Mapping[str, Any]) -> dict[str, Any] | None:
+    if isinstance(pose, str):
+        return None if pose == "auto" else {"turns": pose, "mirror": False}
+    return dict(pose)
 
 
 def _node_pairs(pairs: Any, left: Any, right: Any) -> list[tuple[int, int]]:

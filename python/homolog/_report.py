@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 
 class FitReport:
-    """The result of training. Fields are those of the model file's training record; `candidates` are everything that was tried."""
+    """The result of training, as `homolog train` reports it: `fields` as its JSON, printed as its text."""
 
-    def __init__(self, fields: dict[str, Any]) -> None:
+    def __init__(self, fields: dict[str, Any], text: str | None = None) -> None:
         self.fields = fields
+        self._text = text
 
     @property
     def sentence(self) -> str:
@@ -31,21 +32,7 @@ class FitReport:
         return list(self.fields.get("candidates") or [])
 
     def __str__(self) -> str:
-        lines = [self.sentence, *([self.fields["note"]] if self.fields.get("note") else [])]
-        if self.candidates:
-            lines.append("")
-            lines.append(f"  {'learner':<12} {'λ':>9} {'objective':>11} {'gap':>8}   error on pairs not seen")
-        lines += [self._row(candidate) for candidate in self.candidates]
-        return "\n".join(lines)
-
-    @staticmethod
-    def _row(candidate: dict[str, Any]) -> str:
-        mark = "*" if candidate["chosen"] else " "
-        error, spread = _number(candidate["error"], ".4f"), _number(candidate["standard_error"], ".4f")
-        return (
-            f"{mark} {candidate['learner']:<12} {_number(candidate['lambda'], '.2g'):>9} "
-            f"{_number(candidate['objective'], '.5f'):>11} {_number(candidate['gap'], '.1e'):>8}   {error} ± {spread}"
-        )
+        return self.sentence if self._text is None else self._text.rstrip("\n")
 
     __repr__ = __str__
 

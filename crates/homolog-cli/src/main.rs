@@ -21,7 +21,6 @@ mod pictures;
 mod places;
 mod progress;
 mod report;
-mod selection;
 mod settings;
 mod shards;
 mod study;

@@ -7,6 +7,7 @@ use homolog::features::{FeatureMap, FeatureSet};
 use homolog::graph::Graph;
 use homolog::loss::LossKind;
 use homolog::matching::Method;
+use homolog::task::Features;
 use serde::de::DeserializeOwned;
 use std::path::Path;
 
@@ -26,15 +27,14 @@ pub(crate) fn features<'a>(text: &str, graphs: impl Iterator<Item = &'a Graph> +
     Ok(map)
 }
 
-/// The first of the usual sets that fits these graphs.
-pub(crate) fn first_that_fits<'a>(graphs: impl Iterator<Item = &'a Graph> + Clone) -> Result<FeatureMap> {
-    let sets = [FeatureSet::Linear, FeatureSet::Attributes, FeatureSet::Graph];
-    match sets.into_iter().find_map(|set| set.features(graphs.clone()).ok()) {
-        Some(features) => Ok(features),
-        None => {
-            bail!("the graphs have no points, no attributes that all share, and no edges: there is nothing to match by")
-        }
+/// The name of a set of features, `auto` or `atlas`, or a feature map as JSON, or a file with one.
+pub(crate) fn features_or_name(text: &str) -> Result<Features> {
+    if ["auto", "atlas"].contains(&text) || FeatureSet::of_name(text).is_ok() {
+        return Ok(Features::Named(text.to_string()));
     }
+    let map: FeatureMap = json(text, "features", &FeatureSet::ALL.map(FeatureSet::name))?;
+    map.check()?;
+    Ok(Features::Map(Box::new(map)))
 }
 
 /// A matcher by name with its default settings, or with settings as JSON, or a file with them.

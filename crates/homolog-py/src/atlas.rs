@@ -1,14 +1,15 @@
 //! Learning an atlas and naming with it.
 
-use crate::errors::plain;
+use crate::errors::{plain, raise};
 use crate::graph::Graph;
 use crate::model::{Model, explanation_json};
 use crate::problem::deadline;
 use crate::run;
 use homolog::atlas::AtlasSettings;
+use homolog::data::dataset::{DataSet, NamedGraph};
 use homolog::graph::Graph as InnerGraph;
 use homolog::matching::Workspace;
-use homolog::model::Model as Inner;
+use homolog::task::{Features, Settings, Task};
 use pyo3::prelude::*;
 use rayon::prelude::*;
 use serde_json::json;
@@ -25,12 +26,13 @@ pub(crate) fn train_atlas(
     jobs: Option<usize>,
     callback: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Model> {
-    let settings: AtlasSettings = serde_json::from_str(settings).map_err(|error| plain(py, &error.to_string()))?;
-    let graphs = inner(&specimens);
-    let work = move |control: &homolog::Control| {
-        let graphs: Vec<&InnerGraph> = graphs.iter().map(|graph| &**graph).collect();
-        Ok(Inner::fit_atlas(&graphs, &settings, control)?.0)
-    };
+    let atlas: AtlasSettings = serde_json::from_str(settings).map_err(|error| plain(py, &error.to_string()))?;
+    let named = |(number, graph): (usize, Arc<InnerGraph>)| NamedGraph { id: number.to_string(), graph, image: None };
+    let graphs = inner(&specimens).into_iter().enumerate().map(named).collect();
+    let data = DataSet::new(graphs, Vec::new()).map_err(|error| raise(py, &error))?;
+    let settings = Settings { features: Features::Named("atlas".to_string()), atlas, ..Settings::default() };
+    let task = Task { data, settings };
+    let work = move |control: &homolog::Control| Ok(task.run(control, None)?.model);
     let learned = run::run_observed(py, jobs, callback, false, work)?.whole()?;
     Ok(Model { inner: Arc::new(learned) })
 }

@@ -35,5 +35,5 @@ mod _core {
     #[pymodule_export]
     use crate::shards::{ShardRun, answer_order, cut};
     #[pymodule_export]
-    use crate::train::{Trained, train};
+    use crate::train::{Trained, run_task, train};
 }

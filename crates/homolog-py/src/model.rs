@@ -6,9 +6,9 @@ use crate::graph::Graph;
 use crate::problem::{Solution, Source, deadline};
 use crate::run;
 use homolog::graph::Pair;
-use homolog::learn::evaluate;
 use homolog::matching::{Restrictions, Sense};
 use homolog::model::{Explanation, Matched, Model as Inner, PairOf};
+use homolog::task::losses;
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use serde_json::json;
@@ -112,13 +112,9 @@ impl Model {
     /// The loss of every pair of a data set whose truth is known.
     #[pyo3(signature = (data, jobs))]
     fn losses<'py>(&self, py: Python<'py>, data: &DataSet, jobs: Option<usize>) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let loss = self.inner.training.as_ref().map(|record| record.loss).unwrap_or_default();
         let (labelled, _) = data.inner.labelled(|_| true).map_err(|error| raise(py, &error))?;
         let model = Arc::clone(&self.inner);
-        let evaluation = run::run(py, jobs, move |control| {
-            let examples = labelled.posed_examples(&model.features, loss.loss())?;
-            evaluate(&examples, model.matcher.matcher(), &model.weights(), control)
-        })?;
+        let evaluation = run::run(py, jobs, move |control| losses(&model, &labelled, control))?;
         Ok(PyArray1::from_slice(py, &evaluation.losses))
     }
 }

@@ -2,16 +2,15 @@
 
 use crate::errors::{plain, raise};
 use crate::run;
-use crate::train::{Settings, Trained, report};
+use crate::train::Trained;
 use homolog::data::shards::{Manifest, answer};
-use homolog::features::{FeatureMap, FeatureSet};
+use homolog::features::FeatureMap;
 use homolog::learn::shards::Worker;
-use homolog::learn::{Checkpoint, NoKeeper, Trainer, weight_rules};
-use homolog::model::Model;
+use homolog::learn::{Checkpoint, NoKeeper, Trainer};
+use homolog::task::{Settings, outcome_of};
 use homolog::{Control, Error, Report};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -40,11 +39,12 @@ pub(crate) struct ShardRun {
 impl ShardRun {
     /// Starts a run on the shards of a manifest.
     #[new]
-    #[pyo3(signature = (manifest, settings, fixed))]
-    fn new(py: Python<'_>, manifest: &str, settings: &str, fixed: Option<BTreeMap<String, f64>>) -> PyResult<Self> {
+    #[pyo3(signature = (manifest, settings))]
+    fn new(py: Python<'_>, manifest: &str, settings: &str) -> PyResult<Self> {
         let manifest = Manifest::from_json(manifest).map_err(|error| raise(py, &error))?;
-        let settings = Settings::from_json(settings).map_err(|sentence| plain(py, &sentence))?;
-        let (features, trainer) = trainer(&settings, &manifest, fixed).map_err(|sentence| plain(py, &sentence))?;
+        let settings = crate::train::settings(py, settings)?;
+        let features = settings.features_for(&manifest.graphs).map_err(|error| raise(py, &error))?;
+        let trainer = settings.trainer_for(&features).map_err(|error| raise(py, &error))?;
         let ((say, said), (reply, replies)) = (channel(), channel());
         let (stop, latest) = (Arc::new(AtomicBool::new(false)), Latest::default());
         let (stopped, told) = (Arc::clone(&stop), Arc::clone(&latest));
@@ -55,7 +55,7 @@ impl ShardRun {
             },
         );
         std::thread::spawn(move || {
-            let ended = work((&features, &trainer), &manifest, &control, &say, &replies);
+            let ended = work((&settings, &features, &trainer), &manifest, &control, &say, &replies);
             // Nobody is listening if the caller gave up.
             let _ = say.send(Said::Ended(ended));
         });
@@ -107,26 +107,8 @@ impl ShardRun {
     }
 }
 
-fn trainer(
-    settings: &Settings,
-    manifest: &Manifest,
-    fixed: Option<BTreeMap<String, f64>>,
-) -> Result<(FeatureMap, Trainer), String> {
-    let sentence = |error: Error| error.to_string();
-    let mut trainer = settings.trainer()?;
-    let features = settings.features(|name| match name {
-        "auto" => Err("training from shards tries no sets of features: name one, such as \"quadratic\"".to_string()),
-        name => FeatureSet::of_name(name).and_then(|set| set.features_for(&manifest.graphs)).map_err(sentence),
-    })?;
-    let fixed: Vec<(String, f64)> = fixed.unwrap_or_default().into_iter().collect();
-    if !fixed.is_empty() {
-        trainer.rules = weight_rules(&features, &fixed, &[]).map_err(sentence)?;
-    }
-    Ok((features, trainer))
-}
-
 fn work(
-    (features, trainer): (&FeatureMap, &Trainer),
+    (settings, features, trainer): (&Settings, &FeatureMap, &Trainer),
     manifest: &Manifest,
     control: &Control,
     say: &Sender<Said>,
@@ -140,8 +122,7 @@ fn work(
     };
     let (mut run, shards) = (Checkpoint::default(), &manifest.shards);
     let (set, trained) = trainer.train_from_shards(features, shards, &mut run, &mut carry, control, &mut NoKeeper)?;
-    let model = Model::trained(&set, trainer, &trained)?;
-    Ok(Trained { model: model.to_json()?, report: report(&model, &trained).to_string() })
+    Trained::of(&outcome_of(settings, &set, trainer, &trained)?)
 }
 
 /// The reply to an order, from the files in a folder. Examples and what searches remember stay in this process for the next order, up

@@ -50,6 +50,7 @@ pub mod loss;
 pub mod matching;
 pub mod model;
 pub mod optimize;
+pub mod task;
 
 mod control;
 mod error;

@@ -79,13 +79,13 @@ def fit(matcher: Matcher, folder: Place, evaluate: Evaluate | None = None, *, ke
     manifest = Path(folder) / "manifest.json"
     if not manifest.is_file():
         raise MatchError(f"{Path(folder)} has no manifest.json; homolog.distributed.cut or `homolog convert --shards` makes one")
-    given, fixed = matcher._given_weights()
-    if given is not None:
+    settings = matcher._settings()
+    if settings["weights"] is not None:
         raise MatchError("weights are given: there is nothing to learn, and nothing to spread")
     jobs = matcher.n_jobs if matcher.n_jobs is not None and matcher.n_jobs > 0 else None
     own = [lambda orders: [answer(folder, order, n_jobs=jobs) for _, order in orders]]
     carry = evaluate if evaluate is not None else own[0]
-    run = _core.ShardRun(manifest.read_text(encoding="utf-8"), matcher._settings(), fixed)
+    run = _core.ShardRun(manifest.read_text(encoding="utf-8"), json.dumps(settings))
     with Progress(matcher.verbose, matcher.callback) as progress:
         while (orders := run.ask()) is not None:
             try:
@@ -99,5 +99,5 @@ def fit(matcher: Matcher, folder: Place, evaluate: Evaluate | None = None, *, ke
                 run.stop()
                 run.tell([])
     trained = run.result()
-    matcher._take(trained.model_json(), json.loads(trained.report_json()))
+    matcher._take(trained)
     return matcher

@@ -1,27 +1,20 @@
 //! `homolog train`: from labelled pairs to a model file.
 
-mod atlas;
 mod from_shards;
 
-use super::short;
 use crate::inputs::Input;
-use crate::progress::{Watch, note, stop_is_wanted};
+use crate::progress::{Watch, stop_is_wanted};
 use crate::training::FileKeeper;
-use crate::{Ending, files, selection, settings};
+use crate::{Ending, files, settings};
 use anyhow::{Context, Result, bail};
-use homolog::data::Split;
-use homolog::features::{FeatureMap, Gradients, ImageDescriptor, Pose, Turns};
-use homolog::learn::{
-    Centre, Choice, Evaluation, Example, LearnerKind, Oracle, TEACHING_TURN, Trained, Trainer, TrainingSet,
-    ValidatedBy, default_matcher, evaluate, fingerprint, weight_rules,
-};
-use homolog::loss::LossKind;
+use homolog::features::{Pose, Turns};
+use homolog::learn::{Centre, Clock, LearnerKind, Oracle};
 use homolog::matching::LpRelaxation;
-use homolog::model::Model;
-use homolog::optimize::Bundle;
-use std::fmt::Write;
+use homolog::task::{Outcome, Settings, Task};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::sync::Arc;
+use std::time::Instant;
 
 /// Learns from the labelled pairs of a data set how to match
 #[derive(clap::Args)]
@@ -118,12 +111,10 @@ pub(crate) struct Arguments {
     /// Print what was tried and chosen as JSON
     #[arg(long)]
     json: bool,
+    /// DATA is a task as JSON, data and settings in one file, as every other way to run Homolog takes it
+    #[arg(long, conflicts_with_all = ["checkpoint", "resume", "features", "lambda", "lambdas", "unlearned", "time_limit"])]
+    task: bool,
 }
-
-/// The word that stands for a choice of features.
-const AUTO: &str = "auto";
-/// Seconds for that choice, unless told otherwise.
-const AUTO_SECONDS: f64 = 60.0;
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum OracleName {
@@ -153,126 +144,97 @@ enum CentreOption {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     super::use_threads(arguments.threads)?;
-    if crate::shards::is_folder_of_shards(&arguments.data) {
-        return from_shards::run(arguments);
-    }
-    let checkpoint = arguments.checkpoint.as_deref();
-    let limit = arguments.time_limit.map(super::seconds).transpose()?;
-    let gradients = ImageDescriptor::Gradients(Gradients::default());
-    let images = if arguments.pictures { vec![gradients] } else { Vec::new() };
-    if arguments.features == "atlas" {
-        return atlas::run(arguments, images, &Watch::new(limit));
-    }
-    let input = Input::load(&arguments.data)?.with_pairs()?;
-    let mut loss = settings::loss(&arguments.loss)?;
-    if let (true, LossKind::Hamming(hamming)) = (arguments.unmatched, &mut loss) {
-        // Then it is a mistake to match a node that has no partner.
-        hamming.unmatched_is_label = true;
-    }
-    let matcher = arguments.matcher.as_deref().map(settings::matcher).transpose()?;
-    let is_auto = arguments.features == AUTO && !arguments.unlearned;
-    let features = if is_auto { None } else { Some(features(arguments, &input, &images)?) };
-    let input = input.seen_by(&features.as_ref().map_or(images.clone(), FeatureMap::image_descriptors))?;
-    let of = |wanted: &[Option<Split>]| input.data.labelled(|pair| wanted.contains(&pair.split));
-    let (training, validation) = (of(&[Some(Split::Train), None])?.0, of(&[Some(Split::Validation)])?.0);
-    if training.is_empty() {
-        bail!("{}: no pair with matches to learn from", arguments.data.display());
-    }
-    let Some(features) = features else {
-        let named = [
-            ("--checkpoint", checkpoint.is_some()),
-            ("--fixed", !arguments.fixed.is_empty()),
-            ("--non-negative", !arguments.non_negative.is_empty()),
-        ];
-        if let Some((option, _)) = named.into_iter().find(|(_, is_given)| *is_given) {
-            bail!("{option} is about one set of features: name it with --features");
-        }
-        let trainer = Trainer { matcher, loss, ..trainer(arguments, None)? };
-        let limit = limit.unwrap_or(Duration::from_secs_f64(AUTO_SECONDS));
-        let unmatched = arguments.unmatched.then_some(true);
-        let watch = Watch::new(None);
-        let freedom = selection::Freedom { unmatched, pose: pose(arguments), images };
-        let selected = selection::select(trainer, freedom, limit, &training, &validation, &watch)?;
-        files::write(&arguments.output, Model::selected(&selected)?.to_json()?.as_bytes())?;
-        watch.end();
-        let text = if arguments.json { selection::json(&selected)? } else { selection::text(&selected)? };
-        files::print(text.as_bytes())?;
-        if !arguments.json {
-            files::print(format!("Wrote {}.\n", arguments.output.display()).as_bytes())?;
-        }
-        return Ok(if stop_is_wanted() { Ending::Stopped } else { Ending::Done });
+    let task = arguments.task.then(|| files::read_text(&arguments.data)).transpose()?;
+    let task =
+        task.map(|text| Task::from_json(&text)).transpose().with_context(|| arguments.data.display().to_string())?;
+    let settings = settings_of(arguments)?;
+    settings.check()?;
+    refuse_what_does_not_apply(arguments, &settings)?;
+    let watch = Watch::new(None);
+    let outcome = if let Some(task) = task {
+        task.run(&watch.control(""), Some(&clock()))?
+    } else if crate::shards::is_folder_of_shards(&arguments.data) {
+        from_shards::train(arguments, &settings, &watch)?
+    } else {
+        train(arguments, settings, &watch)?
     };
-    let set = TrainingSet::new(&features, &loss, &training, &validation)?;
-    if arguments.unlearned {
-        let matcher = matcher.unwrap_or_else(|| default_matcher(&set.features));
-        let model = Model::unlearned(set.features.clone(), matcher)?;
-        files::write(&arguments.output, model.to_json()?.as_bytes())?;
-        files::print(format!("Wrote {}, with the weights before learning.\n", arguments.output.display()).as_bytes())?;
-        return Ok(Ending::Done);
-    }
-    note_left_out(&set);
-    let trainer = Trainer { matcher, loss, ..trainer(arguments, Some(&set.features))? };
-    let mut keeper = FileKeeper::new(checkpoint);
-    let about = [serde_json::to_string(&trainer)?, serde_json::to_string(&set.features)?, input.data.to_json()?];
-    let name = fingerprint(&about.each_ref().map(String::as_str));
-    let mut run = keeper.begin(arguments.resume, name)?;
-    let watch = Watch::new(limit);
-    let control = watch.control("");
-    let trained = trainer.resume(&set, &mut run, &control, &mut keeper)?;
-    let model = Model::trained(&set, &trainer, &trained)?;
-    files::write(&arguments.output, model.to_json()?.as_bytes())?;
-    if arguments.json {
-        watch.end();
-        files::print(selection::json_of_one(&arguments.features, &trained)?.as_bytes())?;
-        return Ok(if stop_is_wanted() { Ending::Stopped } else { Ending::Done });
-    }
-    let text = summary(&trainer, &set, &trained, &watch)?;
+    files::write(&arguments.output, outcome.model.to_json()?.as_bytes())?;
     watch.end();
-    files::print(format!("{text}Wrote {}.\n", arguments.output.display()).as_bytes())?;
+    let text = if arguments.json {
+        outcome.report.to_json()? + "\n"
+    } else {
+        format!("{}Wrote {}.\n", outcome.report, arguments.output.display())
+    };
+    files::print(text.as_bytes())?;
     Ok(if stop_is_wanted() { Ending::Stopped } else { Ending::Done })
 }
 
-/// The features that were asked for, or the first that fit.
-fn features(arguments: &Arguments, input: &Input, images: &[ImageDescriptor]) -> Result<FeatureMap> {
-    let graphs = input.data.graphs().iter().map(|named| &*named.graph);
-    let mut features = match arguments.features.as_str() {
-        AUTO => settings::first_that_fits(graphs)?,
-        features => settings::features(features, graphs)?,
+/// Runs the task here, with a checkpoint if one is wanted.
+fn train(arguments: &Arguments, settings: Settings, watch: &Watch) -> Result<Outcome> {
+    let input = Input::load(&arguments.data)?.seen_by(&settings.image_descriptors())?;
+    let task = Task { data: input.data, settings };
+    let control = watch.control("");
+    let place = || arguments.data.display().to_string();
+    let Some(path) = arguments.checkpoint.as_deref() else {
+        return task.run(&control, Some(&clock())).with_context(place);
     };
-    features.unmatched |= arguments.unmatched;
-    if let Some(pose) = pose(arguments) {
-        features.pose = pose;
-    }
-    Ok(images.iter().fold(features, |features, &of| features.with_image(of)))
+    let mut keeper = FileKeeper::new(Some(path));
+    let name = task.fingerprint().with_context(place)?;
+    let mut run = keeper.begin(arguments.resume, name)?;
+    task.resume(&control, Some(&clock()), Some((&mut run, &mut keeper))).with_context(place)
 }
 
-/// How graphs may be turned, where that was said.
-fn pose(arguments: &Arguments) -> Option<Pose> {
+fn clock() -> Clock {
+    let start = Instant::now();
+    Arc::new(move || start.elapsed().as_secs_f64())
+}
+
+/// Options that say nothing about what is to be learned.
+fn refuse_what_does_not_apply(arguments: &Arguments, settings: &Settings) -> Result<()> {
+    let about_pairs = [
+        ("--checkpoint", arguments.checkpoint.is_some()),
+        ("--fixed", !arguments.fixed.is_empty()),
+        ("--non-negative", !arguments.non_negative.is_empty()),
+        ("--matcher", arguments.matcher.is_some()),
+        ("--lambda", arguments.lambda.is_some() || !arguments.lambdas.is_empty()),
+    ];
+    let given =
+        |options: &[(&'static str, bool)]| options.iter().find(|(_, is_given)| *is_given).map(|(name, _)| *name);
+    if settings.is_atlas()
+        && let Some(option) = given(&about_pairs)
+    {
+        bail!("{option} is about models that match pairs; an atlas finds all that from its specimens");
+    }
+    if arguments.features == "auto"
+        && !arguments.unlearned
+        && let Some(option) = given(&about_pairs[..3])
+    {
+        bail!("{option} is about one set of features: name it with --features");
+    }
+    Ok(())
+}
+
+/// The command line as settings.
+fn settings_of(arguments: &Arguments) -> Result<Settings> {
+    let mut fixed = BTreeMap::new();
+    for text in &arguments.fixed {
+        let (name, value) = text.rsplit_once('=').with_context(|| format!("--fixed {text}: there is no ="))?;
+        let value: f64 =
+            value.trim().parse().ok().with_context(|| format!("--fixed {text}: {value} is not a number"))?;
+        fixed.insert(name.trim().to_string(), value);
+    }
     let turns = arguments.pose.map(|pose| match pose {
         PoseOption::AsGiven => Turns::AsGiven,
         PoseOption::Tilted => Turns::Tilted,
         PoseOption::Any => Turns::Any,
     });
     let mirror = arguments.mirror;
-    (mirror || turns.is_some()).then(|| Pose { turns: turns.unwrap_or_default(), mirror })
-}
-
-/// How training is to be done.
-fn trainer(arguments: &Arguments, features: Option<&FeatureMap>) -> Result<Trainer> {
-    let mut fixed = Vec::new();
-    for text in &arguments.fixed {
-        let (name, value) = text.rsplit_once('=').with_context(|| format!("--fixed {text}: there is no ="))?;
-        let value: f64 =
-            value.trim().parse().ok().with_context(|| format!("--fixed {text}: {value} is not a number"))?;
-        fixed.push((name.trim().to_string(), value));
-    }
-    let rules = match features {
-        Some(features) if !(fixed.is_empty() && arguments.non_negative.is_empty()) => {
-            weight_rules(features, &fixed, &arguments.non_negative)?
-        }
-        _ => Vec::new(),
-    };
-    Ok(Trainer {
+    Ok(Settings {
+        features: settings::features_or_name(&arguments.features)?,
+        unmatched: arguments.unmatched,
+        pose: (mirror || turns.is_some()).then(|| Pose { turns: turns.unwrap_or_default(), mirror }),
+        pictures: arguments.pictures,
+        unlearned: arguments.unlearned,
         learner: match arguments.learner {
             LearnerOption::Auto => LearnerKind::Auto,
             LearnerOption::MaxMargin => LearnerKind::MaxMargin,
@@ -282,92 +244,19 @@ fn trainer(arguments: &Arguments, features: Option<&FeatureMap>) -> Result<Train
             CentreOption::Unlearned => Centre::Unlearned,
             CentreOption::Zero => Centre::Zero,
         },
-        choice: Choice::OneStandardError,
+        matcher: arguments.matcher.as_deref().map(settings::matcher).transpose()?,
         search: arguments.search.as_deref().map(settings::matcher).transpose()?,
         oracle: match arguments.oracle {
             OracleName::Search => Oracle::Search,
             OracleName::Relaxation => Oracle::Relaxation(LpRelaxation::default()),
         },
+        loss: settings::loss(&arguments.loss)?,
         lambdas: arguments.lambda.map_or_else(|| arguments.lambdas.clone(), |lambda| vec![lambda]),
         folds: arguments.folds,
-        rules,
-        bundle: Bundle { gap_tolerance: arguments.gap, ..Bundle::default() },
-        ..Trainer::default()
+        gap: arguments.gap,
+        time_limit: arguments.time_limit.map(super::seconds).transpose()?.map(|limit| limit.as_secs_f64()),
+        fixed,
+        non_negative: arguments.non_negative.clone(),
+        ..Settings::default()
     })
-}
-
-/// Says so where left nodes are not learned from.
-fn note_left_out(set: &TrainingSet) {
-    let left_out = |wanted: fn(&Example) -> usize| set.training.iter().map(wanted).sum::<usize>();
-    let (all, unknown) = (left_out(Example::left_out), left_out(|example| example.unknown().len()));
-    if all > unknown {
-        note(&format!(
-            "{} left nodes without a partner are not learned from; --unmatched lets the model leave nodes out, at a price it learns",
-            all - unknown
-        ));
-    }
-    let turned = set.turned.len();
-    if turned > 0 {
-        let all = turned + set.training.len();
-        note(&format!(
-            "{turned} of {all} pairs are turned by more than {TEACHING_TURN}° or mirrored, and are not learned from; --pose any turns them"
-        ));
-    }
-    if unknown > 0 {
-        note(&format!("{unknown} left nodes whose partner is not known are not learned from"));
-    }
-}
-
-fn summary(trainer: &Trainer, set: &TrainingSet, trained: &Trained, watch: &Watch) -> Result<String> {
-    let mut text = String::new();
-    let by = match trained.by {
-        ValidatedBy::Pairs { pairs } => format!("chosen by {pairs} validation pairs"),
-        ValidatedBy::Specimens { folds } => format!("chosen by {folds}-fold cross-validation over specimens"),
-        ValidatedBy::OnePair => "from one pair alone".to_string(),
-        _ => "with nothing to choose by".to_string(),
-    };
-    let best = trained.best();
-    let what = match best.lambda() {
-        Some(lambda) => format!("{}, λ = {}", best.learner.name(), short(round(lambda))),
-        None => "the weights before learning".to_string(),
-    };
-    writeln!(text, "{} pairs, {} weights: {what}, {by}.", trained.examples, best.weights.len())?;
-    if trained.candidates.len() > 1 {
-        writeln!(text, "\n  learner              λ   objective     gap   error on what was held out")?;
-        for (number, candidate) in trained.candidates.iter().enumerate() {
-            let mark = if number == trained.chosen { '*' } else { ' ' };
-            let validation = candidate.validation.as_ref();
-            let error = validation.map_or("-".to_string(), Evaluation::summary);
-            let numbers = candidate.fit.as_ref().map_or(format!("{:>8} {:>11} {:>7}", "-", "-", "-"), |fit| {
-                let minimum = &fit.minimum;
-                // Below that it is rounding.
-                let gap = if minimum.gap < 1e-12 { "0".to_string() } else { format!("{:.1e}", minimum.gap) };
-                format!("{:>8} {:>11.5} {gap:>7}", short(round(minimum.lambda)), minimum.objective)
-            });
-            writeln!(text, "{mark} {:11} {numbers}   {error}", candidate.learner.name())?;
-        }
-        writeln!(text)?;
-    }
-    // Who asked to stop does not wait for an exact matcher. Examples in shards are not at hand.
-    if !watch.is_over() && !set.training.is_empty() {
-        let (matcher, control) = (trainer.matcher_for(set), watch.control("training pairs: "));
-        let loss =
-            |weights: &[f64]| evaluate(&set.training, matcher.matcher(), weights, &control).map(|all| all.mean());
-        let (before, after) = (loss(&set.unlearned)?, loss(&best.weights)?);
-        writeln!(text, "Loss on the training pairs: {before:.4} before learning, {after:.4} after.")?;
-    }
-    if !trained.complete {
-        let ended_by = watch.ended_by().unwrap_or("a limit");
-        writeln!(text, "Ended early by {ended_by}: not every λ was tried; this is the best of those that were.")?;
-    }
-    writeln!(text, "{}", trained.sentence())?;
-    if let Some(fit) = trained.fit() {
-        writeln!(text, "{}", fit.note())?;
-    }
-    Ok(text)
-}
-
-/// A λ to three digits.
-fn round(lambda: f64) -> f64 {
-    format!("{lambda:.2e}").parse().unwrap_or(lambda)
 }

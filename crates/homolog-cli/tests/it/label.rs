@@ -193,3 +193,24 @@ fn results_are_written_whole_and_a_second_program_is_refused() {
     assert_eq!(second.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&second.stderr).contains("is open in another `homolog label`"));
 }
+
+#[test]
+fn the_learner_answers_our_own_page_alone() {
+    let folder = pictures();
+    let server = Server::start(folder.path());
+    let request = |json: &str| {
+        let length = u32::try_from(json.len()).unwrap().to_le_bytes();
+        String::from_utf8([&length[..], json.as_bytes()].concat()).unwrap()
+    };
+    let version = request(r#"{"version":{}}"#);
+    for lane in ["quick", "slow"] {
+        let (status, answer) = server.ask("POST", &format!("/api/ask/{lane}"), &[], &version);
+        assert_eq!(status, 200, "{answer}");
+        assert!(answer.ends_with(&format!(r#"{{"ok":{{"version":"{}"}}}}"#, env!("CARGO_PKG_VERSION"))), "{answer}");
+    }
+    let (status, answer) = server.ask("POST", "/api/ask/quick", &[], &request(r#"{"fly":{}}"#));
+    assert!(status == 200 && answer.contains(r#"{"error":"#), "{answer}");
+    assert_eq!(server.ask("POST", "/api/ask/other", &[], &version).0, 404);
+    let host = server.host();
+    assert_eq!(server.raw("POST", "/api/ask/quick", &[("Host", host.as_str())], &version).0, 403);
+}

@@ -228,6 +228,13 @@ impl FeatureMap {
         self.node.iter().any(node) || self.edge.iter().any(|kind| matches!(kind, EdgeKind::Directions(_)))
     }
 
+    /// Whether attributes of nodes or edges are compared, which no rotation changes.
+    #[must_use]
+    pub fn sees_attributes(&self) -> bool {
+        let node = |feature: &NodeFeature| matches!(feature.descriptor, Descriptor::Attributes(_));
+        self.node.iter().any(node) || self.edge.iter().any(|kind| matches!(kind, EdgeKind::Attributes(_)))
+    }
+
     /// Computes the descriptors of a graph, once for all the pairs it will occur in.
     ///
     /// # Errors

@@ -3,11 +3,11 @@
 
 use super::{Known, suggest_prepared};
 use crate::data::dataset::DataSet;
-use crate::features::FeatureMap;
 use crate::graph::{Graph, Pair};
-use crate::learn::{Evaluation, LabelledPairs, Trainer, TrainingSet, default_matcher};
+use crate::learn::default_matcher;
 use crate::matching::{FrankWolfe, Method};
 use crate::model::Model;
+use crate::task::{Features, Outcome, Settings, Task};
 use crate::{Control, Error, Result};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -24,20 +24,13 @@ pub enum Sight {
 }
 
 impl Sight {
-    fn features(self, data: &DataSet) -> Result<FeatureMap> {
-        let name = match self {
-            Self::Linear => "linear",
-            Self::Edges => "quadratic",
-        };
-        FeatureMap::named(name, data.graphs().iter().map(|named| named.graph.as_ref()))
-    }
-
     /// With edges, a search that proves nothing: a person is waiting.
-    fn matcher(self, features: &FeatureMap) -> Method {
-        match self {
-            Self::Linear => default_matcher(features),
-            Self::Edges => Method::FrankWolfe(FrankWolfe::default()),
-        }
+    fn settings(self) -> Settings {
+        let (name, matcher) = match self {
+            Self::Linear => ("linear", None),
+            Self::Edges => ("quadratic", Some(Method::FrankWolfe(FrankWolfe::default()))),
+        };
+        Settings { features: Features::Named(name.to_string()), matcher, ..Settings::default() }
     }
 }
 
@@ -63,25 +56,25 @@ pub struct Learned {
 /// # Errors
 /// A data set without points; otherwise as training.
 pub fn learn(data: &DataSet, sight: Sight, control: &Control) -> Result<Learned> {
-    let features = sight.features(data)?;
-    let (labelled, positions) = data.labelled(|_| true)?;
-    if positions.is_empty() {
+    let settings = sight.settings();
+    let labelled = data.pairs().iter().filter(|pair| pair.truth.is_some()).count();
+    if labelled == 0 {
+        let features = settings.features(data.graphs().iter().map(|named| &*named.graph))?;
         let pairs = (0..data.pairs().len()).map(|number| data.pair(number)).collect::<Result<Vec<Pair>>>()?;
         let features = features.with_spread_of(&pairs)?;
-        let matcher = sight.matcher(&features);
+        let matcher = settings.matcher.unwrap_or_else(|| default_matcher(&features));
         let model = Model::unlearned(features, matcher)?;
         let sentence = "Nothing is learned yet: no pair is labelled.".to_string();
         return Ok(Learned { model, error: None, unlearned_error: None, pairs: 0, sentence });
     }
-    let trainer = Trainer { matcher: Some(sight.matcher(&features)), ..Trainer::default() };
-    let set = TrainingSet::new(&features, &trainer.loss, &labelled, &LabelledPairs::new())?;
-    let trained = trainer.train(&set, control)?;
+    let Outcome { model, report } = Task { data: data.clone(), settings }.run(control, None)?;
+    let tried = report.tried.first();
     Ok(Learned {
-        model: Model::trained(&set, &trainer, &trained)?,
-        error: trained.after().map(Evaluation::mean),
-        unlearned_error: trained.before().map(Evaluation::mean),
-        pairs: positions.len(),
-        sentence: trained.sentence(),
+        model,
+        error: tried.and_then(|tried| tried.error),
+        unlearned_error: tried.and_then(|tried| tried.unlearned_error),
+        pairs: labelled,
+        sentence: report.sentence,
     })
 }
 

@@ -14,6 +14,7 @@ use crate::data::{self, landmarks, matches, tps};
 use crate::geometry::{GreyImage, Susan};
 use crate::graph::{Graph, Pair};
 use crate::model::Model;
+use crate::task::{Report, Task};
 use crate::{Control, Error, Result};
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
@@ -49,6 +50,8 @@ enum Request {
     LearnNames { labelled: String },
     /// A model from the labelled pairs of a data set, and its name.
     Learn { data: DataSet, features: Sight },
+    /// A model from any task, with its report.
+    Train(Box<Task>),
     /// Keeps a model that another session has learned; answers with its name.
     Keep { model: String },
     /// The matches of a pair, with how certain they are.
@@ -115,6 +118,12 @@ struct Learned {
     pairs: usize,
     sentence: String,
     weights: Vec<(String, f64)>,
+}
+
+#[derive(Serialize)]
+struct Trained {
+    model: String,
+    report: Report,
 }
 
 #[derive(Serialize)]
@@ -205,6 +214,10 @@ impl Session {
                     sentence: learned.sentence,
                     weights,
                 }))
+            }
+            Request::Train(task) => {
+                let outcome = task.run(control, None)?;
+                Ok(success(&Trained { model: outcome.model.to_json()?, report: outcome.report }))
             }
             Request::Keep { model } => {
                 let read = Model::from_json(&model)?;

@@ -21,6 +21,7 @@ mod atlas;
 mod plans;
 mod selected;
 
+pub(crate) use atlas::losses as atlas_losses;
 pub use selected::{Outcome, Selected, SkipReason, Skipped, Tried};
 
 use super::checkpoint::NoKeeper;

@@ -41,6 +41,7 @@ mod trainer;
 mod training_run;
 mod training_set;
 
+pub(crate) use auto::atlas_losses;
 pub use auto::{AutoTrainer, Clock, Outcome, Selected, SkipReason, Skipped, Tried};
 pub use candidate::{Candidate, Trained, ValidatedBy};
 pub use checkpoint::{Checkpoint, Keeper, NoKeeper, fingerprint};

@@ -43,7 +43,8 @@ impl TrainingSet {
             // This error names the graph.
             Err(error) => return Err(training.examples(features, loss.loss()).err().unwrap_or(error)),
         };
-        if features.pose.is_as_given() && features.sees_turns() {
+        // If attributes are compared as well, they tell what matches in any pose.
+        if features.pose.is_as_given() && features.sees_turns() && !features.sees_attributes() {
             let mut turned = Vec::new();
             for (number, (pair, truth, _)) in training.iter().enumerate() {
                 if !lies_within(TEACHING_TURN, &pair, truth)? {

@@ -185,6 +185,23 @@ fn published_benchmarks_are_proven() {
     }
 }
 
+/// A proof where every pair of edges is listed asks the caller's control a few thousand times. Taken for a problem whose tabu steps
+/// are quick, it would spend nineteen twentieths of its time in them.
+#[test]
+fn listed_pairs_of_dense_graphs_are_not_searched_for_long() {
+    let Some(folder) = data_folder("benchmarks/dd") else { return };
+    let problem = dd::read(&std::fs::read_to_string(folder.join("opengm1.dd")).unwrap()).unwrap();
+    let asked = Arc::new(AtomicUsize::new(0));
+    let counter = Arc::clone(&asked);
+    let control = Control::new().interrupted_by(move || {
+        counter.fetch_add(1, Ordering::Relaxed);
+        false
+    });
+    let answer = Exact::default().solve(&problem, &mut Workspace::with_control(&control)).unwrap();
+    assert_eq!(answer.status, Status::Optimal);
+    assert!(asked.load(Ordering::Relaxed) < 5000, "asked {} times", asked.load(Ordering::Relaxed));
+}
+
 #[test]
 fn qaplib_optima_are_proven() {
     let Some(folder) = data_folder("benchmarks/qaplib") else { return };

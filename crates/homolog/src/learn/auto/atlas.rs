@@ -80,32 +80,41 @@ impl Namer<'_> {
         examples: &[Example],
         control: &Control,
     ) -> Result<Evaluation> {
-        let mut measured = Evaluation::default();
         if self.learned.is_empty() || control.interrupted() {
-            return Ok(measured);
+            return Ok(Evaluation::default());
         }
         let atlas = Atlas::learn(&self.learned, self.settings)?;
-        let weights = atlas.start_weights();
-        let name = |&at: &usize| -> Result<Option<(usize, Naming)>> {
-            if control.interrupted() {
-                return Ok(None);
-            }
-            let work = &mut Workspace::with_control(control);
-            let naming = atlas.name_with(pairs.graph(at), &weights, Search::Quick, work)?;
-            // What was found in a hurry is not what it would have found.
-            Ok((!control.interrupted()).then_some((at, naming)))
-        };
-        let specimens: Vec<usize> = specimens(pairs, held_out).into_iter().collect();
-        let namings = specimens.par_iter().map(name).collect::<Result<Vec<_>>>()?;
-        let namings: BTreeMap<usize, Naming> = namings.into_iter().flatten().collect();
-        for (item, &number) in held_out.iter().enumerate() {
-            let [Some(left), Some(right)] = pairs.ends(number).map(|end| namings.get(&end)) else { continue };
-            measured.losses.push(examples[number].whole_loss(&left.join(right)?));
-            measured.specimens.push(examples[number].specimens());
-            measured.examples.push(item);
-        }
-        Ok(measured)
+        losses(&atlas, &atlas.start_weights(), (pairs, held_out, examples), control)
     }
+}
+
+/// The losses of some pairs of which each specimen is named once, as far as the control lets it.
+pub(crate) fn losses(
+    atlas: &Atlas,
+    weights: &[f64],
+    (pairs, numbers, examples): (&LabelledPairs, &[usize], &[Example]),
+    control: &Control,
+) -> Result<Evaluation> {
+    let name = |&at: &usize| -> Result<Option<(usize, Naming)>> {
+        if control.interrupted() {
+            return Ok(None);
+        }
+        let work = &mut Workspace::with_control(control);
+        let naming = atlas.name_with(pairs.graph(at), weights, Search::Quick, work)?;
+        // What was found in a hurry is not what it would have found.
+        Ok((!control.interrupted()).then_some((at, naming)))
+    };
+    let specimens: Vec<usize> = specimens(pairs, numbers).into_iter().collect();
+    let namings = specimens.par_iter().map(name).collect::<Result<Vec<_>>>()?;
+    let namings: BTreeMap<usize, Naming> = namings.into_iter().flatten().collect();
+    let mut measured = Evaluation::default();
+    for (item, &number) in numbers.iter().enumerate() {
+        let [Some(left), Some(right)] = pairs.ends(number).map(|end| namings.get(&end)) else { continue };
+        measured.losses.push(examples[number].whole_loss(&left.join(right)?));
+        measured.specimens.push(examples[number].specimens());
+        measured.examples.push(item);
+    }
+    Ok(measured)
 }
 
 fn all(pairs: &LabelledPairs) -> Vec<usize> {

@@ -34,7 +34,7 @@ pub struct Tried {
 
 impl Tried {
     /// A set of which nothing is known yet.
-    pub(super) fn named(name: &str) -> Self {
+    pub(crate) fn named(name: &str) -> Self {
         Self {
             name: name.to_string(),
             error: None,
@@ -54,6 +54,16 @@ impl Tried {
         self.error = Some(evaluation.mean());
         self.standard_error = Some(evaluation.standard_error());
         self.interval = evaluation.interval();
+    }
+
+    /// A set that was named: nothing was tried besides.
+    pub(crate) fn of(name: &str, before: Option<&Evaluation>, after: Option<&Evaluation>) -> Self {
+        let mut tried = Self::named(name);
+        if let Some(after) = after {
+            tried.measured(after, after.losses.len());
+        }
+        tried.unlearned_error = before.map(Evaluation::mean);
+        tried
     }
 
     /// The error with how certain it is.

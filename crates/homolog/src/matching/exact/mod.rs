@@ -17,7 +17,7 @@ mod tree;
 
 use super::lp::{Listing, Shifts, build, check_nodes, check_size};
 use super::problem::FoldedPrices;
-use super::search::{Growth, Tabu, is_dense};
+use super::search::{Growth, Tabu};
 use super::{Compatibility, Linear, Matcher, Solution, Status, Workspace};
 use crate::{Error, Result};
 use ndarray::Array2;
@@ -140,7 +140,7 @@ impl Exact {
         let growth = Growth { gain: &gain, edge, weight: scale, constraint: problem.constraint };
         let priced = |i: usize| !shifts.is_crowded_left(i) && problem.unmatched_score(i) > f64::NEG_INFINITY;
         let search = Tabu::new(&growth, (0..problem.left_count()).map(priced).collect(), 0);
-        let root = Root { factors: &factors, search, dense: searches && is_dense(edge) };
+        let root = Root { factors: &factors, dense: searches && search.is_dense(), search };
         let mut tree = Tree::new(self, root, work, &mut tell, &unshift);
         tree.run(&start.matching)?;
         let (proven, iterations) = (tree.is_proven(), tree.iterations);

@@ -42,7 +42,7 @@ const PATIENCE: usize = 20;
 pub(super) struct Root<'a> {
     pub(super) factors: &'a Factors,
     pub(super) search: Tabu<'a>,
-    /// Whether most pairs of nodes have an edge on both sides.
+    /// Whether most pairs of nodes have an edge on both sides, and steps of the search are quick for that.
     pub(super) dense: bool,
 }
 

@@ -19,7 +19,6 @@ mod terms;
 pub(super) use grow::{Growth, grow};
 pub(super) use tabu::Tabu;
 pub use tabu_search::TabuSearch;
-pub(super) use terms::is_dense;
 
 use self::moves::Search;
 pub(super) use self::moves::{MAX_ROUNDS, RELATIVE_GAIN};

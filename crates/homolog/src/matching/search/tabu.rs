@@ -106,6 +106,11 @@ impl<'a> Tabu<'a> {
         self.best.iter().map(|&k| (k != NONE).then_some(k)).collect()
     }
 
+    /// Whether a step is quick however many pairs of edges there are: only then is much searching worth its time.
+    pub(in crate::matching) fn is_dense(&self) -> bool {
+        matches!(self.terms, Terms::Dense(_))
+    }
+
     /// Steps since the last restart, or since the best matching after it was found.
     pub(in crate::matching) fn idle_steps(&self) -> usize {
         self.step - self.recent_step

@@ -43,7 +43,7 @@ pub(super) struct Sparse<'a> {
 }
 
 /// Whether most pairs of nodes on both sides have an edge.
-pub(in crate::matching) fn is_dense(edge: &EdgeTerm) -> bool {
+fn is_dense(edge: &EdgeTerm) -> bool {
     let share = |nodes: usize, edges: usize| edges as f64 / (nodes as f64 * (nodes as f64 - 1.0)).max(1.0);
     let left = share(edge.left_count(), edge.left_edges().len());
     left * share(edge.right_count(), edge.right_edges().len()) >= DENSE

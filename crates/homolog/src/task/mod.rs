@@ -1,0 +1,255 @@
+//! [`Task`]: data and settings in, a model and a report out. Every decision that the program, the Python package, a labelling page or
+//! shards would otherwise each make is made here: which pairs are learned from, which set of features, pose, atlas and price, what is
+//! left out, and what is said about it. Both sides are JSON, and the same task gives the same bytes whoever runs it.
+//!
+//! ```
+//! use homolog::Control;
+//! use homolog::task::Task;
+//!
+//! let text = r#"{"data": {"format": {"kind": "homolog-data", "version": 1}, "graphs": [
+//!     {"id": "a", "points": [[0, 0], [4, 0.5], [3, 2], [1, 2]], "names": ["p", "q", "r", "s"]},
+//!     {"id": "b", "points": [[0, 0], [4.3, 0.5], [3, 1.7], [1, 2]], "names": ["p", "q", "r", "s"]}
+//! ]}, "settings": {"features": "linear"}}"#;
+//! let outcome = Task::from_json(text)?.run(&Control::new(), None)?;
+//! assert_eq!(outcome.report.chosen, "linear");
+//! assert_eq!(outcome.model.weights().len(), 60);
+//! # Ok::<(), homolog::Error>(())
+//! ```
+//!
+//! The library has no clock: a caller that brings none has no time limit.
+
+mod left_out;
+mod losses;
+mod pairing;
+mod report;
+mod settings;
+mod text;
+
+pub use left_out::LeftOut;
+pub use losses::losses;
+pub use pairing::paired;
+pub use report::{AtlasReport, CandidateReport, Report};
+pub use settings::{Features, Settings};
+
+use crate::data::Split;
+use crate::data::dataset::DataSet;
+use crate::graph::Graph;
+use crate::learn::{AutoTrainer, Checkpoint, Clock, Keeper, LabelledPairs, Trainer, TrainingSet, fingerprint};
+use crate::model::Model;
+use crate::{Control, Error, Result};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// What to learn from, and how.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Task {
+    /// Graphs, and pairs with their matches. Without pairs: all pairs of graphs that share names, or some of them if there are many.
+    pub data: DataSet,
+    /// Everything else.
+    #[serde(default)]
+    pub settings: Settings,
+}
+
+/// What came of a task.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Outcome {
+    /// The model.
+    pub model: Model,
+    /// How it came about.
+    pub report: Report,
+}
+
+/// Where a run of training is kept.
+pub type Kept<'a> = (&'a mut Checkpoint, &'a mut dyn Keeper);
+
+/// Pairs to learn from, with their positions in the data set, and to choose by.
+struct Pairs {
+    training: LabelledPairs,
+    positions: Vec<usize>,
+    validation: LabelledPairs,
+}
+
+impl Task {
+    /// Reads a task.
+    ///
+    /// # Errors
+    /// A text that is not a task.
+    pub fn from_json(text: &str) -> Result<Self> {
+        let wrong = |error: serde_json::Error| Error::DataSet { place: "task".to_string(), reason: error.to_string() };
+        serde_json::from_str(text).map_err(wrong)
+    }
+
+    /// Learns. If interrupted, or if the time limit is over by the clock, the best of what is complete by then.
+    ///
+    /// # Errors
+    /// A setting out of range; nothing to learn from; graphs that lack what the features need.
+    pub fn run(&self, control: &Control, clock: Option<&Clock>) -> Result<Outcome> {
+        self.resume(control, clock, None)
+    }
+
+    /// [`Self::run`] continued from a checkpoint, with identical results to the byte. A choice among sets of features has none.
+    ///
+    /// # Errors
+    /// As [`Self::run`]; a checkpoint that does not fit.
+    pub fn resume(&self, control: &Control, clock: Option<&Clock>, kept: Option<Kept<'_>>) -> Result<Outcome> {
+        self.settings.check()?;
+        let control = &self.settings.limited(control, clock);
+        if self.settings.is_atlas() {
+            return self.atlas(control);
+        }
+        let (data, drawn) = paired(&self.data)?;
+        let pairs = Pairs::of(&data)?;
+        let outcome = if self.settings.is_choice() {
+            self.choose(&pairs, control, clock)?
+        } else {
+            self.one_set(&data, &pairs, control, kept)?
+        };
+        Ok(Outcome { report: Report { drawn, ..outcome.report }, ..outcome })
+    }
+
+    /// What a checkpoint of this task belongs to.
+    ///
+    /// # Errors
+    /// As [`Self::run`].
+    pub fn fingerprint(&self) -> Result<String> {
+        let (data, _) = paired(&self.data)?;
+        let features = self.settings.features(data.graphs().iter().map(|named| &*named.graph))?;
+        let pairs: Vec<_> = Pairs::of(&data)?.training.iter().map(|(pair, ..)| pair).collect();
+        let features = features.with_spread_of(&pairs)?;
+        let trainer = self.settings.trainer_for(&features)?;
+        let json = |error: serde_json::Error| nothing(&error.to_string());
+        let about = [
+            serde_json::to_string(&trainer).map_err(json)?,
+            serde_json::to_string(&features).map_err(json)?,
+            data.to_json()?,
+        ];
+        Ok(fingerprint(&about.each_ref().map(String::as_str)))
+    }
+
+    /// Tries what fits.
+    fn choose(&self, pairs: &Pairs, control: &Control, clock: Option<&Clock>) -> Result<Outcome> {
+        let still: Clock = Arc::new(|| 0.0);
+        let auto = AutoTrainer {
+            trainer: self.settings.trainer(),
+            unmatched: self.settings.unmatched.then_some(true),
+            pose: self.settings.pose,
+            atlas: true,
+            images: self.settings.images(),
+            time_limit: clock.map(|_| self.settings.seconds_to_choose()),
+            clock: clock.map_or(still, Arc::clone),
+        };
+        let selected = auto.train(&pairs.training, &pairs.validation, control)?;
+        let model = Model::selected(&selected)?;
+        Ok(Outcome { report: Report::of_choice(&model, &selected), model })
+    }
+
+    /// One set of features.
+    fn one_set(&self, data: &DataSet, pairs: &Pairs, control: &Control, kept: Option<Kept<'_>>) -> Result<Outcome> {
+        let settings = &self.settings;
+        let graphs = || data.graphs().iter().map(|named| &*named.graph);
+        let features = settings.features(graphs())?;
+        let name = settings.set_name(graphs());
+        let unused = features.unused_attributes(graphs());
+        let trainer = settings.trainer();
+        let mut set = TrainingSet::new(&features, &trainer.loss, &pairs.training, &pairs.validation)?;
+        if let Some(importance) = &settings.importance {
+            set.training = with_importance(&set, importance, &pairs.positions, data.pairs().len())?;
+        }
+        // Weights of other features are no start for these.
+        if let Some(start) = settings.start.as_ref().filter(|start| start.len() == set.unlearned.len()) {
+            set.unlearned.clone_from(start);
+        }
+        let left_out = LeftOut::of(&set);
+        let given = match (&settings.weights, settings.unlearned) {
+            (Some(weights), _) => Some((weights.clone(), report::GIVEN)),
+            (None, true) => Some((set.unlearned.clone(), report::UNLEARNED)),
+            (None, false) => None,
+        };
+        if let Some((weights, sentence)) = given {
+            let model = Model::new(set.features.clone(), trainer.matcher_for(&set), &weights, None)?;
+            return Ok(Outcome { report: Report { left_out, unused, ..Report::as_given(&name, sentence) }, model });
+        }
+        let trainer = settings.trainer_for(&set.features)?;
+        let trained = match kept {
+            Some((checkpoint, keeper)) => trainer.resume(&set, checkpoint, control, keeper)?,
+            None => trainer.train(&set, control)?,
+        };
+        let model = Model::trained(&set, &trainer, &trained)?;
+        Ok(Outcome { report: Report { left_out, unused, ..Report::of_training(&name, &model, &trained) }, model })
+    }
+
+    /// An atlas of all specimens that are not kept for testing.
+    fn atlas(&self, control: &Control) -> Result<Outcome> {
+        let specimens = self.specimens();
+        if specimens.is_empty() {
+            return Err(nothing("no specimen has names to learn from"));
+        }
+        let (model, evidence) = Model::fit_atlas(&specimens, &self.settings.atlas_settings(), control)?;
+        let report = Report::of_atlas(&model, &evidence, control.interrupted());
+        Ok(Outcome { model, report })
+    }
+
+    /// The specimens with names; those that only pairs of the split "test" have are for measuring.
+    fn specimens(&self) -> Vec<&Graph> {
+        let of = |is_wanted: &dyn Fn(Option<Split>) -> bool| -> BTreeSet<usize> {
+            let pairs = self.data.pairs().iter().filter(|pair| is_wanted(pair.split));
+            pairs.flat_map(|pair| [pair.left, pair.right]).collect()
+        };
+        let (tested, others) = (of(&|split| split == Some(Split::Test)), of(&|split| split != Some(Split::Test)));
+        let is_held_out = |at: &usize| tested.contains(at) && !others.contains(at);
+        let named = |graph: &&Graph| graph.names().is_some_and(|names| names.iter().any(|name| !name.is_empty()));
+        let learned = (0..self.data.graphs().len()).filter(|at| !is_held_out(at));
+        learned.map(|at| &*self.data.graphs()[at].graph).filter(named).collect()
+    }
+}
+
+fn nothing(reason: &str) -> Error {
+    Error::DataSet { place: "pairs".to_string(), reason: reason.to_string() }
+}
+
+impl Pairs {
+    /// Pairs of the split "train" or of none are learned from, those of the split "validation" are chosen by.
+    fn of(data: &DataSet) -> Result<Self> {
+        let of = |wanted: &[Option<Split>]| data.labelled(|pair| wanted.contains(&pair.split));
+        let (training, positions) = of(&[Some(Split::Train), None])?;
+        let (validation, _) = of(&[Some(Split::Validation)])?;
+        if training.is_empty() {
+            return Err(nothing("no pair has matches to learn from"));
+        }
+        Ok(Self { training, positions, validation })
+    }
+}
+
+/// The examples, each counted as often as its pair is to.
+fn with_importance(
+    set: &TrainingSet,
+    importance: &[f64],
+    positions: &[usize],
+    pairs: usize,
+) -> Result<Vec<crate::learn::Example>> {
+    if importance.len() != pairs {
+        return Err(Error::Size { what: "importance of the pairs", expected: pairs, found: importance.len() });
+    }
+    let kept = positions.iter().enumerate().filter(|(number, _)| !set.turned.contains(number));
+    let counts = kept.map(|(_, &position)| importance[position]);
+    set.training.iter().cloned().zip(counts).map(|(example, count)| example.with_importance(count)).collect()
+}
+
+/// What a run of training from shards came to, in the same words.
+///
+/// # Errors
+/// As [`Model::trained`].
+pub fn outcome_of(
+    settings: &Settings,
+    set: &TrainingSet,
+    trainer: &Trainer,
+    trained: &crate::learn::Trained,
+) -> Result<Outcome> {
+    let model = Model::trained(set, trainer, trained)?;
+    let name = settings.set_name(std::iter::empty());
+    let left_out = LeftOut { pairs: trained.examples, ..LeftOut::default() };
+    Ok(Outcome { report: Report { left_out, ..Report::of_training(&name, &model, trained) }, model })
+}

@@ -1,0 +1,269 @@
+//! [`Settings`]: everything that may be said about learning, with its defaults; what a setting implies is worked out here.
+
+use crate::atlas::{AtlasSettings, Pose as AtlasPose, Presence};
+use crate::features::{Common, FeatureMap, FeatureSet, Gradients, ImageDescriptor, Pose, Turns};
+use crate::graph::Graph;
+use crate::learn::{Centre, Choice, Clock, LearnerKind, Oracle, Trainer, weight_rules};
+use crate::loss::LossKind;
+use crate::matching::Method;
+use crate::optimize::Bundle;
+use crate::{Control, Error, Result};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The word for a choice among the sets that fit.
+const AUTO: &str = "auto";
+/// The word for a model that names points.
+const ATLAS: &str = "atlas";
+/// Seconds for that choice, unless told otherwise.
+const SECONDS_TO_CHOOSE: f64 = 60.0;
+
+/// How to learn. The defaults are those of every shell.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// What is compared: `auto` (what fits the data is tried), `atlas`, the name of a [`FeatureSet`], or a feature map.
+    pub features: Features,
+    /// Left nodes may stay unmatched, at a price that is learned. For `auto`, `false` means that both are tried if nodes lack partners.
+    pub unmatched: bool,
+    /// How graphs may be rotated against each other; `None`: for `auto` as far as the labelled pairs show, otherwise as given.
+    pub pose: Option<Pose>,
+    /// What is about an atlas alone; its pose and presence follow from `pose` and `unmatched` if they are not given.
+    pub atlas: AtlasSettings,
+    /// Compare also what the pictures show around the points. The caller has to give the graphs these numbers as attributes.
+    pub pictures: bool,
+    /// Do not learn: the weights before learning.
+    pub unlearned: bool,
+    /// Which learner.
+    pub learner: LearnerKind,
+    /// What λ pulls the weights towards.
+    pub centre: Centre,
+    /// How the model matches; `None`: exactly.
+    pub matcher: Option<Method>,
+    /// The search in training; `None`: the one that suits the features.
+    pub search: Option<Method>,
+    /// What max-margin learning asks for the worst violator.
+    pub oracle: Oracle,
+    /// What is minimised. If nodes may stay unmatched, the Hamming loss counts matching a node that has no partner as a mistake.
+    pub loss: LossKind,
+    /// λ to choose from; empty: some that suit the data.
+    pub lambdas: Vec<f64>,
+    /// The most folds of cross-validation, if there are no validation pairs.
+    pub folds: usize,
+    /// Training ends when objective and bound are this close, relative to the objective.
+    pub gap: f64,
+    /// Seconds, if the caller has a clock; `None`: 60 for `auto`, otherwise as long as it takes.
+    pub time_limit: Option<f64>,
+    /// Weights, or all weights of a feature, that are fixed at a value.
+    pub fixed: BTreeMap<String, f64>,
+    /// Weights, or features, that may not be negative.
+    pub non_negative: Vec<String>,
+    /// How often each pair of the data set counts; `None`: once.
+    pub importance: Option<Vec<f64>>,
+    /// The weights to start from instead of those before learning.
+    pub start: Option<Vec<f64>>,
+    /// Weights to use as they are: nothing is learned.
+    pub weights: Option<Vec<f64>>,
+}
+
+/// A set of features by name, or a feature map.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Features {
+    /// `auto`, `atlas`, or the name of a [`FeatureSet`].
+    Named(String),
+    /// These.
+    Map(Box<FeatureMap>),
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            features: Features::Named(AUTO.to_string()),
+            unmatched: false,
+            pose: None,
+            atlas: AtlasSettings::default(),
+            pictures: false,
+            unlearned: false,
+            learner: LearnerKind::default(),
+            centre: Centre::default(),
+            matcher: None,
+            search: None,
+            oracle: Oracle::default(),
+            loss: LossKind::default(),
+            lambdas: Vec::new(),
+            folds: 5,
+            gap: 1e-3,
+            time_limit: None,
+            fixed: BTreeMap::new(),
+            non_negative: Vec::new(),
+            importance: None,
+            start: None,
+            weights: None,
+        }
+    }
+}
+
+impl Settings {
+    /// Whether every number is in its range, used or not.
+    ///
+    /// # Errors
+    /// The first that is not.
+    pub fn check(&self) -> Result<()> {
+        let refused =
+            |name: &'static str, value: f64, reason: &'static str| Err(Error::BadSetting { name, value, reason });
+        if let Some(&lambda) = self.lambdas.iter().find(|&&lambda| !(lambda.is_finite() && lambda > 0.0)) {
+            return refused("lambda", lambda, "it must be positive");
+        }
+        let others = [("gap", self.gap), ("time_limit", self.time_limit.unwrap_or(0.0))];
+        match others.into_iter().find(|(_, value)| !(value.is_finite() && *value >= 0.0)) {
+            Some((name, value)) => refused(name, value, "it must be at least 0"),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether points are to be named.
+    #[must_use]
+    pub fn is_atlas(&self) -> bool {
+        self.is_named(ATLAS)
+    }
+
+    /// Whether sets of features are to be tried. What is said about weights is about one set, the one that suits the graphs.
+    #[must_use]
+    pub fn is_choice(&self) -> bool {
+        let is_plain = self.importance.is_none() && self.start.is_none() && self.weights.is_none();
+        let is_free = self.fixed.is_empty() && self.non_negative.is_empty();
+        self.is_named(AUTO) && is_plain && is_free && !self.unlearned
+    }
+
+    fn is_named(&self, wanted: &str) -> bool {
+        matches!(&self.features, Features::Named(name) if name == wanted)
+    }
+
+    /// The features for these graphs.
+    ///
+    /// # Errors
+    /// No set of that name; graphs that lack what it is about.
+    pub fn features<'a>(&self, graphs: impl Iterator<Item = &'a Graph> + Clone) -> Result<FeatureMap> {
+        self.resolved(|| FeatureSet::suited(graphs.clone()), |set| set.features(graphs.clone()))
+    }
+
+    /// The features for graphs that are elsewhere and have this in common.
+    ///
+    /// # Errors
+    /// As [`Self::features`]; without graphs at hand, a set has to be named.
+    pub fn features_for(&self, common: &Common) -> Result<FeatureMap> {
+        let unnamed = || Err(Error::Missing { what: "name of a set of features", needed_by: "training from shards" });
+        self.resolved(unnamed, |set| set.features_for(common))
+    }
+
+    fn resolved(
+        &self,
+        suited: impl FnOnce() -> Result<FeatureSet>,
+        of: impl FnOnce(FeatureSet) -> Result<FeatureMap>,
+    ) -> Result<FeatureMap> {
+        let mut map = match &self.features {
+            Features::Map(map) => (**map).clone(),
+            Features::Named(name) if name == AUTO => of(suited()?)?,
+            Features::Named(name) => of(FeatureSet::of_name(name)?)?,
+        };
+        map.check()?;
+        map.unmatched |= self.unmatched;
+        map.pose = self.pose.unwrap_or(map.pose);
+        Ok(self.images().into_iter().fold(map, FeatureMap::with_image))
+    }
+
+    /// What a report calls the features.
+    pub(super) fn set_name<'a>(&self, graphs: impl Iterator<Item = &'a Graph>) -> String {
+        match &self.features {
+            Features::Map(_) => "features".to_string(),
+            Features::Named(name) if name == AUTO => {
+                FeatureSet::suited(graphs).map_or(AUTO, FeatureSet::name).to_string()
+            }
+            Features::Named(name) => name.clone(),
+        }
+    }
+
+    /// How pictures are described, if they are.
+    #[must_use]
+    pub fn images(&self) -> Vec<ImageDescriptor> {
+        if self.pictures { vec![ImageDescriptor::Gradients(Gradients::default())] } else { Vec::new() }
+    }
+
+    /// How pictures are described by whatever these settings may need: what a caller has to compute from them.
+    #[must_use]
+    pub fn image_descriptors(&self) -> Vec<ImageDescriptor> {
+        let own = match &self.features {
+            Features::Map(map) => map.image_descriptors(),
+            Features::Named(_) => Vec::new(),
+        };
+        own.into_iter().chain(self.images()).collect()
+    }
+
+    /// How training is done, before rules for weights, which are about one set of features.
+    #[must_use]
+    pub fn trainer(&self) -> Trainer {
+        let mut loss = self.loss;
+        if let (true, LossKind::Hamming(hamming)) = (self.unmatched, &mut loss) {
+            hamming.unmatched_is_label = true;
+        }
+        Trainer {
+            learner: self.learner,
+            centre: self.centre,
+            choice: Choice::OneStandardError,
+            loss,
+            matcher: self.matcher.clone(),
+            search: self.search.clone(),
+            oracle: self.oracle.clone(),
+            lambdas: self.lambdas.clone(),
+            folds: self.folds,
+            bundle: Bundle { gap_tolerance: self.gap, ..Bundle::default() },
+            ..Trainer::default()
+        }
+    }
+
+    /// The same with the rules for the weights of these features.
+    ///
+    /// # Errors
+    /// A weight that the features do not have.
+    pub fn trainer_for(&self, features: &FeatureMap) -> Result<Trainer> {
+        if self.fixed.is_empty() && self.non_negative.is_empty() {
+            return Ok(self.trainer());
+        }
+        let fixed: Vec<(String, f64)> = self.fixed.clone().into_iter().collect();
+        Ok(Trainer { rules: weight_rules(features, &fixed, &self.non_negative)?, ..self.trainer() })
+    }
+
+    pub(super) fn atlas_settings(&self) -> AtlasSettings {
+        let pose = self.pose.map(|pose| match pose {
+            Pose { mirror: true, .. } => AtlasPose::Any,
+            Pose { turns: Turns::AsGiven, .. } => AtlasPose::AsGiven,
+            _ => AtlasPose::Rotated,
+        });
+        let own = &self.atlas;
+        AtlasSettings {
+            pose: own.pose.or(pose),
+            presence: own.presence.or(self.unmatched.then_some(Presence::Partial)),
+            plain: own.plain || self.unlearned,
+            images: own.images.iter().copied().chain(self.images()).collect(),
+            ..own.clone()
+        }
+    }
+
+    pub(super) fn seconds_to_choose(&self) -> f64 {
+        self.time_limit.unwrap_or(SECONDS_TO_CHOOSE)
+    }
+
+    /// The caller's control, also ended by the time limit. A choice among sets divides its time itself.
+    #[must_use]
+    pub fn limited(&self, control: &Control, clock: Option<&Clock>) -> Control {
+        match (self.time_limit, clock) {
+            (Some(seconds), Some(clock)) if !self.is_choice() => {
+                let (clock, end) = (Arc::clone(clock), clock() + seconds);
+                control.clone().interrupted_by(move || clock() >= end)
+            }
+            _ => control.clone(),
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! A report in words: the same in every shell.
+
+use super::{AtlasReport, Report};
+use crate::atlas::{Pose, Presence};
+use crate::learn::{SkipReason, ValidatedBy};
+use std::fmt::{Display, Formatter, Result};
+
+impl Display for Report {
+    fn fmt(&self, text: &mut Formatter<'_>) -> Result {
+        if self.choice.is_some() {
+            self.table_of_sets(text)?;
+        } else if let Some(atlas) = &self.atlas {
+            write!(text, "{atlas}")?;
+        } else {
+            self.table_of_candidates(text)?;
+        }
+        for sentence in self.choice.iter().chain([&self.sentence]).chain(&self.note) {
+            writeln!(text, "{sentence}")?;
+        }
+        if let Some([drawn, all]) = self.drawn {
+            writeln!(
+                text,
+                "The data set lists no pairs: {drawn} of the {all} pairs of graphs were drawn to learn from."
+            )?;
+        }
+        for sentence in self.left_out.sentences() {
+            writeln!(text, "{sentence}")?;
+        }
+        if !self.unused.is_empty() {
+            writeln!(text, "In the data but not compared: {}.", self.unused.join(", "))?;
+        }
+        if self.passed_over_an_atlas() {
+            writeln!(
+                text,
+                "All specimens share names: an atlas (features \"atlas\") would name the points of a new one."
+            )?;
+        }
+        if !self.complete {
+            writeln!(text, "Ended early: this is the best of what was complete by then.")?;
+        }
+        Ok(())
+    }
+}
+
+impl Report {
+    /// Whether an atlas was possible and something else was chosen.
+    fn passed_over_an_atlas(&self) -> bool {
+        let mut names =
+            self.tried.iter().map(|tried| &tried.name).chain(self.skipped.iter().map(|skipped| &skipped.name));
+        self.atlas.is_none() && names.any(|name| name.starts_with("atlas"))
+    }
+
+    fn table_of_sets(&self, text: &mut Formatter<'_>) -> Result {
+        writeln!(
+            text,
+            "  features                    error on held-out pairs   before learning   a match takes   proven"
+        )?;
+        for (number, tried) in self.tried.iter().enumerate() {
+            let mark = if tried.name == self.chosen { '*' } else { ' ' };
+            let error = tried.summary().unwrap_or_else(|| "not measured".to_string());
+            let before = tried.unlearned_error.map_or("-".to_string(), |error| format!("{error:.4}"));
+            let time = self.seconds.get(number).copied().flatten().map_or("-".to_string(), time);
+            let proven = if tried.proven { "yes" } else { "no" };
+            let some = tried.pairs.map_or_else(String::new, |[done, of]| format!("   on {done} of {of} pairs"));
+            writeln!(text, "{mark} {:26} {error:>24} {before:>17} {time:>15}   {proven}{some}", tried.name)?;
+        }
+        for skipped in &self.skipped {
+            let reason = match skipped.reason {
+                SkipReason::NothingToGain => "not tried: nothing left to gain",
+                SkipReason::NoTime => "not tried: no time left",
+            };
+            writeln!(text, "  {:26} {reason}", skipped.name)?;
+        }
+        writeln!(text)
+    }
+
+    fn table_of_candidates(&self, text: &mut Formatter<'_>) -> Result {
+        let (Some(best), Some(training)) = (self.candidates.iter().find(|own| own.chosen), &self.training) else {
+            return Ok(());
+        };
+        let by = match self.by {
+            Some(ValidatedBy::Pairs { pairs }) => format!("chosen by {pairs} validation pairs"),
+            Some(ValidatedBy::Specimens { folds }) => format!("chosen by {folds}-fold cross-validation over specimens"),
+            Some(ValidatedBy::OnePair) => "from one pair alone".to_string(),
+            _ => "with nothing to choose by".to_string(),
+        };
+        let what = match best.lambda {
+            Some(lambda) => format!("{}, λ = {}", best.learner.name(), digits(lambda)),
+            None => "the weights before learning".to_string(),
+        };
+        writeln!(text, "{} pairs, {} weights: {what}, {by}.", training.examples, best.weights.len())?;
+        if self.candidates.len() > 1 {
+            writeln!(text, "\n  learner              λ   objective     gap   error on what was held out")?;
+            for own in &self.candidates {
+                let mark = if own.chosen { '*' } else { ' ' };
+                let error = own.summary.as_deref().unwrap_or("-");
+                let lambda = own.lambda.map_or("-".to_string(), digits);
+                let objective = own.objective.map_or("-".to_string(), |objective| format!("{objective:.5}"));
+                let gap = own.gap.map_or("-".to_string(), |gap| {
+                    // Below that it is rounding.
+                    if gap < 1e-12 { "0".to_string() } else { format!("{gap:.1e}") }
+                });
+                writeln!(text, "{mark} {:11} {lambda:>8} {objective:>11} {gap:>7}   {error}", own.learner.name())?;
+            }
+            writeln!(text)?;
+        }
+        Ok(())
+    }
+}
+
+impl Display for AtlasReport {
+    fn fmt(&self, text: &mut Formatter<'_>) -> Result {
+        let Self { landmarks, edges, specimens, .. } = self;
+        writeln!(text, "Learned an atlas of {landmarks} landmarks and {edges} edges from {specimens} specimens.")?;
+        let oriented = match self.pose {
+            Pose::AsGiven => "They are oriented alike; new ones are expected to be",
+            _ => "They are rotated against each other; new ones may be",
+        };
+        let all = if self.presence == Presence::Complete {
+            "every landmark is present"
+        } else {
+            "landmarks may be missing, and some points may not be landmarks"
+        };
+        // One specimen alone shows neither.
+        if self.specimens > 1 {
+            writeln!(text, "{oriented}; {all}.")?;
+        }
+        if self.learned {
+            let weights: Vec<String> =
+                self.weights.iter().map(|(name, weight)| format!("{name} {weight:.2}")).collect();
+            writeln!(text, "How much each kind of evidence counts was learned: {}.", weights.join(", "))?;
+        }
+        Ok(())
+    }
+}
+
+fn time(seconds: f64) -> String {
+    match seconds {
+        s if s >= 1.0 => format!("{s:.1} s"),
+        s if s >= 1e-3 => format!("{:.1} ms", 1e3 * s),
+        s => format!("{:.0} µs", 1e6 * s),
+    }
+}
+
+/// A number to three digits.
+fn digits(value: f64) -> String {
+    let rounded: f64 = format!("{value:.2e}").parse().unwrap_or(value);
+    if rounded != 0.0 && !(1e-4..1e6).contains(&rounded.abs()) { format!("{rounded:e}") } else { format!("{rounded}") }
+}
