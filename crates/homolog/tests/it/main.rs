@@ -79,6 +79,7 @@ mod sparse;
 mod stand_ins;
 mod streamed;
 mod susan;
+mod task;
 mod training;
 mod turntable;
 mod whole_problems;

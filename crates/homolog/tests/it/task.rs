@@ -1,8 +1,6 @@
 //! The law of tasks: the same task as JSON gives the same model and the same report, to the byte, through every door; and what a report
 //! has to say.
 
-#![expect(clippy::unwrap_used, reason = "a panic in a test is its report")]
-
 use homolog::Control;
 use homolog::data::dataset::{DataSet, NamedGraph};
 use homolog::data::turntable::Turntable;
