@@ -3,8 +3,11 @@
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::cast_sign_loss,
     unreachable_pub,
-    reason = "a panic is a test's report, a line its word; helpers are shared"
+    reason = "a panic is a test's report, a line its word; small numbers are drawn; helpers are shared"
 )]
 
 mod allocation;
