@@ -1,9 +1,12 @@
 //! The landmarks of the house data, which is stored next to the project and not in it.
 
 use anyhow::{Context, Result};
+use homolog::experiment::Frames;
+use homolog::graph::Graph;
 use ndarray::Array2;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Where the house data is, unless the user says otherwise.
 pub(crate) fn default_directory() -> PathBuf {
@@ -27,4 +30,11 @@ pub(crate) fn landmarks(directory: &Path) -> Result<Vec<Array2<f64>>> {
     }
     let frames = coordinates.into_iter().map(|xy| Array2::from_shape_vec((xy.len() / 2, 2), xy));
     Ok(frames.collect::<Result<_, _>>()?)
+}
+
+/// The frames under the features of every method; from the usual place, if no folder is given.
+pub(crate) fn frames(directory: Option<&Path>) -> Result<Frames> {
+    let landmarks = landmarks(&directory.map_or_else(default_directory, Path::to_path_buf))?;
+    let graphs = landmarks.into_iter().map(|points| Ok(Arc::new(Graph::from_points(points)?)));
+    Ok(Frames::new(graphs.collect::<Result<_>>()?)?)
 }

@@ -4,6 +4,7 @@
 use anyhow::Result;
 use cpu_time::ProcessTime;
 use homolog::Control;
+use homolog::experiment::LINEAR_LAMBDAS;
 use homolog::features::{
     Adjacency, Descriptor, Difference, DirectionForm, Directions, EdgeKind, FeatureMap, FeatureSet, Lengths,
     ShapeContext,
@@ -31,7 +32,6 @@ pub(crate) struct Arguments {
 
 const SPECIMENS: usize = 10;
 const LAMBDA: f64 = 0.1;
-const PATH: [f64; 6] = [10.0, 1.0, 0.1, 0.01, 0.001, 0.0001];
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     println!(
@@ -46,7 +46,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         for (name, map) in maps {
             let set = TrainingSet::new(&map, &LossKind::default(), &pairs, &LabelledPairs::new())?;
             let (one, one_time) = fit(&set.training, &set.unlearned, &[LAMBDA])?;
-            let (path, path_time) = fit(&set.training, &set.unlearned, &PATH)?;
+            let (path, path_time) = fit(&set.training, &set.unlearned, &LINEAR_LAMBDAS)?;
             let evaluations = |minima: &[Minimum]| {
                 let last = |minimum: &Minimum| minimum.history.last().map_or(0, |step| step.iteration);
                 minima.iter().map(last).sum::<usize>()

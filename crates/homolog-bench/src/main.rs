@@ -14,7 +14,6 @@ mod automatic;
 mod certified;
 mod clock;
 mod exact;
-mod experiment;
 mod features;
 mod files;
 mod fuzz;
@@ -24,9 +23,9 @@ mod learn;
 mod likelihood;
 mod linear;
 mod never_worse;
+mod paper;
 mod quadratic;
 mod scene;
-mod soft_house;
 mod sparse;
 mod streamed;
 
@@ -51,8 +50,8 @@ enum Command {
     Streamed(streamed::Arguments),
     /// All problems of the house data built and scored, beside an n·m·60 tensor per pair.
     Features(features::Arguments),
-    /// The paper's house experiment, linear and with edges, with and without learning.
-    House(experiment::Arguments),
+    /// Every row of the table of the house in docs/paper.md run again, and compared with what is printed there.
+    Paper(paper::Arguments),
     /// Our quadratic matchers side by side on rotated and jittered point sets.
     Quadratic(quadratic::Arguments),
     /// The exact quadratic matcher: published problems, proofs, bounds over time.
@@ -87,7 +86,7 @@ fn main() -> Result<()> {
         Command::Sparse(arguments) => sparse::run(&arguments),
         Command::Streamed(arguments) => streamed::run(&arguments),
         Command::Features(arguments) => features::run(&arguments),
-        Command::House(arguments) => experiment::run(&arguments),
+        Command::Paper(arguments) => paper::run(&arguments),
         Command::Quadratic(arguments) => quadratic::run(&arguments),
         Command::Exact(arguments) => exact::run(&arguments),
         Command::Certified(arguments) => certified::run(&arguments),

@@ -1,150 +1,23 @@
-//! The paper's sequence experiment: for a baseline B all pairs of frames (i, i + B), a third each to learn from, to choose λ by and to
-//! test on; five methods and one more.
+//! The paper's sequence experiment as the program runs it: the library's trials, timed, with progress and Ctrl-C.
 
 use crate::inputs::Input;
 use crate::progress::Watch;
 use anyhow::{Result, bail};
-use clap::ValueEnum;
-use homolog::Control;
-use homolog::data::Split;
 use homolog::data::dataset::NamedGraph;
-use homolog::experiment::Sequence;
-use homolog::features::FeatureMap;
-use homolog::graph::{Graph, Pair};
-use homolog::learn::{Evaluation, Example, Fit, Oracle, Trainer, TrainingSet, evaluate, predict};
-use homolog::loss::Hamming;
-use homolog::matching::{Bistochastic, Exact, GraduatedAssignment, Linear, LpRelaxation, Matcher, Method};
-use homolog::optimize::Bundle;
+use homolog::experiment::{Frames, SequenceMethod, Trial, Weights};
+use homolog::graph::Graph;
+use homolog::learn::{Evaluation, Example, Fit, predict};
+use homolog::matching::Matcher;
+use homolog::{Control, Error};
 use serde::Serialize;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// λ to choose from, as in the authors' experiments.
-const LINEAR_LAMBDAS: [f64; 6] = [10.0, 1.0, 0.1, 1e-2, 1e-3, 1e-4];
-/// With edges; smaller ones were never chosen.
-const EDGE_LAMBDAS: [f64; 3] = [1.0, 0.1, 0.01];
-
-/// So many validation pairs tell enough where it has to be quick.
-const QUICK_VALIDATION: usize = 7;
-
-/// A way to match.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Approach {
-    /// Linear assignment, all weights one
-    Linear,
-    /// Linear assignment, learned
-    LinearLearned,
-    /// Graduated assignment with edges, all weights one
-    Quadratic,
-    /// With edges, learned by search, matched by the exact solver
-    QuadraticLearned,
-    /// With edges, learned against the relaxation: what is learned is proven
-    QuadraticCertified,
-    /// Bistochastic normalisation and graduated assignment, all weights one
-    Bistochastic,
-    /// With edges, all weights one, matched by the exact solver: quadratic-learned without learning
-    QuadraticExact,
-    /// Linear assignment with soft bins, before learning (not the paper's)
-    Soft,
-    /// Linear assignment with soft bins, learned where that helps
-    SoftLearned,
-}
-
-impl Approach {
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Linear => "linear",
-            Self::LinearLearned => "linear-learned",
-            Self::Quadratic => "quadratic",
-            Self::QuadraticLearned => "quadratic-learned",
-            Self::QuadraticCertified => "quadratic-certified",
-            Self::Bistochastic => "bistochastic",
-            Self::QuadraticExact => "quadratic-exact",
-            Self::Soft => "soft",
-            Self::SoftLearned => "soft-learned",
-        }
-    }
-
-    /// What it does, for somebody who has not heard of it.
-    pub(crate) fn words(self) -> &'static str {
-        match self {
-            Self::Linear => "each point is matched by what lies around it, every feature counts the same",
-            Self::LinearLearned => "the same, how much each feature counts is learned",
-            Self::Quadratic => "neighbours should stay neighbours too (edges), every feature counts the same",
-            Self::QuadraticLearned => "the same with edges, how much each feature counts is learned",
-            Self::QuadraticCertified => "the same with edges, learned with a proof of how good the weights are",
-            Self::Bistochastic => "with edges, scores normalised before matching, nothing learned",
-            Self::QuadraticExact => "with edges, every feature counts the same, the best match is proven",
-            Self::Soft => "what lies around each point, seen less sharply, every feature counts the same",
-            Self::SoftLearned => "the same, how much each feature counts is learned where that helps",
-        }
-    }
-
-    pub(crate) fn is_learned(self) -> bool {
-        matches!(self, Self::LinearLearned | Self::QuadraticLearned | Self::QuadraticCertified | Self::SoftLearned)
-    }
-
-    fn has_edges(self) -> bool {
-        !matches!(self, Self::Linear | Self::LinearLearned) && !self.is_soft()
-    }
-
-    fn is_soft(self) -> bool {
-        matches!(self, Self::Soft | Self::SoftLearned)
-    }
-
-    /// How it predicts.
-    pub(crate) fn method(self) -> Method {
-        match self {
-            Self::Linear | Self::LinearLearned | Self::Soft | Self::SoftLearned => Method::Linear(Linear::default()),
-            Self::Quadratic => Method::GraduatedAssignment(GraduatedAssignment::default()),
-            Self::Bistochastic => Method::Bistochastic(Bistochastic::default()),
-            Self::QuadraticLearned | Self::QuadraticCertified | Self::QuadraticExact => Method::Exact(Exact::default()),
-        }
-    }
-
-    /// The same without learning: the same features, matched in the same way.
-    pub(crate) fn unlearned(self) -> Self {
-        match self {
-            Self::LinearLearned => Self::Linear,
-            Self::SoftLearned => Self::Soft,
-            Self::QuadraticLearned | Self::QuadraticCertified => Self::QuadraticExact,
-            unlearned => unlearned,
-        }
-    }
-}
-
-/// A sequence of frames, described for matching with and without edges.
-pub(crate) struct Frames {
-    pub(crate) linear: Sequence,
-    pub(crate) edges: Sequence,
-    soft: Sequence,
-}
-
-impl Frames {
-    /// All graphs of an input, which must have the same landmarks, in any order.
-    pub(crate) fn new(input: &Input) -> Result<Self> {
-        let frames = input.data.graphs();
-        let Some(first) = frames.first() else { bail!("there are no frames") };
-        let graphs = frames.iter().map(|named| ordered(named, first)).collect::<Result<Vec<_>>>()?;
-        // Units of the soft features: what is usual between neighbouring frames that are learned from.
-        let starts = (0..graphs.len().saturating_sub(1)).filter(|&frame| Split::of_frame(frame) == Split::Train);
-        let pair = |frame: usize| Pair::new(Arc::clone(&graphs[frame]), Arc::clone(&graphs[frame + 1]));
-        let pairs: Vec<Pair> = starts.map(pair).collect();
-        let soft = FeatureMap::named("linear", graphs.iter().map(|graph| &**graph))?.with_spread_of(&pairs)?;
-        Ok(Self {
-            linear: Sequence::new(FeatureMap::paper_linear(), graphs.clone())?,
-            edges: Sequence::new(FeatureMap::paper_quadratic(), graphs.clone())?,
-            soft: Sequence::new(soft, graphs)?,
-        })
-    }
-
-    pub(crate) fn sequence(&self, approach: Approach) -> &Sequence {
-        match approach {
-            approach if approach.is_soft() => &self.soft,
-            approach if approach.has_edges() => &self.edges,
-            _ => &self.linear,
-        }
-    }
+/// All graphs of an input, which must have the same landmarks, in any order.
+pub(crate) fn frames(input: &Input) -> Result<Frames> {
+    let frames = input.data.graphs();
+    let Some(first) = frames.first() else { bail!("there are no frames") };
+    Ok(Frames::new(frames.iter().map(|named| ordered(named, first)).collect::<Result<Vec<_>>>()?)?)
 }
 
 /// A frame with its landmarks in the order of another.
@@ -207,7 +80,7 @@ pub(crate) struct BaselineResult {
 
 impl BaselineResult {
     /// What a method did, if it was run.
-    pub(crate) fn method(&self, approach: Approach) -> Option<&MethodResult> {
+    pub(crate) fn method(&self, approach: SequenceMethod) -> Option<&MethodResult> {
         self.methods.iter().find(|method| method.name == approach.name())
     }
 }
@@ -223,30 +96,20 @@ pub(crate) struct Options {
     pub(crate) quick: bool,
 }
 
-/// Examples of the three splits.
-struct Splits {
-    train: Vec<Example>,
-    validation: Vec<Example>,
-    test: Vec<Example>,
-}
-
-impl Splits {
-    fn new(sequence: &Sequence, baseline: usize, options: &Options) -> Result<Self> {
-        let loss = Hamming::default();
-        let mut train = sequence.examples(baseline, Split::Train, &loss)?;
-        train.truncate(options.train_pairs.unwrap_or(usize::MAX));
-        let mut validation = sequence.examples(baseline, Split::Validation, &loss)?;
-        if options.quick {
-            validation.truncate(QUICK_VALIDATION);
-        }
-        let test = sequence.examples(baseline, Split::Test, &loss)?;
-        if train.is_empty() || validation.is_empty() || test.is_empty() {
-            bail!(
+impl Options {
+    fn trial(&self, frames: &Frames, baseline: usize, method: SequenceMethod) -> Result<Trial> {
+        let trial = match Trial::new(frames, baseline, method, self.train_pairs) {
+            Err(Error::NoExamples) => bail!(
                 "baseline {baseline}: {} frames do not give a pair each to learn from, to choose λ by and to test on",
-                sequence.frame_count()
-            );
+                frames.linear.frame_count()
+            ),
+            trial => trial?,
+        };
+        let mut trial = if self.quick { trial.quick() } else { trial };
+        if !self.lambdas.is_empty() {
+            trial.trainer.lambdas.clone_from(&self.lambdas);
         }
-        Ok(Self { train, validation, test })
+        Ok(trial)
     }
 }
 
@@ -254,11 +117,12 @@ impl Splits {
 pub(crate) fn run_baseline(
     frames: &Frames,
     baseline: usize,
-    approaches: &[Approach],
+    approaches: &[SequenceMethod],
     options: &Options,
     watch: &Watch,
 ) -> Result<BaselineResult> {
-    let counts = Splits::new(&frames.linear, baseline, options)?;
+    let [train, validation, test] =
+        options.trial(frames, baseline, SequenceMethod::Linear)?.splits.map(|split| split.len());
     let mut methods = Vec::new();
     for (at, &approach) in approaches.iter().enumerate() {
         methods.push(run_method(frames, baseline, approach, options, &watch.part(at, approaches.len()))?);
@@ -266,7 +130,6 @@ pub(crate) fn run_baseline(
             bail!("stopped");
         }
     }
-    let (train, validation, test) = (counts.train.len(), counts.validation.len(), counts.test.len());
     Ok(BaselineResult { baseline, train, validation, test, methods })
 }
 
@@ -274,34 +137,19 @@ pub(crate) fn run_baseline(
 pub(crate) fn run_method(
     frames: &Frames,
     baseline: usize,
-    approach: Approach,
+    approach: SequenceMethod,
     options: &Options,
     watch: &Watch,
 ) -> Result<MethodResult> {
-    let sequence = frames.sequence(approach);
-    let Splits { train, validation, test } = Splits::new(sequence, baseline, options)?;
-    let method = approach.method();
-    let matcher = method.matcher();
+    let trial = options.trial(frames, baseline, approach)?;
     let about = format!("{baseline} apart, {}: ", approach.name());
     watch.say(format!("{about}features"));
     let start = Instant::now();
-    let (weights, fit, validation_loss) = if approach.is_learned() {
-        let mut trainer = trainer(approach, options.quick);
-        if !options.lambdas.is_empty() {
-            trainer.lambdas.clone_from(&options.lambdas);
-        }
-        let set = TrainingSet::of_examples(sequence.features().clone(), train, validation);
-        let trained = trainer.train(&set, &watch.control(&about))?;
-        let loss = trained.after().map_or(f64::NAN, Evaluation::mean);
-        (trained.weights().to_vec(), trained.fit().cloned(), loss)
-    } else {
-        let weights = sequence.features().unlearned_weights();
-        let loss = evaluate(&validation, matcher, &weights, &watch.control(&about))?.mean();
-        (weights, None, loss)
-    };
+    let Weights { weights, fit, validation_loss } = trial.weights(&watch.control(&about))?;
     let train_seconds = if approach.is_learned() { start.elapsed().as_secs_f64() } else { 0.0 };
     watch.say(format!("{about}test"));
-    let (tested, seconds) = timed_evaluation(&test, matcher, &weights, &watch.control(&about))?;
+    let matcher = approach.matcher();
+    let (tested, seconds) = timed_evaluation(&trial.splits[2], matcher.matcher(), &weights, &watch.control(&about))?;
     let proof = fit.as_ref().and_then(|fit| fit.relaxed.as_ref());
     Ok(MethodResult {
         name: approach.name(),
@@ -322,36 +170,6 @@ pub(crate) fn run_method(
         training_loss_bound: proof.and_then(|proof| proof.loss),
         fit,
     })
-}
-
-/// The paper's learning, for each approach.
-fn trainer(approach: Approach, quick: bool) -> Trainer {
-    let paper = Trainer { matcher: Some(approach.method()), ..Trainer::paper() };
-    match approach {
-        Approach::SoftLearned => Trainer { matcher: Some(approach.method()), ..Trainer::default() },
-        // The looser default gap leaves the weights a node or two apart.
-        Approach::LinearLearned => Trainer {
-            bundle: Bundle { gap_tolerance: 1e-4, ..Bundle::default() },
-            lambdas: LINEAR_LAMBDAS.to_vec(),
-            ..paper
-        },
-        Approach::QuadraticCertified => Trainer {
-            bundle: Bundle { gap_tolerance: 1e-2, ..Bundle::default() },
-            oracle: Oracle::Relaxation(LpRelaxation::default()),
-            lambdas: EDGE_LAMBDAS.to_vec(),
-            ..paper
-        },
-        _ if quick => Trainer {
-            bundle: Bundle { max_iterations: 100, second_looks: 0, ..Bundle::default() },
-            lambdas: vec![1.0],
-            ..paper
-        },
-        _ => Trainer {
-            bundle: Bundle { max_iterations: 100, ..Bundle::default() },
-            lambdas: EDGE_LAMBDAS.to_vec(),
-            ..paper
-        },
-    }
 }
 
 /// Losses and times of one pair after the other.
@@ -386,8 +204,5 @@ mod tests {
         assert_eq!(swapped.names(), first.graph.names());
         assert_eq!(swapped.points().unwrap(), ndarray::arr2(&[[7.0, 8.0], [5.0, 6.0]]));
         assert!(ordered(&graph(["b", "c"], [[5.0, 6.0], [7.0, 8.0]]), &first).is_err());
-        for learned in [Approach::LinearLearned, Approach::QuadraticLearned, Approach::SoftLearned] {
-            assert_eq!(learned.method().name(), learned.unlearned().method().name());
-        }
     }
 }

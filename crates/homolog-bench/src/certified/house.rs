@@ -5,30 +5,17 @@ use crate::house;
 use anyhow::{Context, Result};
 use cpu_time::ProcessTime;
 use homolog::Control;
-use homolog::data::Split;
-use homolog::experiment::Sequence;
-use homolog::features::FeatureMap;
-use homolog::graph::Graph;
-use homolog::learn::{Example, MaxMargin, Trainer, TrainingSet, evaluate};
-use homolog::loss::Hamming;
+use homolog::experiment::{SequenceMethod, Trial};
+use homolog::learn::{MaxMargin, Trainer, TrainingSet, evaluate};
 use homolog::matching::{Exact, Method};
 use homolog::optimize::Minimum;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-/// The house frames under the paper's 60 + 1 features.
-pub(super) fn sequence(arguments: &Arguments) -> Result<Sequence> {
-    let landmarks = house::landmarks(&arguments.data.clone().unwrap_or_else(house::default_directory))?;
-    let frames =
-        landmarks.into_iter().map(|points| Ok(Arc::new(Graph::from_points(points)?))).collect::<Result<Vec<_>>>()?;
-    Ok(Sequence::new(FeatureMap::paper_quadratic(), frames)?)
-}
-
-/// Training, validation and test examples of a baseline.
-pub(super) fn splits(sequence: &Sequence, baseline: usize) -> Result<[Vec<Example>; 3]> {
-    let sets: Result<Vec<_>, _> =
-        Split::ALL.iter().map(|&split| sequence.examples(baseline, split, &Hamming::default())).collect();
-    <[_; 3]>::try_from(sets?).ok().context("three splits")
+/// The house frames at a baseline.
+pub(super) fn trial(arguments: &Arguments, baseline: usize) -> Result<Trial> {
+    let frames = house::frames(arguments.data.as_deref())?;
+    Ok(Trial::new(&frames, baseline, SequenceMethod::QuadraticCertified, None)?)
 }
 
 const HEAD: &str = "\
@@ -36,10 +23,9 @@ const HEAD: &str = "\
 | -------: | --------: | -: | --------: | -----------: | --: | --------------------: | ----------------: | -------------------------------: | ----------: | ---: | --------: |";
 
 pub(super) fn report(arguments: &Arguments) -> Result<()> {
-    let sequence = sequence(arguments)?;
     println!("## House, trained against the relaxation on {} threads\n\n{HEAD}", rayon::current_num_threads());
     for &baseline in &arguments.baselines {
-        let [train, validation, test] = splits(&sequence, baseline)?;
+        let Trial { features, splits: [train, validation, test], .. } = trial(arguments, baseline)?;
         let (wall, cpu) = (Instant::now(), ProcessTime::now());
         // (λ, wall, processor) at the end of each λ.
         let ends: Arc<Mutex<Vec<(String, f64, f64)>>> = Arc::default();
@@ -60,7 +46,7 @@ pub(super) fn report(arguments: &Arguments) -> Result<()> {
         let exact = Exact::default();
         let matcher = Some(Method::Exact(exact.clone()));
         let trainer = Trainer { bundle, oracle, matcher, lambdas: arguments.lambdas.clone(), ..Trainer::paper() };
-        let set = TrainingSet::of_examples(sequence.features().clone(), train.clone(), validation);
+        let set = TrainingSet::of_examples(features, train.clone(), validation);
         let trained = trainer.train(&set, &control)?;
         let chosen = trained.fit().context("a fit")?;
         let ends = ends.lock().map(|ends| ends.clone()).unwrap_or_default();

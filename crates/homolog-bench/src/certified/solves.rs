@@ -2,7 +2,7 @@
 //! different weights, on one thread.
 
 use super::Arguments;
-use super::house::{sequence, splits};
+use super::house::trial;
 use crate::clock::{Stopwatch, median};
 use anyhow::Result;
 use homolog::Control;
@@ -52,7 +52,7 @@ impl Timing {
 }
 
 pub(super) fn report(arguments: &Arguments) -> Result<()> {
-    let [train, _, test] = splits(&sequence(arguments)?, 90)?;
+    let [train, _, test] = trial(arguments, 90)?.splits;
     let fit = arguments.learner(0.1).fit(&train, &Exact::default(), &Control::new())?;
     println!("## Relaxations of the house problems at baseline 90 to within 1 %: median and most, one thread\n");
     println!("| weights | problems | from scratch | warm |\n| :------ | :------- | -----------: | ---: |");

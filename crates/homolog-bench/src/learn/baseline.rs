@@ -6,6 +6,7 @@ use crate::linear::duration;
 use anyhow::Result;
 use homolog::Control;
 use homolog::data::Split;
+use homolog::experiment::LINEAR_LAMBDAS;
 use homolog::learn::{Example, MaxMargin, evaluate};
 use homolog::loss::Hamming;
 use homolog::matching::Linear;
@@ -13,7 +14,6 @@ use serde::Serialize;
 
 const BASELINE: usize = 90;
 const LAMBDA: f64 = 0.01;
-const PATH: [f64; 6] = [10.0, 1.0, 0.1, 1e-2, 1e-3, 1e-4];
 
 /// One λ on one thread.
 #[derive(Debug, Serialize)]
@@ -75,9 +75,11 @@ pub(crate) struct Path {
 pub(crate) fn path(frames: &Frames) -> Result<Path> {
     let examples = examples(frames)?;
     let learner = MaxMargin::default();
-    let fits = pool(1)?.install(|| learner.fit_path(&PATH, &examples, &Linear::default(), &Control::new()))?;
+    let fits =
+        pool(1)?.install(|| learner.fit_path(&LINEAR_LAMBDAS, &examples, &Linear::default(), &Control::new()))?;
     let path = fits.iter().map(Outcome::of).collect::<Result<Vec<_>>>()?;
-    let scratch = PATH.iter().map(|&lambda| Outcome::of(&fit(&examples, lambda)?)).collect::<Result<Vec<_>>>()?;
+    let scratch =
+        LINEAR_LAMBDAS.iter().map(|&lambda| Outcome::of(&fit(&examples, lambda)?)).collect::<Result<Vec<_>>>()?;
     println!("### {}, baseline {BASELINE}, a path of λ\n", frames.name);
     println!("| λ | evaluations on the path | from scratch | objective | bound |\n|---|---|---|---|---|");
     for (on_path, alone) in path.iter().zip(&scratch) {

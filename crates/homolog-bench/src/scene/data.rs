@@ -25,8 +25,6 @@ impl Photo {
 pub(super) struct Set {
     pub(super) name: &'static str,
     pub(super) photos: Vec<Photo>,
-    /// Lines between landmarks, for pictures.
-    pub(super) outline: &'static [(usize, usize)],
 }
 
 /// An object in a landmark table: its name, its file, whether to mirror it, its points.
@@ -53,35 +51,18 @@ pub(super) fn read(data: &Path, name: &str) -> Result<Set> {
             for entry in &mut entries {
                 entry.points = HOUSE_QUERY.iter().map(|&k| entry.points[k]).collect();
             }
-            set("house", entries, &[(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 6), (6, 7), (7, 8), (8, 9), (9, 10)])
+            set("house", entries)
         }
         "faces" => {
             let file = |row: &[String]| Ok(images.join(format!("{}.png", row[0])));
-            let lines = &[
-                (8, 0),
-                (0, 7),
-                (7, 1),
-                (1, 9),
-                (8, 5),
-                (9, 6),
-                (5, 3),
-                (6, 4),
-                (3, 4),
-                (0, 2),
-                (1, 2),
-                (2, 3),
-                (2, 4),
-            ];
-            set("faces", collect(&rows, 2, file, |_| false)?, lines)
+            set("faces", collect(&rows, 2, file, |_| false)?)
         }
         "bikes" => {
             let file = |row: &[String]| Ok(images.join(format!("{}.jpg", row[1])));
             let mut entries = collect(&rows, 5, file, |row| row[2] == "left")?;
             // Mirrored, the left handle is the right one.
             entries.iter_mut().filter(|entry| entry.mirrored).for_each(|entry| entry.points.swap(0, 1));
-            let lines =
-                &[(0, 2), (2, 1), (2, 6), (6, 4), (4, 8), (2, 3), (3, 10), (10, 2), (3, 7), (7, 5), (5, 9), (5, 10)];
-            set("bikes", entries, lines)
+            set("bikes", entries)
         }
         other => anyhow::bail!("no set is called {other}"),
     }
@@ -106,9 +87,9 @@ fn collect(
     Ok(entries)
 }
 
-fn set(name: &'static str, entries: Vec<Entry>, outline: &'static [(usize, usize)]) -> Result<Set> {
+fn set(name: &'static str, entries: Vec<Entry>) -> Result<Set> {
     let photos = entries.into_par_iter().map(Entry::photo).collect::<Result<_>>()?;
-    Ok(Set { name, photos, outline })
+    Ok(Set { name, photos })
 }
 
 impl Entry {

@@ -1,11 +1,10 @@
 //! The paper's second and third experiments on photographs: a template's known points among the corners of another picture.
 //!
 //! Prints tables in Markdown: endpoint loss (standard error) for training, validation and test, with every weight 1 and with learned
-//! weights, λ by validation. `--part templates` says how much the choice of the template matters; `--part speed` times corners and matches;
-//! `--part pictures` draws matches before and after learning.
+//! weights, λ by validation. `--part templates` says how much the choice of the template matters; `--part speed` times corners and matches.
+//! Pictures of matches: `homolog experiment scene --out`.
 
 mod data;
-mod pictures;
 mod speed;
 mod tables;
 mod variants;
@@ -35,15 +34,9 @@ pub(crate) struct Arguments {
     /// Baselines of the house sequence.
     #[arg(long, value_delimiter = ',', default_value = "0,10,20,30,40,50,60,70,80,90")]
     baselines: Vec<usize>,
-    /// The relative gap at which training ends.
-    #[arg(long, default_value_t = 1e-2)]
-    gap: f64,
     /// How often each step is timed.
     #[arg(long, default_value_t = 101)]
     rounds: usize,
-    /// Where pictures go.
-    #[arg(long, value_name = "DIR", default_value = "out/scene")]
-    out: PathBuf,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -51,7 +44,6 @@ enum Part {
     Tables,
     Templates,
     Speed,
-    Pictures,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
@@ -70,16 +62,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         let find = |id: &String| set.photos.iter().position(|photo| photo.name == *id).context("no such template");
         let given = arguments.template.as_ref().map(find).transpose()?;
         match (arguments.part, given) {
-            (Part::Pictures, _) => {
-                pictures::fixed(&set, &corners, given.unwrap_or(0), arguments.gap, &arguments.out)?;
-            }
-            (Part::Templates, _) => tables::all_templates(&set, &corners, arguments.gap)?,
-            (_, None) if name == "house" => tables::sequence(&set, &corners, &arguments.baselines, arguments.gap)?,
-            (_, Some(template)) => tables::fixed(&set, &corners, template, arguments.gap, "chosen by hand")?,
+            (Part::Templates, _) => tables::all_templates(&set, &corners)?,
+            (_, None) if name == "house" => tables::sequence(&set, &corners, &arguments.baselines)?,
+            (_, Some(template)) => tables::fixed(&set, &corners, template, "chosen by hand")?,
             (_, None) => {
-                tables::fixed(&set, &corners, 0, arguments.gap, "the first")?;
+                tables::fixed(&set, &corners, 0, "the first")?;
                 let best = tables::best_template(&set, &corners)?;
-                tables::fixed(&set, &corners, best, arguments.gap, "best on the training set before learning")?;
+                tables::fixed(&set, &corners, best, "best on the training set before learning")?;
             }
         }
     }

@@ -9,10 +9,9 @@ use homolog::data::Split;
 use homolog::experiment::{Candidates, Outcome, Scene, SceneSettings, Scenes, Splits, learn_and_compare};
 use homolog::features::FeatureMap;
 use homolog::geometry::Susan;
-use homolog::learn::{Evaluation, Example, Trainer, evaluate};
+use homolog::learn::{Evaluation, Example, evaluate};
 use homolog::loss::Endpoint;
 use homolog::matching::Linear;
-use homolog::optimize::Bundle;
 use ndarray::Array2;
 use rayon::prelude::*;
 
@@ -31,14 +30,8 @@ pub(super) fn scenes(set: &Set, corners: &[Array2<f64>], settings: &SceneSetting
     Ok(Scenes::new(settings.features(), scenes)?)
 }
 
-/// Learns and evaluates.
-pub(super) fn outcome(features: &FeatureMap, splits: &Splits, gap_tolerance: f64) -> Result<Outcome> {
-    let trainer = Trainer { bundle: Bundle { gap_tolerance, ..Bundle::default() }, ..Trainer::paper() };
-    Ok(learn_and_compare(features, splits, &trainer, &Control::new())?)
-}
-
 /// A fixed template with all other photographs, for every variant of features.
-pub(super) fn fixed(set: &Set, corners: &[Array2<f64>], template: usize, gap: f64, remark: &str) -> Result<()> {
+pub(super) fn fixed(set: &Set, corners: &[Array2<f64>], template: usize, remark: &str) -> Result<()> {
     println!("\n### {}: template {} ({remark})\n", set.name, set.photos[template].name);
     head("features");
     for variant in Variant::ALL {
@@ -50,7 +43,7 @@ pub(super) fn fixed(set: &Set, corners: &[Array2<f64>], template: usize, gap: f6
             let settings = SceneSettings { candidates, ..variant.settings() };
             let name = format!("{}{}", variant.name(), if only_corners { ", corners only" } else { "" });
             let scenes = scenes(set, corners, &settings)?;
-            row(&name, scenes.features(), &scenes.fixed_template(template, &Endpoint::default())?, gap)?;
+            row(&name, scenes.features(), &scenes.fixed_template(template, &Endpoint::default())?)?;
         }
     }
     Ok(())
@@ -74,14 +67,14 @@ pub(super) fn best_template(set: &Set, corners: &[Array2<f64>]) -> Result<usize>
 }
 
 /// All pairs of a sequence at each baseline.
-pub(super) fn sequence(set: &Set, corners: &[Array2<f64>], baselines: &[usize], gap: f64) -> Result<()> {
+pub(super) fn sequence(set: &Set, corners: &[Array2<f64>], baselines: &[usize]) -> Result<()> {
     for variant in [Variant::ShapeContext, Variant::Both] {
         println!("\n### {}: {}\n", set.name, variant.name());
         head("baseline");
         let scenes = scenes(set, corners, &variant.settings())?;
         for &baseline in baselines {
             let splits = scenes.at_baseline(baseline, &Endpoint::default())?;
-            row(&baseline.to_string(), scenes.features(), &splits, gap)?;
+            row(&baseline.to_string(), scenes.features(), &splits)?;
         }
     }
     Ok(())
@@ -94,9 +87,9 @@ fn head(first: &str) {
     println!("|---|---|---|---|---|---|---|---|---|---|---|");
 }
 
-fn row(name: &str, features: &FeatureMap, splits: &Splits, gap: f64) -> Result<()> {
+fn row(name: &str, features: &FeatureMap, splits: &Splits) -> Result<()> {
     let start = Stopwatch::start();
-    let outcome = outcome(features, splits, gap)?;
+    let outcome = learn_and_compare(features, splits, &Control::new())?;
     let seconds = start.stop().wall;
     let cells = |three: &[Evaluation; 3]| three.iter().map(summary).collect::<Vec<_>>().join(" | ");
     let dim = splits[0].first().context("an example")?.instance().dim();
@@ -129,7 +122,7 @@ fn is_clear(outcome: &Outcome) -> bool {
 }
 
 /// Every training photograph in turn as the template: how much the choice matters.
-pub(super) fn all_templates(set: &Set, corners: &[Array2<f64>], gap: f64) -> Result<()> {
+pub(super) fn all_templates(set: &Set, corners: &[Array2<f64>]) -> Result<()> {
     println!("\n### {}: every training photograph as the template\n", set.name);
     println!(
         "| features | templates | test loss, least, median, most | → least, median, most | falls by more than both errors |"
@@ -139,7 +132,8 @@ pub(super) fn all_templates(set: &Set, corners: &[Array2<f64>], gap: f64) -> Res
         let scenes = scenes(set, corners, &variant.settings())?;
         let (mut before, mut after, mut clear) = (Vec::new(), Vec::new(), 0);
         for template in (0..scenes.count()).filter(|&scene| Split::of_frame(scene) == Split::Train) {
-            let outcome = outcome(scenes.features(), &scenes.fixed_template(template, &Endpoint::default())?, gap)?;
+            let splits = scenes.fixed_template(template, &Endpoint::default())?;
+            let outcome = learn_and_compare(scenes.features(), &splits, &Control::new())?;
             before.push(outcome.unlearned[2].mean());
             after.push(outcome.learned[2].mean());
             clear += usize::from(is_clear(&outcome));

@@ -1,7 +1,7 @@
 //! Which features are used to compare scenes.
 
 use homolog::experiment::SceneSettings;
-use homolog::features::{Gradients, ImageDescriptor, ShapeContext};
+use homolog::features::ShapeContext;
 
 /// A choice of features.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,10 +31,7 @@ impl Variant {
     pub(super) fn settings(self) -> SceneSettings {
         let paper = SceneSettings::default();
         let wide = ShapeContext { radii: vec![0.0625, 0.125, 0.25, 0.5, 1.0, 2.0, 4.0], ..ShapeContext::paper() };
-        let image = vec![
-            ImageDescriptor::Gradients(Gradients::default()),
-            ImageDescriptor::Gradients(Gradients { radius: 24.0, cells: 3, directions: 8 }),
-        ];
+        let image = SceneSettings::gradients();
         match self {
             Self::ShapeContext => paper,
             Self::WideShapeContext => SceneSettings { shape_context: Some(wide), ..paper },

@@ -4,9 +4,10 @@ use super::experiment::{columns, label_study};
 use crate::inputs::Input;
 use crate::progress::{Watch, stop_is_wanted};
 use crate::report::{self, Results};
-use crate::study::{Approach, BaselineResult, Frames, Options, run_baseline};
+use crate::study::{BaselineResult, Options, frames, run_baseline};
 use crate::{Ending, files};
 use anyhow::{Context, Result};
+use homolog::experiment::SequenceMethod;
 use std::path::PathBuf;
 
 /// Learns to match a built-in sequence of pictures and writes a report
@@ -22,12 +23,16 @@ pub(crate) struct Arguments {
 const BASELINES: [usize; 3] = [30, 60, 90];
 /// Labelled pairs that are learned from at each of them: all that the last has.
 const LABELLED: usize = 7;
-const APPROACHES: [Approach; 4] =
-    [Approach::Linear, Approach::LinearLearned, Approach::Quadratic, Approach::QuadraticLearned];
+const APPROACHES: [SequenceMethod; 4] = [
+    SequenceMethod::Linear,
+    SequenceMethod::LinearLearned,
+    SequenceMethod::Quadratic,
+    SequenceMethod::QuadraticLearned,
+];
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     let input = Input::turntable()?;
-    let frames = Frames::new(&input)?;
+    let frames = frames(&input)?;
     let watch = Watch::new(None);
     let options = Options { train_pairs: Some(LABELLED), quick: true, ..Options::default() };
     let mut baselines = Vec::new();
@@ -42,8 +47,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
         }
     }
     let last = baselines.last().context("no baselines")?;
-    let learned: [(Approach, &[usize]); 2] =
-        [(Approach::LinearLearned, &[1, 2, 3, 5]), (Approach::QuadraticLearned, &[1, 3])];
+    let learned: [(SequenceMethod, &[usize]); 2] =
+        [(SequenceMethod::LinearLearned, &[1, 2, 3, 5]), (SequenceMethod::QuadraticLearned, &[1, 3])];
     let part = watch.part(BASELINES.len(), BASELINES.len() + 1);
     let by_pairs = label_study(&frames, last, &learned, &options, &part)?;
     watch.end();
@@ -77,8 +82,8 @@ fn text(last: &BaselineResult, pictures: usize, points: usize) -> String {
     let row = |name: &str, before, after| vec![name.to_string(), cell(before), cell(after)];
     let rows = [
         vec![String::new(), "before learning".to_string(), "after learning".to_string()],
-        row("by what lies around each point", Approach::Linear, Approach::LinearLearned),
-        row("by its neighbours too", Approach::Quadratic, Approach::QuadraticLearned),
+        row("by what lies around each point", SequenceMethod::Linear, SequenceMethod::LinearLearned),
+        row("by its neighbours too", SequenceMethod::Quadratic, SequenceMethod::QuadraticLearned),
     ];
     format!(
         "A toy building turns in front of a camera: {pictures} pictures, {points} points marked in each.\n\

@@ -3,9 +3,11 @@
 use crate::inputs::{BUILT_IN, Input};
 use crate::progress::{Watch, stop_is_wanted};
 use crate::report::{self, ByPairs, Results};
-use crate::study::{Approach, BaselineResult, Frames, Options, run_baseline, run_method};
+use crate::study::{BaselineResult, Options, frames, run_baseline, run_method};
 use crate::{Ending, files};
 use anyhow::{Result, bail};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use homolog::experiment::{Frames, SequenceMethod};
 use std::path::PathBuf;
 
 /// Runs an experiment of the paper on a data set
@@ -41,11 +43,11 @@ struct SequenceArguments {
     /// The methods
     #[arg(
         long,
-        value_enum,
+        value_parser = methods(),
         value_delimiter = ',',
         default_value = "linear,linear-learned,quadratic,quadratic-exact,quadratic-learned,bistochastic,soft,soft-learned"
     )]
-    methods: Vec<Approach>,
+    methods: Vec<SequenceMethod>,
     /// Learn from the first N training pairs only
     #[arg(long, value_name = "N")]
     train_pairs: Option<usize>,
@@ -66,6 +68,12 @@ struct SequenceArguments {
     threads: Option<usize>,
 }
 
+fn methods() -> impl TypedValueParser<Value = SequenceMethod> {
+    let value = |method: SequenceMethod| PossibleValue::new(method.name()).help(method.summary());
+    PossibleValuesParser::new(SequenceMethod::ALL.map(value))
+        .try_map(|name| SequenceMethod::named(&name).ok_or("no such method"))
+}
+
 pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     match &arguments.experiment {
         Experiment::Sequence(arguments) => sequence(arguments),
@@ -80,7 +88,7 @@ fn sequence(arguments: &SequenceArguments) -> Result<Ending> {
         bail!("--train-pairs 0: there is nothing to learn from; it must be 1 or more");
     }
     let input = Input::load(&arguments.data)?;
-    let frames = Frames::new(&input)?;
+    let frames = frames(&input)?;
     let watch = Watch::new(None);
     let options =
         Options { train_pairs: arguments.train_pairs, lambdas: arguments.lambdas.clone(), ..Options::default() };
@@ -99,10 +107,10 @@ fn sequence(arguments: &SequenceArguments) -> Result<Ending> {
     let mut absent = Vec::new();
     let by_pairs = match (&arguments.out, baselines.last()) {
         (Some(_), Some(last)) if !stop_is_wanted() => {
-            let wanted = |method: &Approach| method.is_learned() && *method != Approach::QuadraticCertified;
-            let learned: Vec<(Approach, &[usize])> =
+            let wanted = |method: &SequenceMethod| method.is_learned() && *method != SequenceMethod::QuadraticCertified;
+            let learned: Vec<(SequenceMethod, &[usize])> =
                 arguments.methods.iter().copied().filter(wanted).map(|method| (method, &LABELS[..])).collect();
-            if arguments.methods.contains(&Approach::QuadraticCertified) {
+            if arguments.methods.contains(&SequenceMethod::QuadraticCertified) {
                 absent.push(
                     "The curve over the number of labelled pairs is without quadratic-certified: its training takes minutes for each \
                      point, and what it learns is much the same as quadratic-learned."
@@ -165,7 +173,7 @@ const LABELS: [usize; 4] = [1, 2, 3, 5];
 pub(super) fn label_study(
     frames: &Frames,
     all: &BaselineResult,
-    approaches: &[(Approach, &[usize])],
+    approaches: &[(SequenceMethod, &[usize])],
     options: &Options,
     watch: &Watch,
 ) -> Result<Vec<ByPairs>> {
@@ -187,11 +195,11 @@ pub(super) fn label_study(
 }
 
 /// The table of losses.
-fn text(approaches: &[Approach], baselines: &[BaselineResult]) -> String {
+fn text(approaches: &[SequenceMethod], baselines: &[BaselineResult]) -> String {
     let mut rows = vec![vec!["baseline".to_string()]];
     rows[0].extend(approaches.iter().map(|approach| approach.name().to_string()));
     for result in baselines {
-        let cell = |&approach: &Approach| result.method(approach).map_or("-".to_string(), report::share);
+        let cell = |&approach: &SequenceMethod| result.method(approach).map_or("-".to_string(), report::share);
         rows.push([result.baseline.to_string()].into_iter().chain(approaches.iter().map(cell)).collect());
     }
     let all = || baselines.iter().flat_map(|result| &result.methods);

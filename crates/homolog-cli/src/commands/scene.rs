@@ -8,12 +8,10 @@ use crate::{Ending, files};
 use anyhow::{Context, Result, bail};
 use homolog::data::Split;
 use homolog::experiment::{Candidates, Outcome, Scene, SceneSettings, Scenes, learn_and_compare};
-use homolog::features::{Gradients, ImageDescriptor};
 use homolog::geometry::{GreyImage, Susan};
-use homolog::learn::{Evaluation, Trainer};
+use homolog::learn::Evaluation;
 use homolog::loss::Endpoint;
 use homolog::matching::{Linear, Matcher, RightOrder, Workspace};
-use homolog::optimize::Bundle;
 use homolog_viz::{Block, GreyPicture, Report, ScenePicture, SceneRow, Section, View, svg_to_png};
 use ndarray::{Array2, ArrayView2};
 use rayon::prelude::*;
@@ -140,13 +138,10 @@ fn template_name(arguments: &Arguments, photos: &[Photo], template: usize) -> Op
 }
 
 fn settings(arguments: &Arguments, image: bool) -> SceneSettings {
-    // A wide and a narrow window: what measures best (docs/paper.md).
-    let narrow = Gradients { radius: 24.0, cells: 3, directions: 8 };
-    let gradients = [Gradients::default(), narrow].map(ImageDescriptor::Gradients);
     SceneSettings {
         at_most: arguments.at_most,
         candidates: arguments.corners_only.map_or(Candidates::WithLabels, |radius| Candidates::CornersOnly { radius }),
-        image: if image { gradients.to_vec() } else { Vec::new() },
+        image: if image { SceneSettings::gradients() } else { Vec::new() },
         ..SceneSettings::default()
     }
 }
@@ -217,8 +212,7 @@ fn compare(
         bail!("{} pictures do not give a pair each to learn from, to choose λ by and to test on", photos.len());
     }
     let about = baseline.map_or(format!("{features}: "), |baseline| format!("{features}, baseline {baseline}: "));
-    let trainer = Trainer { bundle: Bundle { gap_tolerance: 1e-2, ..Bundle::default() }, ..Trainer::paper() };
-    let outcome = learn_and_compare(scenes.features(), &splits, &trainer, &watch.control(&about))?;
+    let outcome = learn_and_compare(scenes.features(), &splits, &watch.control(&about))?;
     let mut figures = Vec::new();
     if draws {
         let pairs: Vec<(usize, usize)> = match baseline {

@@ -4,9 +4,10 @@ use super::{ByPairs, Figure, Results};
 use crate::commands::short;
 use crate::figures;
 use crate::pair_input::PairInput;
-use crate::study::{Approach, BaselineResult, MethodResult};
+use crate::study::{BaselineResult, MethodResult};
 use anyhow::Result;
 use homolog::data::Split;
+use homolog::experiment::SequenceMethod;
 use homolog::matching::{Matching, Workspace};
 use homolog::model::Model;
 use homolog_viz::{LossChart, Measurement, Series, TimedMethod, TradeOffChart};
@@ -116,8 +117,8 @@ pub(super) fn matches(results: &Results<'_>) -> Result<Vec<Figure>> {
         let features = sequence.features();
         let solve =
             |model: Model| -> Result<Matching> { Ok(model.solve(&input.pair(), &mut Workspace::new())?.matching) };
-        let before = solve(Model::unlearned(features.clone(), approach.unlearned().method())?)?;
-        let after = solve(Model::new(features.clone(), approach.method(), &fit.minimum.weights, None)?)?;
+        let before = solve(Model::unlearned(features.clone(), approach.unlearned().matcher())?)?;
+        let after = solve(Model::new(features.clone(), approach.matcher(), &fit.minimum.weights, None)?)?;
         let title = format!("{} and {}, matched by {}", input.left.id, input.right.id, approach.name());
         let rows = [("before learning", &before), ("after learning", &after)];
         let identity = Matching::identity(input.left.graph.node_count());
@@ -133,7 +134,7 @@ pub(super) fn matches(results: &Results<'_>) -> Result<Vec<Figure>> {
 }
 
 pub(super) fn weights(results: &Results<'_>) -> Vec<Figure> {
-    let figure = |(approach, method): (Approach, &MethodResult)| {
+    let figure = |(approach, method): (SequenceMethod, &MethodResult)| {
         let fit = method.fit.as_ref()?;
         let title = format!("Weights of {} at the largest baseline", approach.name());
         let svg = figures::weights(&title, results.frames.sequence(approach).features(), &fit.minimum.weights);
@@ -148,7 +149,7 @@ pub(super) fn weights(results: &Results<'_>) -> Vec<Figure> {
 }
 
 pub(super) fn bounds(results: &Results<'_>) -> Vec<Figure> {
-    let figure = |(approach, method): (Approach, &MethodResult)| {
+    let figure = |(approach, method): (SequenceMethod, &MethodResult)| {
         let fit = method.fit.as_ref().filter(|fit| fit.certified || fit.relaxed.is_some())?;
         let title = format!("Training of {}: objective and bound", approach.name());
         let caption = format!(

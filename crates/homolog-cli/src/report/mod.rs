@@ -8,8 +8,9 @@ pub(crate) use words::share;
 
 use crate::files;
 use crate::inputs::Input;
-use crate::study::{Approach, BaselineResult, Frames, MethodResult};
+use crate::study::{BaselineResult, MethodResult};
 use anyhow::Result;
+use homolog::experiment::{Frames, SequenceMethod};
 use homolog_viz::{Block, Report, Section, svg_to_png};
 use std::path::Path;
 
@@ -19,7 +20,7 @@ pub(crate) struct Results<'a> {
     pub(crate) data: String,
     pub(crate) input: &'a Input,
     pub(crate) frames: &'a Frames,
-    pub(crate) approaches: Vec<Approach>,
+    pub(crate) approaches: Vec<SequenceMethod>,
     pub(crate) baselines: Vec<BaselineResult>,
     /// Some methods at the largest baseline.
     pub(crate) by_pairs: Vec<ByPairs>,
@@ -29,7 +30,7 @@ pub(crate) struct Results<'a> {
 
 /// What a method makes of so many labelled pairs.
 pub(crate) struct ByPairs {
-    pub(crate) approach: Approach,
+    pub(crate) approach: SequenceMethod,
     /// Numbers of pairs that were learned from, and what came of it.
     pub(crate) results: Vec<(usize, MethodResult)>,
 }
@@ -43,22 +44,23 @@ struct Figure {
 
 impl Results<'_> {
     /// What a method did at the largest baseline.
-    fn last(&self, approach: Approach) -> Option<&MethodResult> {
+    fn last(&self, approach: SequenceMethod) -> Option<&MethodResult> {
         self.baselines.last()?.method(approach)
     }
 
     /// The same without learning; where that was not run, the paper's way with edges.
-    fn before(&self, approach: Approach) -> Option<&MethodResult> {
-        let paper = matches!(approach, Approach::QuadraticLearned | Approach::QuadraticCertified);
-        let paper = paper.then_some(Approach::Quadratic);
+    fn before(&self, approach: SequenceMethod) -> Option<&MethodResult> {
+        let paper = matches!(approach, SequenceMethod::QuadraticLearned | SequenceMethod::QuadraticCertified);
+        let paper = paper.then_some(SequenceMethod::Quadratic);
         self.last(approach.unlearned()).or_else(|| self.last(paper?))
     }
 
     /// The learned methods, the best on the validation pairs first: the test pairs choose nothing.
-    fn learned(&self) -> Vec<(Approach, &MethodResult)> {
-        let method =
-            |&approach: &Approach| self.last(approach).filter(|method| method.fit.is_some()).map(|m| (approach, m));
-        let mut learned: Vec<(Approach, &MethodResult)> = self.approaches.iter().filter_map(method).collect();
+    fn learned(&self) -> Vec<(SequenceMethod, &MethodResult)> {
+        let method = |&approach: &SequenceMethod| {
+            self.last(approach).filter(|method| method.fit.is_some()).map(|m| (approach, m))
+        };
+        let mut learned: Vec<(SequenceMethod, &MethodResult)> = self.approaches.iter().filter_map(method).collect();
         learned.sort_by(|(_, a), (_, b)| a.validation_loss.total_cmp(&b.validation_loss));
         learned
     }

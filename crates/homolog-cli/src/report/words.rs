@@ -1,7 +1,8 @@
 //! What the report says in words: the news in a sentence, every term where it first occurs, the table.
 
 use super::Results;
-use crate::study::{Approach, BaselineResult, MethodResult};
+use crate::study::{BaselineResult, MethodResult};
+use homolog::experiment::SequenceMethod;
 use homolog_viz::Block;
 
 /// A share of wrong matches with how certain it is.
@@ -66,7 +67,7 @@ pub(super) fn how_to_read(results: &Results<'_>) -> Vec<String> {
          pairs there are. The loss is the share of landmarks that are matched wrongly; 0 is perfect, and guessing gets nearly 1."
             .to_string(),
     ];
-    let method = |approach: &Approach| format!("{}: {}", approach.name(), approach.words());
+    let method = |approach: &SequenceMethod| format!("{}: {}", approach.name(), meaning(*approach));
     let methods: Vec<String> = results.approaches.iter().map(method).collect();
     lines.push(format!("The methods are: {}.", methods.join("; ")));
     lines.push(
@@ -82,6 +83,21 @@ pub(super) fn how_to_read(results: &Results<'_>) -> Vec<String> {
         );
     }
     lines
+}
+
+/// What it does, for somebody who has not heard of it.
+fn meaning(method: SequenceMethod) -> &'static str {
+    match method {
+        SequenceMethod::Linear => "each point is matched by what lies around it, every feature counts the same",
+        SequenceMethod::LinearLearned => "the same, how much each feature counts is learned",
+        SequenceMethod::Quadratic => "neighbours should stay neighbours too (edges), every feature counts the same",
+        SequenceMethod::QuadraticLearned => "the same with edges, how much each feature counts is learned",
+        SequenceMethod::QuadraticCertified => "the same with edges, learned with a proof of how good the weights are",
+        SequenceMethod::Bistochastic => "with edges, scores normalised before matching, nothing learned",
+        SequenceMethod::QuadraticExact => "with edges, every feature counts the same, the best match is proven",
+        SequenceMethod::Soft => "what lies around each point, seen less sharply, every feature counts the same",
+        SequenceMethod::SoftLearned => "the same, how much each feature counts is learned if that helps",
+    }
 }
 
 /// Loss by method and baseline.

@@ -1,14 +1,18 @@
-//! The paper's experiments as functions of data: which pairs there are and which of them are for training, validation and test. And how
-//! well an atlas names points.
+//! The paper's experiments as functions of data: which pairs there are and which of them are for training, validation and test, which methods
+//! there are and how each learns. And how well an atlas names points.
 
+mod method;
 mod naming;
 mod outcome;
 mod scene;
 mod scenes;
 mod sequence;
+mod study;
 
+pub use method::{EDGE_LAMBDAS, LINEAR_LAMBDAS, SequenceMethod};
 pub use naming::{NamingMethod, Spoiling, Tally, Truth, Unnamed, names_of, split};
 pub use outcome::{Outcome, learn_and_compare};
 pub use scene::{Candidates, Scene, SceneSettings};
 pub use scenes::{Scenes, Splits};
 pub use sequence::Sequence;
+pub use study::{Frames, Trial, Weights};

@@ -8,7 +8,8 @@
 //! Pictures come decoded; which file holds which is up to the caller.
 
 use crate::features::{
-    Comparison, Descriptor, FeatureMap, ImageDescriptor, NodeAttributes, NodeFeature, ShapeContext, describe_points,
+    Comparison, Descriptor, FeatureMap, Gradients, ImageDescriptor, NodeAttributes, NodeFeature, ShapeContext,
+    describe_points,
 };
 use crate::geometry::{GreyImage, Susan};
 use crate::graph::{Attributes, Graph};
@@ -60,6 +61,13 @@ impl Default for SceneSettings {
 }
 
 impl SceneSettings {
+    /// Gradients in a wide and a narrow window around each point: what measured best on validation pictures (docs/paper.md).
+    #[must_use]
+    pub fn gradients() -> Vec<ImageDescriptor> {
+        let narrow = Gradients { radius: 24.0, cells: 3, directions: 8 };
+        [Gradients::default(), narrow].map(ImageDescriptor::Gradients).to_vec()
+    }
+
     /// The features by which scenes made with these settings are compared.
     #[must_use]
     pub fn features(&self) -> FeatureMap {

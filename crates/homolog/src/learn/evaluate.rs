@@ -5,8 +5,8 @@
 //! which is what it comes to where no specimen is in two pairs.
 
 use super::Example;
+use super::most_violated::solve_shuffled;
 use super::parts::Scratch;
-use super::search::solve_shuffled;
 use crate::matching::{Matcher, Matching, Status};
 use crate::{Control, Report, Result};
 use rayon::prelude::*;

@@ -14,8 +14,8 @@
 //! themselves, so they hold whatever the iteration does; values are left to proven evaluations.
 
 use super::Example;
+use super::most_violated::slope;
 use super::parts::{Parts, Scratch};
-use super::search::slope;
 use super::soft::plane_of;
 use crate::matching::{Average, Compatibility, Matching, Moving, Pace, WarmStart, Workspace};
 use crate::optimize::{Plane, State};

@@ -9,7 +9,7 @@
 //! sent along and taken up elsewhere; seeds are functions of the round and of the example's number. So the same question to the same
 //! parts gives the same bytes wherever it is asked, and as often as it is asked.
 
-use super::search::find_violation;
+use super::most_violated::most_violated;
 use super::soft::find_slack;
 use super::{Example, Oracle};
 use crate::matching::{Compatibility, Matcher, WarmStart, Workspace};
@@ -127,18 +127,22 @@ pub(super) struct PartMemory {
     pub(super) warm: Vec<WarmStart>,
     /// Whether some answer was not proven.
     pub(super) is_uncertain: bool,
+    /// The weights of the last round.
+    pub(super) last: Vec<f64>,
+    /// Which examples the exact solver has looked at under those weights.
+    pub(super) examined: Vec<bool>,
 }
 
 impl PartMemory {
     /// About how many bytes it takes.
     pub(super) fn size(&self) -> usize {
         let planes: usize = self.kept.iter().flatten().map(|plane| 8 * plane.slope.len() + 40).sum();
-        planes + self.warm.iter().map(|warm| 4 * warm.len()).sum::<usize>()
+        planes + 8 * self.last.len() + self.examined.len() + self.warm.iter().map(|warm| 4 * warm.len()).sum::<usize>()
     }
 
     /// Whether it may belong to a part of so many examples and weights: it may have come from a file.
     fn check(&self, examples: usize, dim: usize) -> Result<()> {
-        for found in [self.kept.len(), self.warm.len()].into_iter().filter(|&found| found > 0) {
+        for found in [self.kept.len(), self.warm.len(), self.examined.len()].into_iter().filter(|&found| found > 0) {
             if found != examples {
                 return Err(Error::Size { what: "examples in the memory of a part", expected: examples, found });
             }
@@ -149,6 +153,14 @@ impl PartMemory {
             }
         }
         Ok(())
+    }
+
+    /// What was examined under other weights no longer counts.
+    fn begin_round(&mut self, weights: &[f64]) {
+        if self.is_uncertain && self.last != weights {
+            self.last = weights.to_vec();
+            self.examined.clear();
+        }
     }
 
     fn keep(&mut self, at: usize, examples: usize, violator: Plane) {
@@ -183,6 +195,8 @@ pub(super) struct Found {
     /// `None`: zero everywhere, the truth's own.
     pub(super) plane: Option<Plane>,
     pub(super) is_proven: bool,
+    /// Whether the exact solver looked too.
+    pub(super) examined: bool,
     /// Where its relaxation ended.
     pub(super) warm: Option<WarmStart>,
 }
@@ -193,6 +207,7 @@ struct RunSum {
     answer: Answer,
     /// What to remember, with the example's place in its piece.
     unproven: Vec<(usize, Plane)>,
+    examined: Vec<usize>,
     warm: Vec<(usize, WarmStart)>,
 }
 
@@ -245,12 +260,17 @@ impl PartRisk<'_> {
             )
             .collect::<Result<_>>()?;
         let mut answers: Vec<Answer> = pieces.iter().map(|_| Answer::zero(question.weights.len())).collect();
+        memory.iter_mut().for_each(|memory| memory.begin_round(question.weights));
         for (number, sum) in sums {
             let (answer, memory) = (&mut answers[number], &mut memory[number]);
             answer.add(&sum.answer);
             memory.is_uncertain |= sum.answer.proven < sum.answer.solves;
             let count = pieces[number].examples.len();
             sum.unproven.into_iter().for_each(|(at, violator)| memory.keep(at, count, violator));
+            for at in sum.examined {
+                memory.examined.resize(count, false);
+                memory.examined[at] = true;
+            }
             for (at, warm) in sum.warm {
                 memory.warm.resize_with(count, WarmStart::default);
                 memory.warm[at] = warm;
@@ -299,10 +319,15 @@ impl PartRisk<'_> {
         memory: &PartMemory,
         scratch: &mut Scratch,
     ) -> Result<RunSum> {
-        let mut sum = RunSum { answer: Answer::zero(question.weights.len()), unproven: Vec::new(), warm: Vec::new() };
+        let mut sum = RunSum {
+            answer: Answer::zero(question.weights.len()),
+            unproven: Vec::new(),
+            examined: Vec::new(),
+            warm: Vec::new(),
+        };
         for ((n, at), example) in (first.0..).zip(first.1..).zip(examples) {
             let found = match self.oracle {
-                Oracle::Search => find_violation(example, self.matcher, question, memory, (n, at), scratch)?,
+                Oracle::Search => most_violated(example, self.matcher, question, memory, (n, at), scratch)?,
                 Oracle::Relaxation(solver) => find_slack(example, solver, question, memory.warm.get(at), scratch)?,
             };
             // A solver that was interrupted answers with what it has: not with the worst there is.
@@ -314,6 +339,7 @@ impl PartRisk<'_> {
             sum.answer.proven += usize::from(found.is_proven);
             sum.answer.value += share * found.value;
             sum.warm.extend(found.warm.map(|warm| (at, warm)));
+            sum.examined.extend(found.examined.then_some(at));
             let Some(plane) = found.plane else { continue };
             sum.answer.plane.offset += share * plane.offset;
             for (sum, slope) in sum.answer.plane.slope.iter_mut().zip(&plane.slope) {

@@ -76,7 +76,7 @@ pub(super) fn find_slack(
     let bound = if question.sketch { height } else { example.loss.constant() + relaxed.bound - truth_score };
     let value = bound.max(height).max(0.0);
     // Whatever the precision, both sides of the answer are proven.
-    Ok(Found { value, plane: (height > 0.0).then_some(plane), is_proven: true, warm: Some(warm) })
+    Ok(Found { value, plane: (height > 0.0).then_some(plane), is_proven: true, examined: false, warm: Some(warm) })
 }
 
 /// Slope Phi(y) - Phi(truth), offset loss(y).

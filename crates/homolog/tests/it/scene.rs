@@ -11,7 +11,7 @@ use homolog::experiment::{Candidates, Scene, SceneSettings, Scenes, learn_and_co
 use homolog::features::{Gradients, ImageDescriptor, Patch, describe_points};
 use homolog::geometry::GreyImage;
 use homolog::graph::Attributes;
-use homolog::learn::{Trainer, evaluate};
+use homolog::learn::evaluate;
 use homolog::loss::Endpoint;
 use homolog::matching::Linear;
 use ndarray::{Array2, array};
@@ -157,7 +157,7 @@ fn a_template_finds_itself_and_its_like() {
         assert_eq!(splits.each_ref().map(Vec::len), [3, 2, 3]);
         let targets: Vec<usize> = Split::ALL.iter().flat_map(|&split| scenes.targets_of(4, split)).collect();
         assert_eq!(targets, [0, 3, 6, 1, 7, 2, 5, 8]);
-        let outcome = learn_and_compare(scenes.features(), &splits, &Trainer::paper(), &Control::new()).unwrap();
+        let outcome = learn_and_compare(scenes.features(), &splits, &Control::new()).unwrap();
         let chosen = outcome.trained.after().unwrap();
         assert_eq!(outcome.learned[1], *chosen);
         for candidate in &outcome.trained.candidates {
@@ -174,7 +174,7 @@ fn a_template_finds_itself_and_its_like() {
     let splits = scenes.at_baseline(3, &Endpoint::default()).unwrap();
     assert_eq!(splits.each_ref().map(Vec::len), [2, 1, 1]);
     assert!(scenes.example(7, 0, &Endpoint::default()).is_err());
-    assert!(learn_and_compare(scenes.features(), &<_>::default(), &Trainer::paper(), &Control::new()).is_err());
+    assert!(learn_and_compare(scenes.features(), &<_>::default(), &Control::new()).is_err());
 }
 
 #[test]
