@@ -58,6 +58,7 @@ mod optimize;
 mod optimize_house;
 mod optimize_runs;
 mod pairing;
+mod paper;
 mod polyhedral;
 mod pose;
 mod problem_files;

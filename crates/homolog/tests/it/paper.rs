@@ -1,6 +1,6 @@
 //! The paper's headline experiment: training with edges does not end on a search that finds nothing.
 
-mod common;
+use crate::common;
 
 use common::house::house;
 use homolog::Control;
