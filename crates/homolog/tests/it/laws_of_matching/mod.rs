@@ -1,6 +1,8 @@
 //! Random problems of every kind with at most four nodes per side, and the laws that every answer to them obeys: a hundred
 //! thousand of them in the tests, as many as there is time for in `homolog-bench laws`.
 
+#![allow(unreachable_pub, reason = "also a module of the benchmarks")]
+
 use homolog::matching::{
     BruteForce, Compatibility, Constraint, EdgeList, EdgeTerm, Exact, Linear, LpRelaxation, Matcher, Matching, Method,
     Sense, Solution, Sparse, Status, Workspace, verify,
