@@ -1,7 +1,7 @@
 //! Training: settings and a data set in, a model and how it was obtained out. All of it is the library's [`Task`].
 
 use crate::data::DataSet;
-use crate::errors::{plain, raise};
+use crate::errors::raise;
 use crate::run;
 use homolog::Control;
 use homolog::learn::Clock;
@@ -45,9 +45,7 @@ impl Trained {
 
 /// Settings as JSON, checked.
 pub(crate) fn settings(py: Python<'_>, text: &str) -> PyResult<Settings> {
-    let settings: Settings = serde_json::from_str(text).map_err(|error| plain(py, &format!("settings: {error}")))?;
-    settings.check().map_err(|error| raise(py, &error))?;
-    Ok(settings)
+    Settings::from_json(text).map_err(|error| raise(py, &error))
 }
 
 /// Learns. If Ctrl-C is pressed, raises, or with `keep` returns the best so far.

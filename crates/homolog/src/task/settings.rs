@@ -149,12 +149,28 @@ impl Settings {
         self.resolved(|| FeatureSet::suited(graphs.clone()), |set| set.features(graphs.clone()))
     }
 
+    /// Reads settings as JSON; whatever is left out has its default.
+    ///
+    /// # Errors
+    /// A text that is not JSON, or a setting that is not known or not of its kind, by name.
+    pub fn from_json(text: &str) -> Result<Self> {
+        let mut reader = serde_json::Deserializer::from_str(text);
+        let read = serde_path_to_error::deserialize(&mut reader);
+        let settings: Self =
+            read.map_err(|error| Error::Unreadable { format: "settings", reason: error.to_string() })?;
+        settings.check()?;
+        Ok(settings)
+    }
+
     /// The features for graphs that are elsewhere and have this in common.
     ///
     /// # Errors
     /// As [`Self::features`]; without graphs at hand, a set has to be named.
     pub fn features_for(&self, common: &Common) -> Result<FeatureMap> {
-        let unnamed = || Err(Error::Missing { what: "name of a set of features", needed_by: "training from shards" });
+        let unnamed = || {
+            let reason = "the set of features cannot be chosen without the graphs at hand; name one".to_string();
+            Err(Error::Shard { file: "training from shards".to_string(), reason })
+        };
         self.resolved(unnamed, |set| set.features_for(common))
     }
 
