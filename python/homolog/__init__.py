@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from . import distributed, plot, pygm
 from ._atlas import Atlas
-from ._core import linear_sum_assignment
+from ._core import __version__, linear_sum_assignment
 from ._data import DataSet, load
 from ._errors import ConvergenceWarning, MatchError, NotFittedError
 from ._graph import Graph, as_graph
@@ -19,8 +19,6 @@ from ._matcher import Matcher
 from ._naming import Naming
 from ._qap import quadratic_assignment
 from ._solve import linear_sum_assignment_batch, solve
-
-__version__ = "0.1.0"
 
 __all__ = [
     "Atlas",
@@ -32,6 +30,7 @@ __all__ = [
     "Matcher",
     "Naming",
     "NotFittedError",
+    "__version__",
     "as_graph",
     "distributed",
     "linear_sum_assignment",

@@ -13,6 +13,7 @@ __all__ = [
     "ShardRun",
     "Solution",
     "Trained",
+    "__version__",
     "answer_order",
     "cut",
     "explain_naming",
@@ -23,6 +24,8 @@ __all__ = [
     "train",
     "train_atlas",
 ]
+
+__version__: str
 
 class MatchError(ValueError):
     row: int | None

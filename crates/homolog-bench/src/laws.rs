@@ -2,7 +2,7 @@
 //!
 //! The ordinary tests run the first hundred thousand of the same problems.
 
-#[path = "../../homolog/tests/laws_of_matching/mod.rs"]
+#[path = "../../homolog/tests/it/laws_of_matching/mod.rs"]
 mod laws_of_matching;
 
 use anyhow::{Result, bail};

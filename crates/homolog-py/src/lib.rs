@@ -15,6 +15,10 @@ mod train;
 /// The module `homolog._core`.
 #[pyo3::pymodule(gil_used = false)]
 mod _core {
+    /// The version of the workspace: it is stated nowhere else.
+    #[pymodule_export]
+    #[allow(non_upper_case_globals, reason = "its name in Python")]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
     #[pymodule_export]
     use crate::atlas::{explain_naming, name_points, train_atlas};
     #[pymodule_export]

@@ -1,6 +1,6 @@
 //! The inner solver against its own optimality conditions and against an independent solver.
 
-#[path = "../../../tests/reference/mod.rs"]
+#[path = "../../../tests/it/reference/mod.rs"]
 mod reference;
 
 use super::*;

@@ -1,0 +1,84 @@
+//! All pairs of a data set: the same bytes on any number of threads, after any cut and `--resume`, and from shards.
+
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+fn homolog(folder: &Path, arguments: &str) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_homolog"));
+    command.current_dir(folder).args(arguments.split_whitespace()).output().unwrap()
+}
+
+fn done(folder: &Path, arguments: &str) {
+    let output = homolog(folder, arguments);
+    assert!(output.status.success(), "{arguments}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// Nine specimens of seven points; the last has two fewer.
+fn specimens(folder: &Path) {
+    let mut table = "specimen,landmark,x,y\n".to_string();
+    for specimen in 0..9_u32 {
+        for point in 0..(if specimen == 8 { 5 } else { 7 }) {
+            let (x, y) = (point * 37 % 50 + specimen * point % 3, point * point * 11 % 60 + specimen % 4);
+            writeln!(table, "s{specimen},\"p,{point}\",{x},{y}").unwrap();
+        }
+    }
+    fs::write(folder.join("data.csv"), table).unwrap();
+}
+
+#[test]
+fn the_same_bytes_on_any_number_of_threads_and_after_any_cut() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path();
+    specimens(place);
+    done(place, "train data.csv --features linear --unlearned -o model.json -q");
+    for (ending, options) in [("csv", ""), ("csv", "--no-margins"), ("jsonl", "")] {
+        let file = place.join(format!("out.{ending}"));
+        let command = format!("match model.json data.csv -q {options} -o out.{ending}");
+        done(place, &format!("{command} --threads 1"));
+        let whole = fs::read(&file).unwrap();
+        // 36 pairs: a row for each matched node, and one for each that is not.
+        let lines = String::from_utf8_lossy(&whole).lines().count();
+        assert_eq!(lines, if ending == "csv" { 1 + 28 * 7 + 8 * 7 } else { 36 });
+        done(place, &format!("{command} --threads 3"));
+        assert_eq!(fs::read(&file).unwrap(), whole, "threads");
+        for cut in [0, 1, 30, 60, whole.len() / 3, whole.len() / 2, whole.len() - 40, whole.len() - 1, whole.len()] {
+            fs::write(&file, &whole[..cut]).unwrap();
+            done(place, &format!("{command} --resume"));
+            assert!(fs::read(&file).unwrap() == whole, "{ending} {options} cut at {cut} of {}", whole.len());
+        }
+        fs::remove_file(&file).unwrap();
+        done(place, &format!("{command} --resume"));
+        assert_eq!(fs::read(&file).unwrap(), whole, "nothing to go on from");
+        // Answers to other pairs are not gone on with.
+        let other = String::from_utf8(whole).unwrap().replace("s1", "x1");
+        fs::write(&file, &other).unwrap();
+        let refused = homolog(place, &format!("{command} --resume"));
+        assert!(String::from_utf8_lossy(&refused.stderr).contains("answers to other pairs"));
+        assert_eq!(fs::read_to_string(&file).unwrap(), other);
+    }
+}
+
+#[test]
+fn shards_are_answered_one_by_one_and_listed() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path();
+    specimens(place);
+    done(place, "train data.csv --features linear --unlearned -o model.json -q");
+    done(place, "convert data.csv --pairs all -o data.json -q");
+    done(place, "convert data.json --shards 4 -o shards -q");
+    done(place, "match model.json data.json -o whole.jsonl -q");
+    let listed = || -> serde_json::Value {
+        serde_json::from_str(&fs::read_to_string(place.join("answers/manifest.json")).unwrap()).unwrap()
+    };
+    done(place, "match model.json shards -o answers --only 3 -q");
+    assert_eq!((listed()["done"].as_u64(), listed()["of"].as_u64()), (Some(1), Some(4)));
+    assert_eq!(listed()["shards"][3]["answers"], "part-00003.jsonl");
+    done(place, "match model.json shards -o answers -q");
+    assert_eq!(listed()["done"], 4);
+    let part = |number: usize| fs::read_to_string(place.join(format!("answers/part-0000{number}.jsonl"))).unwrap();
+    let together: String = (0..4).map(part).collect();
+    assert_eq!(together, fs::read_to_string(place.join("whole.jsonl")).unwrap());
+    assert!(!homolog(place, "match model.json shards -o answers --only 4 -q").status.success());
+}

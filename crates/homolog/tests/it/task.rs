@@ -1,0 +1,134 @@
+//! The law of tasks: the same task as JSON gives the same model and the same report, to the byte, through every door; and what a report
+//! has to say.
+
+use homolog::Control;
+use homolog::data::dataset::{DataSet, NamedGraph};
+use homolog::data::turntable::Turntable;
+use homolog::graph::{Attributes, Graph};
+use homolog::labelling::Session;
+use homolog::task::{Features, Settings, Task};
+use ndarray::Array2;
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+const CORNERS: [[f64; 2]; 7] = [[0.0, 0.0], [4.0, 0.5], [3.2, 2.4], [1.0, 2.0], [2.2, 1.0], [0.3, 3.1], [3.9, 3.6]];
+
+/// Specimens of one shape, each point moved a little, each specimen rotated by its own angle in degrees.
+fn specimens(angles: &[f64], colour: bool) -> Vec<NamedGraph> {
+    let names: Vec<String> = (0..CORNERS.len()).map(|k| format!("p{k}")).collect();
+    let graph = |n: usize, angle: f64| {
+        let (sine, cosine) = angle.to_radians().sin_cos();
+        let points = Array2::from_shape_fn((CORNERS.len(), 2), |(k, axis)| {
+            let wobble = |seed: usize| ((n * 31 + k * 17 + seed * 7) % 13) as f64 / 13.0 - 0.5;
+            let (x, y) = (CORNERS[k][0] + 0.2 * wobble(1), CORNERS[k][1] + 0.2 * wobble(2));
+            if axis == 0 { cosine * x - sine * y } else { sine * x + cosine * y }
+        });
+        let graph = Graph::from_points(points).unwrap().with_names(names.clone()).unwrap();
+        if !colour {
+            return graph;
+        }
+        let colours = Array2::from_shape_fn((CORNERS.len(), 1), |(k, _)| k as f64);
+        graph.with_node_attributes(Attributes::new(vec!["colour".to_string()], colours).unwrap()).unwrap()
+    };
+    let named =
+        |(n, &angle): (usize, &f64)| NamedGraph { id: format!("s{n}"), graph: Arc::new(graph(n, angle)), image: None };
+    angles.iter().enumerate().map(named).collect()
+}
+
+fn task(angles: &[f64], settings: Settings) -> Task {
+    Task { data: DataSet::new(specimens(angles, false), vec![]).unwrap(), settings }
+}
+
+fn of_set(name: &str) -> Settings {
+    Settings { features: Features::Named(name.to_string()), ..Settings::default() }
+}
+
+fn ask(request: &Value) -> Value {
+    let json = request.to_string();
+    let framed = [&u32::try_from(json.len()).unwrap().to_le_bytes()[..], json.as_bytes()].concat();
+    serde_json::from_str(&Session::default().answer(&framed, &Control::new())).unwrap()
+}
+
+/// Runs a task here, from its JSON, and as a page asks for it; all three must agree to the byte.
+fn through_all_doors(task: &Task) {
+    let here = task.run(&Control::new(), None).unwrap();
+    let (model, report) = (here.model.to_json().unwrap(), here.report.to_json().unwrap());
+    let text = serde_json::to_string(task).unwrap();
+    let again = Task::from_json(&text).unwrap();
+    assert_eq!(again, *task);
+    let read = again.run(&Control::new(), None).unwrap();
+    assert_eq!(read.model.to_json().unwrap(), model);
+    assert_eq!(read.report.to_json().unwrap(), report);
+    let page = ask(&json!({ "train": serde_json::from_str::<Value>(&text).unwrap() }));
+    assert_eq!(page["ok"]["model"].as_str().unwrap(), model, "{}", page["error"]);
+    assert_eq!(page["ok"]["report"], serde_json::from_str::<Value>(&report).unwrap());
+    let parsed: homolog::task::Report = serde_json::from_str(&report).unwrap();
+    assert_eq!(parsed.to_json().unwrap(), report, "a report reads back");
+}
+
+#[test]
+fn the_same_task_gives_the_same_bytes_through_every_door() {
+    for settings in [
+        of_set("auto"),
+        of_set("atlas"),
+        of_set("linear"),
+        Settings { lambdas: vec![0.5], ..of_set("linear") },
+        Settings { unmatched: true, ..of_set("linear") },
+        Settings { unlearned: true, ..of_set("quadratic") },
+    ] {
+        through_all_doors(&task(&[0.0, 5.0, -8.0, 3.0], settings));
+    }
+}
+
+#[test]
+fn the_turntable_gives_the_same_bytes_through_every_door() {
+    let names: Vec<String> = Turntable::names().into_iter().map(String::from).collect();
+    let frames = Turntable::default().landmarks().unwrap().into_iter().step_by(18);
+    let named = |(n, points): (usize, Array2<f64>)| {
+        let graph = Graph::from_points(points).unwrap().with_names(names.clone()).unwrap();
+        NamedGraph { id: n.to_string(), graph: Arc::new(graph), image: None }
+    };
+    let data = DataSet::new(frames.enumerate().map(named).collect(), vec![]).unwrap();
+    through_all_doors(&Task { data, settings: Settings { lambdas: vec![1.0], ..of_set("linear") } });
+}
+
+#[test]
+fn auto_finds_the_rotation_by_itself() {
+    let angles = [0.0, 130.0, -75.0, 200.0, 40.0, -160.0, 95.0, 310.0];
+    let outcome = task(&angles, Settings::default()).run(&Control::new(), None).unwrap();
+    let chosen = outcome.report.tried.iter().find(|tried| tried.name == outcome.report.chosen).unwrap();
+    assert!(chosen.error.unwrap() < 0.02, "{}", outcome.report);
+}
+
+#[test]
+fn what_is_left_out_is_in_the_report() {
+    let angles = [0.0, 4.0, 120.0, -3.0];
+    let outcome = task(&angles, of_set("linear")).run(&Control::new(), None).unwrap();
+    assert_eq!((outcome.report.left_out.rotated_pairs, outcome.report.left_out.pairs), (3, 6));
+    let text = outcome.report.to_string();
+    assert!(text.contains("3 of 6 pairs were not learned from") && text.contains("about the other 3"), "{text}");
+    // Colours tell what matches in any pose.
+    let data = DataSet::new(specimens(&angles, true), vec![]).unwrap();
+    let outcome = Task { data, settings: of_set("linear") }.run(&Control::new(), None).unwrap();
+    assert_eq!((outcome.report.left_out.rotated_pairs, outcome.report.left_out.pairs), (0, 6));
+}
+
+#[test]
+fn a_lambda_that_is_not_positive_is_refused_whether_it_is_used_or_not() {
+    for lambda in [f64::NAN, -1.0, 0.0, f64::INFINITY] {
+        for name in ["auto", "linear", "atlas"] {
+            let settings = Settings { lambdas: vec![1.0, lambda], ..of_set(name) };
+            let error = task(&[0.0, 5.0, 9.0], settings).run(&Control::new(), None).unwrap_err();
+            assert!(error.to_string().contains("must be positive"), "{error}");
+        }
+    }
+}
+
+#[test]
+fn a_task_says_what_is_missing() {
+    let no_names = r#"{"data": {"format": {"kind": "homolog-data", "version": 1}, "graphs": [
+        {"id": "a", "points": [[0, 0], [1, 0]]}, {"id": "b", "points": [[0, 0], [1, 0]]}]}}"#;
+    let error = Task::from_json(no_names).unwrap().run(&Control::new(), None).unwrap_err();
+    assert!(error.to_string().contains("no two graphs have a node of the same name"), "{error}");
+    assert!(Task::from_json(r#"{"data": {}, "setting": {}}"#).is_err());
+}
