@@ -37,6 +37,8 @@ const MOST_PAIRS: usize = 2_000_000_000;
 
 /// All pairs of points are looked at: this many take 1.5 GB.
 const MOST_POINTS: usize = 2500;
+/// A search among no more cells than this is never cut short: only its proof is.
+const SHORT_SEARCH: usize = 10_000;
 
 /// How hard to look for the best naming.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -117,7 +119,8 @@ pub(super) struct Posed {
 }
 
 impl Atlas {
-    /// Names the points of a specimen, with proof. `work` carries the caller's interrupt.
+    /// Names the points of a specimen, with proof. `work` carries the caller's interrupt, which cuts short the proof, and the search only
+    /// if there are more than 10,000 pairs of a landmark and a point.
     ///
     /// # Errors
     /// Points of another dimension, or without an attribute that the atlas uses; more than 2500 points.
@@ -173,6 +176,8 @@ impl Atlas {
         }
         let place = |point: usize| order.iter().position(|&other| other == point).unwrap_or(point);
         let known: Vec<(usize, usize)> = known.iter().map(|&(landmark, point)| (landmark, place(point))).collect();
+        let whole = &mut Workspace::new();
+        let work = if found * self.landmarks.len() <= SHORT_SEARCH { whole } else { work };
         Namer::new(self, &specimen.renumbered(order)?, &known, weights)?.search(work)
     }
 

@@ -359,3 +359,17 @@ fn more_points_than_can_be_compared_are_refused() {
     let refused = atlas.name(&crowd, &mut Workspace::new()).unwrap_err();
     assert!(matches!(refused, Error::TooLarge { limit: 2500, found: 2501, .. }), "{refused}");
 }
+
+#[test]
+fn a_time_limit_cuts_short_the_proof_and_not_the_search() {
+    let mut maker = Maker::new(53, 2, 12);
+    let specimens: Vec<Graph> = (0..6).map(|_| maker.moved(true, false)).collect();
+    let atlas = Atlas::learn(&refs(&specimens), &settings(Pose::Rotated, Presence::Partial)).unwrap();
+    for _ in 0..4 {
+        let specimen = maker.moved(true, false);
+        let over = homolog::Control::new().interrupted_by(|| true);
+        let hurried = atlas.name(&specimen, &mut Workspace::with_control(&over)).unwrap();
+        let quick = atlas.name_with(&specimen, &atlas.start_weights(), Search::Quick, &mut Workspace::new()).unwrap();
+        assert_eq!(hurried.matching, quick.matching);
+    }
+}
