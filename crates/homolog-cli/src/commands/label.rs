@@ -33,7 +33,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().context("cannot start")?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().context("cannot start")?;
     runtime.block_on(async {
         let server = Server::open(&arguments.input, arguments.labels.as_deref(), arguments.port).await?;
         let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
@@ -41,11 +41,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
         ctrlc::set_handler(move || drop(stop.take())).context("cannot listen for Ctrl-C")?;
         eprintln!("{} specimens; labels are kept in {}", server.specimens, server.labels.display());
         files::print(format!("{}\n", server.address).as_bytes())?;
-        if !arguments.no_open && open::that_detached(&server.address).is_err() {
+        let door = if arguments.no_open { None } else { Some(server.door()?) };
+        if door.as_ref().is_some_and(|door| open::that_detached(door.path()).is_err()) {
             eprintln!("No browser was found: open the address in one.");
         }
         eprintln!("Ctrl-C ends.");
-        server.run(async move { drop(stopped.await) }).await
+        server.run(async move { drop(stopped.await) }).await;
+        anyhow::Ok(())
     })?;
+    // What the learner still does is of no use to anyone.
+    runtime.shutdown_background();
     Ok(Ending::Done)
 }

@@ -3,22 +3,36 @@
 //! * The server listens on 127.0.0.1 alone, and answers only to exactly that name and port: a foreign name that leads here (DNS
 //!   rebinding) is refused.
 //! * A request that says which page it comes from must come from ours; one that changes something must say it.
-//! * The programming interface takes a token that is drawn at every start and stands in the fragment of the address, which no
-//!   browser sends anywhere.
+//! * The programming interface takes a token that is drawn at every start. The page gets it from the fragment of the address, which no
+//!   browser sends anywhere, or for a code that is good for one use: that is what the browser is opened with, as other users can see the
+//!   arguments of a program, and a browser keeps addresses.
 
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use serde_json::json;
 use std::fmt::Write as _;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// How long the body of a request may take to arrive.
+const BODY_TIME: Duration = Duration::from_secs(60);
+
+/// What a code for one use begins with, so that the page can tell it from the token.
+pub(super) const ONCE: &str = "once-";
+/// Where a code is exchanged for the token.
+const SESSION: &str = "/api/session";
 
 /// What a request must bring.
 pub(super) struct Guard {
     host: String,
     origin: String,
     authorization: String,
+    /// The token, and the code for it until it is used.
+    token: String,
+    code: Mutex<Option<String>>,
     policy: HeaderValue,
 }
 
@@ -33,9 +47,16 @@ pub(super) fn draw_token() -> anyhow::Result<String> {
 }
 
 impl Guard {
-    pub(super) fn new(port: u16, token: &str, policy: HeaderValue) -> Self {
+    pub(super) fn new(port: u16, token: &str, code: &str, policy: HeaderValue) -> Self {
         let host = format!("127.0.0.1:{port}");
-        Self { origin: format!("http://{host}"), host, authorization: format!("Bearer {token}"), policy }
+        let (origin, authorization) = (format!("http://{host}"), format!("Bearer {token}"));
+        Self { host, origin, authorization, token: token.to_string(), code: Mutex::new(Some(code.to_string())), policy }
+    }
+
+    /// The token for the code, once.
+    fn redeem(&self, code: &[u8]) -> Option<&str> {
+        let mut kept = self.code.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.take_if(|kept| same(kept.as_bytes(), code)).map(|_| self.token.as_str())
     }
 
     /// Why a request is refused; `None`: it is let in.
@@ -53,12 +74,21 @@ impl Guard {
             (Some(origin), false) if origin == self.origin.as_bytes() => {}
             _ => return Some("this request comes from another page"),
         }
-        let needs_token = path != "/";
+        let needs_token = path != "/" && path != SESSION;
         let (given, more) = only(header::AUTHORIZATION);
         if needs_token && (more || !same(given.unwrap_or_default(), self.authorization.as_bytes())) {
             return Some("the token is missing or wrong: open the address that `homolog label` printed");
         }
         None
+    }
+}
+
+/// Answers the code with the token.
+pub(super) async fn open_session(State(guard): State<Arc<Guard>>, code: axum::body::Bytes) -> Response {
+    match guard.redeem(&code) {
+        Some(token) => axum::Json(json!({ "token": token })).into_response(),
+        None => (StatusCode::FORBIDDEN, "this address was used before: open the one that `homolog label` printed")
+            .into_response(),
     }
 }
 
@@ -72,7 +102,10 @@ pub(super) async fn check(State(guard): State<Arc<Guard>>, request: Request, nex
     let refusal = guard.refuses(request.method(), request.uri().path(), request.headers());
     let mut response = match refusal {
         Some(reason) => (StatusCode::FORBIDDEN, reason).into_response(),
-        None => next.run(request).await,
+        None => match whole(request).await {
+            Ok(request) => next.run(request).await,
+            Err(status) => status.into_response(),
+        },
     };
     let fixed = [
         (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
@@ -86,12 +119,32 @@ pub(super) async fn check(State(guard): State<Arc<Guard>>, request: Request, nex
     response.map(Body::new)
 }
 
+/// The request once its body is here: no answer waits for half a body.
+async fn whole(request: Request) -> Result<Request, StatusCode> {
+    let (head, body) = request.into_parts();
+    let bytes = tokio::time::timeout(BODY_TIME, axum::body::to_bytes(body, super::LARGEST_BODY)).await;
+    let bytes = bytes.map_err(|_| StatusCode::REQUEST_TIMEOUT)?.map_err(|_| StatusCode::PAYLOAD_TOO_LARGE)?;
+    Ok(Request::from_parts(head, Body::from(bytes)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn guard() -> Guard {
+        Guard::new(4000, "secret", "once-code", HeaderValue::from_static("default-src 'none'"))
+    }
+
+    #[test]
+    fn a_code_is_good_once() {
+        let guard = guard();
+        assert_eq!(guard.redeem(b"once-other"), None);
+        assert_eq!(guard.redeem(b"once-code"), Some("secret"));
+        assert_eq!(guard.redeem(b"once-code"), None);
+    }
+
     fn refused(method: &Method, path: &str, headers: &[(&str, &str)]) -> bool {
-        let guard = Guard::new(4000, "secret", HeaderValue::from_static("default-src 'none'"));
+        let guard = guard();
         let mut map = HeaderMap::new();
         for (name, value) in headers {
             map.append(HeaderName::from_bytes(name.as_bytes()).unwrap(), HeaderValue::from_str(value).unwrap());

@@ -3,6 +3,7 @@
 //!
 //! ```text
 //! GET  /                     the page
+//! POST /api/session          the token, for a one-time code
 //! GET  /api/project          title, specimens, the data set that was there before
 //! GET  /api/journal          all entries; ETag: their number
 //! POST /api/journal          one more entry; If-Match: the number the page has seen; 412 if it is not the newest
@@ -24,21 +25,35 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post, put};
 use axum::{Json, Router, middleware};
 use guard::Guard;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::GracefulShutdown;
+use hyper_util::service::TowerToHyperService;
 use journal::{Journal, LONGEST_ENTRY, Refusal};
 use learner::Learner;
 use project::Project;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::future::Future;
+use std::io::Write as _;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tempfile::NamedTempFile;
 use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
 
 /// The page as `page/build` made it: script and style in one file.
 const PAGE: &str = include_str!("page.html");
 /// What the page sends to be kept or answered, at most, in bytes: a picture of 16384 by 8192 pixels with room to spare.
 const LARGEST_BODY: usize = 256 << 20;
+/// Connections at the same time; a browser opens six.
+const MOST_CONNECTIONS: usize = 64;
+/// How long the head of a request may take to arrive, ...
+const HEAD_TIME: Duration = Duration::from_secs(10);
+/// ... and how long requests that have arrived may take once the server is told to end.
+const ENDING_TIME: Duration = Duration::from_millis(300);
 /// The results that may be written.
 const FILES: [&str; 5] = ["data.json", "landmarks.csv", "landmarks.tps", "matches.csv", "model.json"];
 
@@ -49,6 +64,8 @@ pub(crate) struct Server {
     learner: Arc<Learner>,
     /// Where the page is, with the token.
     pub(crate) address: String,
+    /// The same with a code that is good for one use.
+    once: String,
     /// Where journal and results go.
     pub(crate) labels: std::path::PathBuf,
     /// How many specimens there are.
@@ -75,13 +92,14 @@ impl Server {
         let listener = TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
         let listener = listener.await.with_context(|| format!("cannot listen on port {port} of 127.0.0.1"))?;
         let port = listener.local_addr()?.port();
-        let token = guard::draw_token()?;
-        let guard = Arc::new(Guard::new(port, &token, policy()?));
+        let (token, code) = (guard::draw_token()?, format!("{}{}", guard::ONCE, guard::draw_token()?));
+        let guard = Arc::new(Guard::new(port, &token, &code, policy()?));
         let (labels, specimens) = (project.labels.clone(), project.specimens.len());
         let desk = Arc::new(Desk { project, journal: Mutex::new(journal) });
         let learner = Arc::new(Learner::default());
         let router = Router::new()
             .route("/", get(async || ([(header::CONTENT_TYPE, "text/html; charset=utf-8")], PAGE)))
+            .route("/api/session", post(guard::open_session).with_state(Arc::clone(&guard)))
             .route("/api/project", get(send_project))
             .route("/api/journal", get(send_journal))
             .route("/api/journal", post(append).layer(DefaultBodyLimit::max(LONGEST_ENTRY)))
@@ -90,17 +108,58 @@ impl Server {
             .with_state(desk)
             .merge(learner::routes(Arc::clone(&learner)).layer(DefaultBodyLimit::max(LARGEST_BODY)))
             .layer(middleware::from_fn_with_state(guard, guard::check));
-        Ok(Self { listener, router, learner, address: format!("http://127.0.0.1:{port}/#{token}"), labels, specimens })
+        let place = format!("http://127.0.0.1:{port}/#");
+        let address = format!("{place}{token}");
+        let once = format!("{place}{code}");
+        Ok(Self { listener, router, learner, address, once, labels, specimens })
     }
 
-    /// Answers until `end`.
-    pub(crate) async fn run(self, end: impl Future<Output = ()> + Send + 'static) -> Result<()> {
-        let learner = self.learner;
-        let end = async move {
-            end.await;
-            learner.stop();
+    /// A file for a browser to open, which only this user can read: it leads to the page. The token itself would be seen in the list of
+    /// processes and in the browser's history; the code in this file is good for one use. The file is gone when it is dropped.
+    pub(crate) fn door(&self) -> Result<NamedTempFile> {
+        let mut file = tempfile::Builder::new().prefix(".open-").suffix(".html").tempfile_in(&self.labels)?;
+        let address = &self.once;
+        write!(
+            file,
+            "<!doctype html><meta http-equiv=\"refresh\" content=\"0; url={address}\"><title>Homolog</title>"
+        )?;
+        file.flush()?;
+        Ok(file)
+    }
+
+    /// Answers until `end`, and then no longer than what has arrived takes.
+    pub(crate) async fn run(self, end: impl Future<Output = ()>) {
+        let open = Arc::new(GracefulShutdown::new());
+        let accepting = tokio::spawn(accept(self.listener, self.router, Arc::clone(&open)));
+        end.await;
+        self.learner.stop();
+        accepting.abort();
+        let _ = accepting.await;
+        // Whoever holds half a request is not waited for.
+        if let Some(open) = Arc::into_inner(open) {
+            let _ = tokio::time::timeout(ENDING_TIME, open.shutdown()).await;
+        }
+    }
+}
+
+async fn accept(listener: TcpListener, router: Router, open: Arc<GracefulShutdown>) {
+    let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+    loop {
+        let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
+        let Ok((stream, _)) = listener.accept().await else {
+            // Too many open files, say: others may be closed soon.
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            continue;
         };
-        axum::serve(self.listener, self.router).with_graceful_shutdown(end).await.context("the server failed")
+        let mut settings = http1::Builder::new();
+        settings.timer(TokioTimer::new()).header_read_timeout(HEAD_TIME);
+        let service = TowerToHyperService::new(router.clone());
+        let connection = open.watcher().watch(settings.serve_connection(TokioIo::new(stream), service));
+        tokio::spawn(async move {
+            // A connection that breaks off concerns nobody else.
+            let _ = connection.await;
+            drop(place);
+        });
     }
 }
 
@@ -166,7 +225,8 @@ async fn write_file(
     }
     match desk.project.write(&name, &file.text) {
         Ok(path) => Json(json!({ "path": path.display().to_string() })).into_response(),
-        Err(error) => refuse(StatusCode::INSUFFICIENT_STORAGE, &format!("{error:#}")),
+        Err(project::Unwritten::Refused(reason)) => refuse(StatusCode::UNPROCESSABLE_ENTITY, &reason),
+        Err(project::Unwritten::Failed(reason)) => refuse(StatusCode::INSUFFICIENT_STORAGE, &reason),
     }
 }
 

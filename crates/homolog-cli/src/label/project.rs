@@ -61,6 +61,7 @@ impl Project {
         let labels = labels.map_or_else(|| default_labels(path), Path::to_path_buf);
         files::check_new_folder(&labels)?;
         files::make_folder(&labels)?;
+        check_no_link(&labels.join("journal.jsonl"))?;
         let mut specimens = Vec::new();
         let mut used = BTreeSet::new();
         for named in input.iter().flat_map(|input| input.data.graphs()) {
@@ -122,14 +123,34 @@ impl Project {
     }
 
     /// Writes a result into the folder of the labels, whole or not at all.
-    pub(super) fn write(&self, name: &str, text: &str) -> Result<PathBuf> {
+    pub(super) fn write(&self, name: &str, text: &str) -> Result<PathBuf, Unwritten> {
         let path = self.labels.join(name);
-        if name == "data.json" {
-            DataSet::from_json(text).context("what the page sent is not a data set")?;
+        if name == "data.json"
+            && let Err(error) = DataSet::from_json(text)
+        {
+            return Err(Unwritten::Refused(format!("what the page sent is not a data set: {error}")));
         }
-        files::write(&path, text.as_bytes())?;
+        check_no_link(&path).map_err(|error| Unwritten::Refused(format!("{error:#}")))?;
+        files::write(&path, text.as_bytes()).map_err(|error| Unwritten::Failed(format!("{error:#}")))?;
         Ok(path)
     }
+}
+
+/// Why a result was not written.
+#[derive(Debug)]
+pub(super) enum Unwritten {
+    /// It must not be.
+    Refused(String),
+    /// The disk did not take it.
+    Failed(String),
+}
+
+/// Refuses to write through a link: whatever it leads to is not part of the project.
+fn check_no_link(path: &Path) -> Result<()> {
+    if path.is_symlink() {
+        bail!("refusing to write {}: it is a symbolic link", path.display());
+    }
+    Ok(())
 }
 
 impl Specimen {

@@ -182,7 +182,7 @@ fn results_are_written_whole_and_a_second_program_is_refused() {
     };
     assert_eq!(put("landmarks.csv", "\"0\"", "frame,landmark,x,y\n"), 200);
     assert_eq!(put("landmarks.csv", "\"1\"", "other"), 412);
-    assert_ne!(put("data.json", "\"0\"", "{}"), 200, "what is not a data set is not called one");
+    assert_eq!(put("data.json", "\"0\"", "{}"), 422, "what is not a data set is not called one");
     let labels = folder.path().join("labels");
     assert_eq!(std::fs::read_to_string(labels.join("landmarks.csv")).unwrap(), "frame,landmark,x,y\n");
     assert!(!labels.join("data.json").exists());
@@ -192,6 +192,109 @@ fn results_are_written_whole_and_a_second_program_is_refused() {
         .unwrap();
     assert_eq!(second.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&second.stderr).contains("is open in another `homolog label`"));
+}
+
+/// Waits for a server that was asked to end; a minute is far more than it may take.
+#[cfg(unix)]
+fn ends_when_asked(mut server: Server, signal: &str) {
+    let asked = Command::new("kill").args([signal, &server.child.id().to_string()]).status().unwrap();
+    assert!(asked.success());
+    let (sender, receiver) = std::sync::mpsc::channel();
+    let waiting = std::thread::spawn(move || {
+        let _ = sender.send(server.child.wait());
+        // The server is gone; dropping its handle does no harm.
+        drop(server);
+    });
+    assert!(receiver.recv_timeout(std::time::Duration::from_secs(60)).is_ok(), "{signal} is not heard");
+    waiting.join().unwrap();
+}
+
+#[cfg(unix)]
+#[test]
+fn half_a_request_keeps_nobody_from_ending_it() {
+    for signal in ["-INT", "-TERM"] {
+        let folder = pictures();
+        let server = Server::start(folder.path());
+        let mut half = TcpStream::connect(("127.0.0.1", server.port)).unwrap();
+        half.write_all(b"POST /api/journal HTTP/1.1\r\nHost: 127").unwrap();
+        let mut body = TcpStream::connect(("127.0.0.1", server.port)).unwrap();
+        let head = format!(
+            "POST /api/journal HTTP/1.1\r\nHost: {0}\r\nOrigin: http://{0}\r\nAuthorization: Bearer {1}\r\nContent-Length: 100\r\n\r\n{{",
+            server.host(),
+            server.token
+        );
+        body.write_all(head.as_bytes()).unwrap();
+        assert_eq!(server.ask("GET", "/api/project", &[], "").0, 200, "others are served meanwhile");
+        ends_when_asked(server, signal);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn results_are_not_written_through_links() {
+    let folder = pictures();
+    let outside = folder.path().join("outside.json");
+    std::fs::write(&outside, "mine").unwrap();
+    let labels = folder.path().join("labels");
+    std::fs::create_dir(&labels).unwrap();
+    std::os::unix::fs::symlink(&outside, labels.join("model.json")).unwrap();
+    let server = Server::start(folder.path());
+    let headers = [("If-Match", "\"0\""), ("Content-Type", "application/json")];
+    let (status, answer) = server.ask("PUT", "/api/files/model.json", &headers, r#"{"text":"theirs"}"#);
+    assert_eq!(status, 422, "{answer}");
+    assert!(answer.contains("symbolic link"), "{answer}");
+    assert_eq!(std::fs::read_to_string(&outside).unwrap(), "mine");
+    drop(server);
+    std::fs::remove_file(labels.join("journal.jsonl")).unwrap();
+    std::os::unix::fs::symlink(&outside, labels.join("journal.jsonl")).unwrap();
+    let refused = Command::new(env!("CARGO_BIN_EXE_homolog"))
+        .args(["label".as_ref(), folder.path().as_os_str(), "--no-open".as_ref()])
+        .output()
+        .unwrap();
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("symbolic link"));
+}
+
+#[cfg(unix)]
+#[test]
+fn the_browser_is_opened_with_a_private_file_and_a_code_for_one_use() {
+    use std::os::unix::fs::PermissionsExt;
+    let (folder, tools) = (pictures(), tempfile::tempdir().unwrap());
+    // A browser that keeps what it was opened with.
+    let browser = tools.path().join("xdg-open");
+    let script = format!(
+        "#!/bin/sh\nls -l \"$1\" > {0}/mode\ncat \"$1\" > {0}/new && mv {0}/new {0}/page\n",
+        tools.path().display()
+    );
+    std::fs::write(&browser, script).unwrap();
+    std::fs::set_permissions(&browser, std::fs::Permissions::from_mode(0o700)).unwrap();
+    let path = format!("{}:{}", tools.path().display(), std::env::var("PATH").unwrap());
+    let mut child = Command::new(env!("CARGO_BIN_EXE_homolog"))
+        .args(["label".as_ref(), folder.path().as_os_str()])
+        .env("PATH", path)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut address = String::new();
+    BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut address).unwrap();
+    let (port, token) = address.trim().strip_prefix("http://127.0.0.1:").unwrap().split_once("/#").unwrap();
+    let server = Server { child, port: port.parse().unwrap(), token: token.to_string() };
+    let page = loop {
+        if let Ok(page) = std::fs::read_to_string(tools.path().join("page")) {
+            break page;
+        }
+        std::thread::yield_now();
+    };
+    assert!(std::fs::read_to_string(tools.path().join("mode")).unwrap().starts_with("-rw-------"));
+    let code = page.split_once("/#").unwrap().1.split_once('"').unwrap().0;
+    assert!(!page.contains(&server.token), "{page}");
+    let (host, origin) = (server.host(), format!("http://{}", server.host()));
+    let ask = |origin: &str| server.raw("POST", "/api/session", &[("Host", host.as_str()), ("Origin", origin)], code);
+    assert_eq!(ask("http://evil.example").0, 403, "another page has no use for it");
+    let (status, answer) = ask(&origin);
+    assert!(status == 200 && answer.contains(&server.token), "{answer}");
+    assert_eq!(ask(&origin).0, 403, "once");
 }
 
 #[test]
