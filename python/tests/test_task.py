@@ -74,6 +74,26 @@ def test_the_program_and_python_give_the_same_bytes(program: Path, tmp_path: Pat
     assert run.stdout.decode() == trained.report_json() + "\n"
 
 
+FILES = ["house/landmarks.csv", "faces/landmarks.csv", "wings/wings.tps", "mocap/walk.trc"]
+FILES += [f"specimens/{name}/landmarks.csv" for name in ("face3d", "hummingbirds", "lizards", "mosquitoes")]
+
+
+@pytest.mark.parametrize("features", ["linear", "atlas"])
+@pytest.mark.parametrize("file", FILES)
+def test_the_program_and_python_give_the_same_bytes_on_real_data(program: Path, tmp_path: Path, file: str, features: str) -> None:
+    if not (DATA / file).is_file():
+        pytest.skip(f"there is no data in {DATA}")
+    data = json.loads(hm.load(DATA / file).to_json())
+    data["graphs"], data["pairs"] = data["graphs"][:4], []
+    text = json.dumps({"data": data, "settings": {"features": features}})
+    (tmp_path / "task.json").write_text(text, encoding="utf-8")
+    command = [program, "train", "--task", "task.json", "-o", "model.json", "--json"]
+    run = subprocess.run(command, cwd=tmp_path, capture_output=True, check=True)
+    trained = _core.run_task(text, None)
+    assert (tmp_path / "model.json").read_text(encoding="utf-8") == trained.model_json()
+    assert run.stdout.decode() == trained.report_json() + "\n"
+
+
 def test_what_is_left_out_is_said(rng: np.random.Generator) -> None:
     names = [f"p{k}" for k in range(9)]
     shapes = made(4, rng)

@@ -158,7 +158,7 @@ impl Many {
         Ok(taken)
     }
 
-    /// Where in a file of answers the first pair begins that is not whole, and how many come before it; `None` if there is no such file.
+    /// The offset of the first incomplete pair in a file of answers, and how many pairs come before it; `None` if there is no such file.
     fn done(&self, path: &Path, format: Format, header: &str) -> Result<Option<(u64, usize)>> {
         let Ok(file) = File::open(path) else { return Ok(None) };
         let cannot = || format!("cannot go on with {}", path.display());

@@ -30,7 +30,7 @@ pub struct Margin {
     /// How much less the best matching without the pair scores; infinite if no such matching matches as many nodes as it must. Not negative
     /// if the solution is proven optimal.
     pub margin: f64,
-    /// Where the left node goes in that matching; `None`: it stays unmatched, or there is no such matching.
+    /// The right node that the left node has in that matching; `None`: it stays unmatched, or there is no such matching.
     pub runner_up: Option<usize>,
     /// Whether the margin is exact; otherwise it is at most this large.
     pub proven: bool,

@@ -42,7 +42,7 @@ pub struct Reasons {
 /// The best match without a pair.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Alternative {
-    /// Where the left node goes instead; `None` if it stays unmatched.
+    /// The right node that the left node gets instead; `None` if it stays unmatched.
     pub right: Option<usize>,
     /// How much less the alternative scores in total.
     pub margin: f64,
