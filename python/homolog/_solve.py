@@ -170,4 +170,6 @@ def threads(n_jobs: int | None) -> int | None:
         return None
     if n_jobs < 1:
         raise MatchError(f"n_jobs is {n_jobs}: it must be a number of threads, or -1 or None for all cores")
+    if n_jobs > 1024:
+        raise MatchError(f"n_jobs is {n_jobs}: it must be at most 1024")
     return int(n_jobs)

@@ -70,7 +70,8 @@ pub(crate) fn run_observed<T: Send + 'static>(
     let shared = Arc::new(Shared::default());
     let control = control(&shared, callback.is_some());
     let (sender, receiver) = channel();
-    pool(jobs)?.spawn(move || {
+    let pool = pool(jobs)?;
+    pool.spawn(move || {
         let answer = catch_unwind(AssertUnwindSafe(|| work(&control)));
         // Nobody is waiting if the caller was interrupted long ago.
         let _ = sender.send(answer);
@@ -103,6 +104,8 @@ pub(crate) fn run_observed<T: Send + 'static>(
             }
         }
         if !patient && stopped_at.is_some_and(|at| at.elapsed() > GRACE) {
+            // The next call must not wait behind work that nobody waits for.
+            forget(&pool);
             return Err(interrupted.unwrap_or_else(bug));
         }
     }
@@ -177,10 +180,13 @@ fn bug() -> PyErr {
     PyRuntimeError::new_err("homolog panicked, which is a bug: please report it with what you called")
 }
 
+type Pools = Vec<(u32, usize, Arc<ThreadPool>)>;
+static POOLS: Mutex<Pools> = Mutex::new(Vec::new());
+/// Pools of different sizes that are kept; of more, the oldest ends.
+const MOST_POOLS: usize = 4;
+
 /// Threads that outlive a call. A forked process has none of its parent's threads, so it creates its own.
 pub(crate) fn pool(jobs: Option<usize>) -> PyResult<Arc<ThreadPool>> {
-    type Pools = Vec<(u32, usize, Arc<ThreadPool>)>;
-    static POOLS: Mutex<Pools> = Mutex::new(Vec::new());
     let count = jobs.unwrap_or(0);
     let process = std::process::id();
     let mut pools = POOLS.lock().unwrap_or_else(PoisonError::into_inner);
@@ -189,6 +195,14 @@ pub(crate) fn pool(jobs: Option<usize>) -> PyResult<Arc<ThreadPool>> {
     }
     let built = ThreadPoolBuilder::new().num_threads(count).thread_name(|number| format!("homolog {number}")).build();
     let pool = Arc::new(built.map_err(|error| PyRuntimeError::new_err(format!("cannot start threads: {error}")))?);
+    if pools.len() >= MOST_POOLS {
+        pools.remove(0);
+    }
     pools.push((process, count, Arc::clone(&pool)));
     Ok(pool)
+}
+
+/// Leaves a pool to the work that still occupies it; its threads end with that work.
+fn forget(pool: &Arc<ThreadPool>) {
+    POOLS.lock().unwrap_or_else(PoisonError::into_inner).retain(|(_, _, kept)| !Arc::ptr_eq(kept, pool));
 }

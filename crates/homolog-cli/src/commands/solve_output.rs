@@ -6,11 +6,6 @@ use homolog::matching::{KBest, Matching, Method, Sense, Shortage, Solution, Stat
 use serde::Serialize;
 use std::fmt::Write;
 
-/// Values from here on say how far their proof goes.
-const LARGE: f64 = 1e9;
-/// Ten times the tolerance of [`homolog::matching::Status::Optimal`] with edges: several scores are added up.
-const RELATIVE_PRECISION: f64 = 1e-11;
-
 /// What is printed, as JSON has it.
 #[derive(Serialize)]
 pub(super) struct Answer {
@@ -189,19 +184,15 @@ impl Answer {
         let wanted = if self.sense == Sense::Minimize { "minimised" } else { "maximised" };
         let side = if self.sense == Sense::Minimize { "less" } else { "more" };
         let bound = match (self.status, self.bound) {
-            // The proof of a problem with edges is relative to its largest score; beside such numbers small differences are lost.
-            (Status::Optimal, _) if self.matcher != "linear" && self.value.abs() >= LARGE => {
-                let hidden = RELATIVE_PRECISION * self.value.abs();
-                format!(
-                    "proven up to rounding: beside numbers this large, differences of about {hidden:.0e} are not told apart"
-                )
-            }
             (Status::Optimal, _) => "proven: no matching has a better value".to_string(),
             (_, Some(bound)) => format!("no matching has {side} than {}", number(bound)),
             (_, None) => "nothing is proven".to_string(),
         };
         let status = match self.status {
             Status::Optimal => "optimal",
+            Status::Converged if self.matcher == "exact" => {
+                "searched to the end, but no proof: the scores are too large beside their differences"
+            }
             Status::Converged => "ran to its end, which for this solver is not a proof",
             Status::Limit => "stopped at a limit",
             _ => "not known",

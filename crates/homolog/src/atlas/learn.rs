@@ -24,6 +24,8 @@ const FEWEST_TO_SUIT: usize = 3;
 const EDGES: usize = 8;
 const EDGES_OF_FEW: usize = 4;
 const FEW: usize = 12;
+/// As many points as can be named.
+const MOST_LANDMARKS: usize = 2500;
 
 impl Atlas {
     /// Whether an atlas can be learned from these: three or more specimens, all with points, that share most of their names.
@@ -190,6 +192,10 @@ impl<'a> Specimens<'a> {
         }
         if names.is_empty() {
             return Err(Error::Missing { what: "names", needed_by: "atlas" });
+        }
+        if names.len() > MOST_LANDMARKS {
+            let what = "landmarks of an atlas, all pairs of which are looked at";
+            return Err(Error::TooLarge { what, limit: MOST_LANDMARKS, found: names.len() });
         }
         let complete = !nobody && place.iter().all(|places| places.len() == names.len());
         let presence = settings.presence.unwrap_or(if complete { Presence::Complete } else { Presence::Partial });

@@ -34,6 +34,7 @@ impl Matcher for BruteForce {
         let (n, m) = problem.node.dim();
         let mut search = Search {
             problem,
+            earlier: edges_to_earlier_nodes(problem),
             map: vec![None; n],
             users: vec![0; m],
             placed: 0,
@@ -69,7 +70,7 @@ impl Matcher for BruteForce {
 }
 
 /// How many maps there are, stopping the count just past `limit`.
-fn matching_count(problem: &Compatibility, limit: usize) -> usize {
+pub(super) fn matching_count(problem: &Compatibility, limit: usize) -> usize {
     let (n, m) = problem.node.dim();
     // ways[s]: partial maps of the left nodes so far that use s right nodes.
     let mut ways = vec![0_usize; n.min(m) + 1];
@@ -90,8 +91,18 @@ fn matching_count(problem: &Compatibility, limit: usize) -> usize {
     ways.iter().sum()
 }
 
+/// For each left node, the edges between it and nodes before it.
+fn edges_to_earlier_nodes(problem: &Compatibility) -> Vec<Vec<usize>> {
+    let mut earlier = vec![Vec::new(); problem.left_count()];
+    if let Some(edge) = &problem.edge {
+        edge.left_edges().ends().iter().enumerate().for_each(|(e, &[i, j])| earlier[i.max(j)].push(e));
+    }
+    earlier
+}
+
 struct Search<'a> {
     problem: &'a Compatibility,
+    earlier: Vec<Vec<usize>>,
     map: Vec<Option<usize>>,
     /// How many left nodes each right node has.
     users: Vec<usize>,
@@ -126,12 +137,23 @@ impl Search<'_> {
             self.users[right] += 1;
             self.placed += usize::from(forced);
             self.map[left] = Some(right);
-            self.visit(left + 1, score.plus(Precise::new(pair)));
+            self.visit(left + 1, score.plus(Precise::new(pair)).plus(self.edges_of(left)));
             self.users[right] -= 1;
             self.placed -= usize::from(forced);
         }
         self.map[left] = None;
         self.visit(left + 1, if forced { score } else { score.plus(Precise::new(price)) });
+    }
+
+    /// The scores of the edges between a left node and those before it.
+    fn edges_of(&self, left: usize) -> Precise {
+        let Some(edge) = &self.problem.edge else { return Precise::default() };
+        let score = |&e: &usize| {
+            let [i, j] = edge.left_edges().ends()[e];
+            let f = edge.right_edges().find(self.map[i]?, self.map[j]?)?;
+            Some(Precise::new(edge.value(e, f)))
+        };
+        self.earlier[left].iter().filter_map(score).sum()
     }
 
     fn leaf(&mut self, nodes: Precise) {
@@ -144,15 +166,6 @@ impl Search<'_> {
         for (prices, &users) in self.problem.right_unmatched.iter().flatten().zip(&self.users) {
             if users == 0 {
                 score = score.plus(Precise::new(*prices));
-            }
-        }
-        if let Some(edge) = &self.problem.edge {
-            for (e, &[i, j]) in edge.left_edges().ends().iter().enumerate() {
-                if let (Some(k), Some(l)) = (self.map[i], self.map[j])
-                    && let Some(f) = edge.right_edges().find(k, l)
-                {
-                    score = score.plus(Precise::new(edge.value(e, f)));
-                }
             }
         }
         let better = |best: &(usize, Precise, _)| self.placed > best.0 || score.minus(best.1).value() > 0.0;

@@ -90,6 +90,9 @@ pub fn k_best(problem: &Compatibility, matcher: &dyn Matcher, count: usize, work
     while let Some(best) = open.pop() {
         if found.matchings.len() + 1 < count && !work.interrupted() {
             for class in best.class.split(problem, &best.matching) {
+                if work.interrupted() {
+                    break;
+                }
                 let (solution, status) = class.solve(problem, matcher, size, work)?;
                 found.proven &= status == Status::Optimal;
                 if let Some(solution) = solution {

@@ -35,6 +35,7 @@ use crate::data::Split;
 use crate::data::dataset::DataSet;
 use crate::graph::Graph;
 use crate::learn::{AutoTrainer, Checkpoint, Clock, Keeper, LabelledPairs, Trainer, TrainingSet, fingerprint};
+use crate::matching::Compatibility;
 use crate::model::Model;
 use crate::{Control, Error, Result};
 use serde::{Deserialize, Serialize};
@@ -101,6 +102,7 @@ impl Task {
             return self.atlas(control);
         }
         let (data, drawn) = paired(&self.data)?;
+        check_sizes(&data)?;
         let pairs = Pairs::of(&data)?;
         let outcome = if self.settings.is_choice() {
             self.choose(&pairs, control, clock)?
@@ -204,6 +206,16 @@ impl Task {
         let learned = (0..self.data.graphs().len()).filter(|at| !is_held_out(at));
         learned.map(|at| &*self.data.graphs()[at].graph).filter(named).collect()
     }
+}
+
+/// Refuses graphs that are too large to be learned from, before anything is computed.
+fn check_sizes(data: &DataSet) -> Result<()> {
+    for pair in data.pairs() {
+        let [left, right] = [pair.left, pair.right].map(|at| &data.graphs()[at]);
+        let at = |error| Error::At { place: format!("pair {}, {}", left.id, right.id), error: Box::new(error) };
+        Compatibility::check_size(left.graph.node_count(), right.graph.node_count()).map_err(at)?;
+    }
+    Ok(())
 }
 
 fn nothing(reason: &str) -> Error {

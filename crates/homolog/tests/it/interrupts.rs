@@ -142,6 +142,13 @@ fn relaxations_and_lists_of_matchings() {
         assert!(!best.matchings.is_empty() && best.matchings.is_sorted_by(|a, b| a.1 >= b.1));
         assert!(best.matchings.len() == 20 || !best.proven || control.interrupted());
     });
+    // Told to stop, it does not go through the classes of the best matching first: one question each would be sixty.
+    let (once, asked) = stopping(usize::MAX);
+    let many = hard_linear(60, 60);
+    Linear::default().solve(&many, &mut Workspace::with_control(&once)).unwrap();
+    let (control, more) = stopping(asked.load(Ordering::SeqCst) + 10);
+    k_best(&many, &Linear::default(), 20, &mut Workspace::with_control(&control)).unwrap();
+    assert!(more.load(Ordering::SeqCst) < asked.load(Ordering::SeqCst) + 30);
     let solution = Linear::default().solve(&linear, &mut Workspace::new()).unwrap();
     check("margins", 1, &|control| {
         margins(&linear, &solution, None, control).unwrap();

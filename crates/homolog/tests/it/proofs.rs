@@ -294,3 +294,37 @@ fn scores_near_the_largest_number_hide_tiny_ones_honestly() {
         assert!(answer.bound >= tiny, "{}: {answer:?}", method.name());
     }
 }
+
+#[test]
+fn a_large_constant_on_a_column_or_on_all_edges_hides_no_better_matching() {
+    let Some(folder) = data_folder("problems") else { return };
+    for name in ["false_col_1e12", "false_col_1e13", "false_edge_1e13"] {
+        let text = std::fs::read_to_string(folder.join(format!("{name}.json"))).unwrap();
+        let problem = homolog::data::problem::read(&text).unwrap().problem;
+        let best = solve(&homolog::matching::BruteForce::default(), &problem);
+        let answer = solve(&Exact::default(), &problem);
+        assert_eq!((answer.status, answer.score), (Status::Optimal, best.score), "{name}");
+        let relaxed = LpRelaxation::default().solve(&problem, &mut Workspace::new()).unwrap();
+        assert!(relaxed.matching.is_none_or(|matching| problem.score(&matching) == Ok(best.score)), "{name}");
+    }
+}
+
+#[test]
+fn a_large_negative_edge_score_for_forbidden_leaves_a_proof_for_more_nodes_than_can_be_tried() {
+    let mut rng = rng(7);
+    for _ in 0..20 {
+        let (n, m) = (9, 9);
+        let node = Array2::from_shape_simple_fn((n, m), || rng.random_range(-1.0..1.0));
+        let (left, right) = (complete(n), complete(m));
+        let mut entries = Vec::new();
+        for e in 0..left.len() {
+            for f in 0..right.len() {
+                let forbidden = rng.random_bool(0.05);
+                entries.push((e, f, if forbidden { -1e10 } else { 0.02 * rng.random_range(-1.0..1.0) }));
+            }
+        }
+        let problem = Compatibility::linear(node).with_edges(EdgeTerm::listed(left, right, entries).unwrap());
+        let answer = solve(&Exact::default(), &problem);
+        assert!(answer.status == Status::Optimal && answer.score > -1e3, "{answer:?}");
+    }
+}

@@ -68,28 +68,3 @@ pub(super) fn narrowest_choice(factors: &Factors, reach: &[f64], threshold: f64)
     }
     best.1
 }
-
-/// The most that a pair of rows can add, at least 0 where it need not use an entry.
-pub(super) fn best_entry(factors: &Factors, pair: usize) -> f64 {
-    let entries = factors.slots(pair, 0).flat_map(|slot| factors.entries(slot));
-    let start = if factors.pairs[pair].rest { 0.0 } else { f64::NEG_INFINITY };
-    entries.map(|entry| factors.entry_score[entry]).fold(start, f64::max)
-}
-
-/// The largest number of which all scores are multiples, if they are whole numbers; otherwise 0.
-pub(super) fn common_step(scores: impl Iterator<Item = f64>) -> f64 {
-    let mut step = 0_u64;
-    for score in scores {
-        // Beyond 2^53 every float is a whole number and the differences between scores are lost.
-        if score.fract() != 0.0 || score.abs() >= 2.0_f64.powi(53) {
-            return 0.0;
-        }
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a whole number below 2^53")]
-        let (mut a, mut b) = (step, score.abs() as u64);
-        while b != 0 {
-            (a, b) = (b, a % b);
-        }
-        step = a;
-    }
-    step as f64
-}

@@ -5,11 +5,11 @@
 //! largest of the waiting branches' bounds, the bound of the one that was stopped, and the score of the best matching; a branch's
 //! bound is the lowest that its own or any of its ancestors' multipliers prove.
 
-use super::branch::{Node, Open, Outcome, best_entry, common_step, narrowest_choice};
+use super::branch::{Node, Open, Outcome, narrowest_choice};
 use super::incumbent::Incumbent;
 use super::{Exact, PROOF_TOLERANCE, Progress};
 use crate::Result;
-use crate::matching::lp::{Factors, Halpern, Outlook, Point, START_WEIGHT, linear_problem};
+use crate::matching::lp::{Factors, Halpern, Outlook, Point, Resolution, START_WEIGHT, common_step, linear_problem};
 use crate::matching::search::Tabu;
 use crate::matching::{Compatibility, Linear, Matching, Workspace};
 use std::ops::ControlFlow;
@@ -99,7 +99,7 @@ impl<'a> Tree<'a> {
             looks_since_better: 0,
             searches: 0,
             step: common_step(scores().map(|score| score / root.scale)) * root.scale,
-            edge_hope: (0..root.pairs.len()).map(|pair| best_entry(root, pair)).sum(),
+            edge_hope: (0..root.pairs.len()).map(|pair| root.best_entry(pair)).sum(),
             largest_entry: largest(&root.entry_score),
             largest_cell: largest(&root.cell_score),
         }
@@ -174,12 +174,27 @@ impl<'a> Tree<'a> {
         self.bound() <= self.threshold()
     }
 
-    /// A branch that cannot exceed this has nothing better to offer.
-    fn threshold(&self) -> f64 {
+    /// How far apart two scores must be to be told apart here.
+    pub(super) fn tolerance(&self) -> f64 {
         let score = self.best.score;
         // Cells that fall short by more than all edges could add do not matter.
         let cell = self.largest_cell.min(self.edge_hope - score);
-        let tolerance = PROOF_TOLERANCE * score.abs().max(self.largest_entry).max(cell);
+        PROOF_TOLERANCE * score.abs().max(self.largest_entry).max(cell)
+    }
+
+    /// How much a matching better than the best known may fall short of the best choice of every row and pair together.
+    pub(super) fn room(&self) -> f64 {
+        (self.edge_hope - self.best.score + 8.0 * self.tolerance()) * (1.0 + 1e-9)
+    }
+
+    /// Whether the tolerance is negligible beside the differences that decide between matchings.
+    pub(super) fn tells_scores_apart(&self) -> bool {
+        Resolution::of(self.root).allows(self.tolerance())
+    }
+
+    /// A branch that cannot exceed this has nothing better to offer.
+    fn threshold(&self) -> f64 {
+        let (score, tolerance) = (self.best.score, self.tolerance());
         // The next better score is a whole step up.
         (score + self.step - 2.0 * tolerance).max(score + tolerance)
     }

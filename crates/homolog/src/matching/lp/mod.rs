@@ -22,6 +22,7 @@
 mod answer;
 mod bound;
 mod build;
+mod clamp;
 mod factors;
 mod halpern;
 #[cfg(test)]
@@ -31,6 +32,7 @@ mod moving;
 mod narrow;
 mod pace;
 mod repair;
+mod resolution;
 mod run;
 mod shifts;
 mod sift;
@@ -45,6 +47,7 @@ pub(crate) use halpern::{Average, Halpern, Point, START_WEIGHT};
 use lower::Lower;
 pub(crate) use moving::Moving;
 pub(crate) use pace::Pace;
+pub(crate) use resolution::{Resolution, common_step};
 pub(crate) use shifts::Shifts;
 use sift::Sifting;
 
@@ -92,8 +95,9 @@ pub struct Relaxed {
     pub unmatched: Array1<f64>,
     /// p, where it is not zero.
     pub edges: Vec<EdgeShare>,
-    /// A matching that scores as much as the bound allows, where one was found: it is proven best, to within 1e-10 of the largest of its
-    /// score and an edge score, once what all matchings have in common is taken off (see [`Status::Optimal`](super::Status::Optimal)).
+    /// A matching that scores as much as the bound allows, if one was found: it is proven best, to within 1e-10 of the largest of its
+    /// score and an edge score, once what all matchings have in common is taken off (see [`Status::Optimal`](super::Status::Optimal)), and
+    /// only if that is well below the differences between scores.
     pub matching: Option<Matching>,
     /// Steps taken.
     pub iterations: usize,

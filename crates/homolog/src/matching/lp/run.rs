@@ -3,7 +3,7 @@
 use super::answer::{of_matching, shares, soft_matching};
 use super::narrow::lift;
 use super::sift::{Sift, Sifting};
-use super::{Factors, Halpern, Lower, Outlook, Point, Relaxed, START_WEIGHT, Shifts, WarmStart};
+use super::{Factors, Halpern, Lower, Outlook, Point, Relaxed, Resolution, START_WEIGHT, Shifts, WarmStart};
 use crate::Result;
 use crate::matching::{Compatibility, Matching, Workspace};
 
@@ -121,7 +121,9 @@ impl<'a> Run<'a> {
     fn is_tight(&self) -> bool {
         let entries = self.factors.entry_score.iter();
         let largest = entries.fold(0.0_f64, |largest, score| largest.max(score.abs())) / self.factors.scale;
-        self.bound - self.lower.score <= TIGHT * self.lower.score.abs().max(largest)
+        let tolerance = TIGHT * self.lower.score.abs().max(largest);
+        self.bound - self.lower.score <= tolerance
+            && Resolution::of(self.factors).allows(tolerance * self.factors.scale)
     }
 
     pub(super) fn finish(self) -> Relaxed {

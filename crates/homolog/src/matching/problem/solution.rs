@@ -35,8 +35,10 @@ pub enum Status {
     /// comparison of matchings; where left nodes compete for too few right nodes, the same with the right nodes they fill. Then
     ///
     /// * linear assignment: τ = 1e-9 · the sum of what the answer's scores now fall short of 0, which is 0 if every left node has its best.
-    /// * [`Exact`](crate::matching::Exact): τ = 1e-12 · the largest of: what the answer now scores; an edge score; a node score that
-    ///   a best matching could still use. If all scores are whole numbers and τ is below 1, there is nothing better at all.
+    /// * [`Exact`](crate::matching::Exact): τ = 1e-12 · the largest of: what the answer now scores; an edge score or a node score that
+    ///   a best matching could still use. If all scores are whole numbers, there is nothing better at all; otherwise τ is below a tenth of
+    ///   the usual difference between scores. If it is not, all matchings are tried if there are few, and if there are many the status is
+    ///   [`Status::Converged`].
     /// * [`BruteForce`](crate::matching::BruteForce): the rounding of the scores it adds up.
     ///
     /// With prices of right nodes, "node scores" means the scores minus the right node's price, rounded. Where rounding could hide
