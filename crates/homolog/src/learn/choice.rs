@@ -1,13 +1,12 @@
 //! Which candidate to choose: the most regularised one that is as good as the best, as far as the held-out pairs can tell.
 //!
-//! Candidates are compared on the same held-out items. With d_i = loss_i(candidate) - loss_i(best), a candidate is as good as the best
-//! if mean d is at most one standard error of it, sqrt(Σ d_i²) / n: the error if there were no difference, which unlike the
-//! usual one is not zero where few items happen to agree. Pairs count one by one, also where they
-//! share a specimen: taken together, as reported standard errors are (`evaluate`), hardly anything would ever be learned from few specimens. One
-//! item alone shows nothing. A larger λ is more regularised than a smaller
-//! one. The model without learning is the most regularised of all, and its replacement must pass a stricter test, since some of many
-//! candidates always look better: 1.28 standard errors, which chance alone reaches one time in ten, on three items or more. What was
-//! learned must also beat guessing: where labels are noise, some candidate always looks better than another.
+//! Candidates are compared on the same held-out items. With d_s = e_s(candidate) - e_s(best), e_s the mean loss of the pairs that contain
+//! specimen s (or of the pair, if pairs share no specimen), a candidate is as good as the best if mean d is at most one standard error of it,
+//! sqrt(Σ d_s²) / S: the error if there were no difference, which unlike the usual one is not zero if few specimens happen to agree. One
+//! specimen alone shows nothing. Factors of groups are more regularised than weights that are all free, and a larger λ is more regularised than a
+//! smaller one. The model without learning is the most regularised of all, and its replacement must pass a stricter test, since some of many
+//! candidates always look better: 1.28 standard errors, which chance alone reaches one time in ten, on three specimens or more. What was
+//! learned must also beat guessing: if labels are noise, some candidate always looks better than another.
 
 use super::{Evaluation, LearnerName};
 use serde::{Deserialize, Serialize};
@@ -43,27 +42,26 @@ impl Choice {
     /// The position of the one to choose; `None` if there is none. `chance` is what guessing loses on each item. Only beside the weights before
     /// learning has what was learned anything to prove.
     pub(super) fn of(self, entries: &[Entry<'_>], chance: &[f64]) -> Option<usize> {
-        let is_better_than = |losses: &[f64], entry: &Entry<'_>, errors: f64| {
-            let gains: Vec<f64> = losses.iter().zip(&entry.validation.losses).map(|(other, own)| other - own).collect();
-            gains.iter().sum::<f64>() / gains.len().max(1) as f64 > errors * null_error(&gains)
+        let beats_chance = |entry: &Entry<'_>| {
+            let gains: Vec<f64> = chance.iter().zip(&entry.validation.losses).map(|(other, own)| other - own).collect();
+            average(&gains) > null_error(&gains)
         };
         let unlearned = entries.iter().find(|entry| entry.learner == LearnerName::Unlearned);
         let is_open = |&at: &usize| {
             let entry = &entries[at];
             let is_clear = |before: &Entry<'_>| {
-                let losses = &before.validation.losses;
-                losses.len() >= FEWEST && is_better_than(losses, entry, CLEARLY)
+                let gains = gains(before.validation, entry.validation).by_specimen();
+                gains.len() >= FEWEST && average(&gains) > CLEARLY * null_error(&gains)
             };
             self == Self::Least
                 || entry.learner == LearnerName::Unlearned
-                || unlearned.is_none_or(|before| is_better_than(chance, entry, 1.0) && is_clear(before))
+                || unlearned.is_none_or(|before| beats_chance(entry) && is_clear(before))
         };
         let open: Vec<usize> = (0..entries.len()).filter(is_open).collect();
         let mean = |at: usize| entries[at].validation.mean();
         let best = open.iter().copied().min_by(|&a, &b| mean(a).total_cmp(&mean(b)))?;
         let is_as_good = |&at: &usize| {
-            let losses = entries[at].validation.losses.iter().zip(&entries[best].validation.losses);
-            let differences: Vec<f64> = losses.map(|(loss, best)| loss - best).collect();
+            let differences = gains(entries[at].validation, entries[best].validation).by_specimen();
             let tolerance = match self {
                 Self::OneStandardError => null_error(&differences),
                 Self::Least => 0.0,
@@ -108,8 +106,7 @@ pub(super) fn clearly_better(atlas: &Evaluation, others: &[&Evaluation]) -> Opti
     let mut best: Option<(usize, f64)> = None;
     for (at, other) in others.iter().enumerate() {
         let gains = gains(atlas, other).by_specimen();
-        let count = gains.len() as f64;
-        let mean = gains.iter().sum::<f64>() / count.max(1.0);
+        let (count, mean) = (gains.len() as f64, average(&gains));
         let variance = gains.iter().map(|gain| (gain - mean).powi(2)).sum::<f64>() / (count - 1.0).max(1.0);
         let is_clear = count >= FEWEST as f64 && mean > WORTH.max(CLEARLY_BETTER * (variance / count).sqrt());
         if is_clear && best.is_none_or(|(_, most)| mean > most + ROUNDING) {
@@ -135,7 +132,12 @@ fn gains(first: &Evaluation, second: &Evaluation) -> Evaluation {
 
 /// Whether even weights that make no mistakes would not be chosen over weights that do this well.
 pub(super) fn is_hopeless(before: &Evaluation) -> bool {
-    before.losses.len() < FEWEST || before.mean() <= CLEARLY * null_error(&before.losses) + ROUNDING
+    let errors = before.by_specimen();
+    errors.len() < FEWEST || average(&errors) <= CLEARLY * null_error(&errors) + ROUNDING
+}
+
+fn average(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
 /// The standard error of the mean of differences whose expectation is zero.

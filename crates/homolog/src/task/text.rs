@@ -17,6 +17,9 @@ impl Display for Report {
         for sentence in self.choice.iter().chain([&self.sentence]).chain(&self.note) {
             writeln!(text, "{sentence}")?;
         }
+        if let (None, Some(expected)) = (&self.choice, self.expected()) {
+            writeln!(text, "{expected}")?;
+        }
         if let Some([drawn, all]) = self.drawn {
             writeln!(
                 text,
@@ -48,6 +51,13 @@ impl Report {
         let mut names =
             self.tried.iter().map(|tried| &tried.name).chain(self.skipped.iter().map(|skipped| &skipped.name));
         self.atlas.is_none() && names.any(|name| name.starts_with("atlas"))
+    }
+
+    /// What to expect of new specimens, in a sentence.
+    fn expected(&self) -> Option<String> {
+        let tried = self.tried.iter().find(|tried| tried.name == self.chosen)?;
+        tried.interval?;
+        Some(format!("Error to expect on new specimens: {}.", tried.summary()?))
     }
 
     fn table_of_sets(&self, text: &mut Formatter<'_>) -> Result {
