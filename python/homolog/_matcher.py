@@ -35,7 +35,7 @@ class Matcher(Estimator):
         in docs/features.md. "auto" tries the sets that fit the data, for at most a
         minute, and chooses among those that do best on held-out pairs, as `homolog train` does: an atlas too if specimens share names.
         `fit_report_` has all of them.
-    learner : {"auto", "max-margin", "likelihood"}
+    learner : {"auto", "max-margin", "likelihood", "groups"}
     pose : {"auto", "as-given", "tilted", "any"}
         Allowed rotation between the two sides (tilted: up to 45°). "auto": for features "auto" as far as the labelled pairs show,
         otherwise as given.

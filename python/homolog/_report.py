@@ -31,6 +31,22 @@ class FitReport:
         """Every λ of every learner, and the weights before learning, with the error on pairs they had not seen."""
         return list(self.fields.get("candidates") or [])
 
+    @property
+    def error(self) -> float | None:
+        """The error on held-out pairs; for an atlas that was asked for by name, the share of wrong names of left-out specimens."""
+        tried = self._tried()
+        return None if tried is None else tried.get("error")
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The interval that holds the error on new specimens nine times in ten."""
+        interval = (self._tried() or {}).get("interval")
+        return None if interval is None else (float(interval[0]), float(interval[1]))
+
+    def _tried(self) -> dict[str, Any] | None:
+        chosen = self.fields.get("chosen")
+        return next((tried for tried in self.fields.get("tried") or [] if tried["name"] == chosen), None)
+
     def __str__(self) -> str:
         return self.sentence if self._text is None else self._text.rstrip("\n")
 

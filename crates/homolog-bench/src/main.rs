@@ -10,8 +10,8 @@
 
 mod all;
 mod atlas;
-mod automatic;
 mod certified;
+mod choice;
 mod clock;
 mod exact;
 mod features;
@@ -68,7 +68,7 @@ enum Command {
     /// Known points found among the corners of photographs, with and without learning; SUSAN beside imageproc's FAST.
     Scene(scene::Arguments),
     NeverWorse(never_worse::Arguments),
-    Automatic(automatic::Arguments),
+    Choice(choice::Arguments),
     /// How long an atlas takes to learn and to name, with and without proof.
     Atlas(atlas::Arguments),
     /// One row of the last table of `learn`, in a process of its own.
@@ -96,7 +96,7 @@ fn main() -> Result<()> {
         Command::Fuzz(arguments) => fuzz::run(&arguments),
         Command::Scene(arguments) => scene::run(&arguments),
         Command::NeverWorse(arguments) => never_worse::run(&arguments),
-        Command::Automatic(arguments) => automatic::run(&arguments),
+        Command::Choice(arguments) => choice::run(&arguments),
         Command::Atlas(arguments) => atlas::run(&arguments),
         Command::LearnScale(arguments) => learn::run_one(&arguments),
         Command::SolveOne(arguments) => linear::run_one(&arguments),

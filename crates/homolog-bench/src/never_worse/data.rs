@@ -4,12 +4,13 @@ use crate::house;
 use anyhow::{Context, Result, ensure};
 use homolog::data::dataset::match_by_name;
 use homolog::data::landmarks::LandmarkTable;
-use homolog::graph::{Graph, Pair};
+use homolog::graph::{Attributes, Graph, Pair};
 use homolog::learn::LabelledPairs;
-use ndarray::Array2;
+use ndarray::{Array2, ArrayView2};
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use serde::Serialize;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
@@ -32,6 +33,27 @@ pub(crate) fn all(folder: &Path) -> Result<Vec<Data>> {
     }
     sets.push(spoiled);
     Ok(sets)
+}
+
+/// The same without spoiled ones, and the bicycles also as they are given, facing both ways.
+pub(crate) fn given(folder: &Path) -> Result<Vec<Data>> {
+    let mut sets = all(folder)?;
+    sets.retain(|data| !data.spoiled);
+    sets.push(table(&folder.join("bikes/landmarks.csv"), "bikes, both ways")?);
+    sets.push(table(&folder.join("house/landmarks.csv"), "house")?);
+    Ok(sets)
+}
+
+/// Numbers that every point has besides its place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Columns {
+    /// None.
+    Nothing,
+    /// One that tells nothing.
+    Noise,
+    /// The direction to the nearest other point, as cosine and sine: it tells something, and jumps.
+    Direction,
 }
 
 /// Any table of landmarks: whichever of the usual columns exists names the specimen.
@@ -97,6 +119,43 @@ impl Data {
         Ok(pairs)
     }
 
+    /// All pairs of so many specimens, drawn from the even-numbered ones.
+    pub(crate) fn all_pairs_of(&self, specimens: usize, seed: u64) -> Result<LabelledPairs> {
+        let mut own: Vec<usize> = (0..self.specimens.len()).step_by(2).collect();
+        own.shuffle(&mut ChaCha8Rng::seed_from_u64(seed));
+        own.truncate(specimens);
+        let pairs: Vec<_> = (0..own.len()).flat_map(|a| (0..a).map(move |b| (a, b))).collect();
+        self.matched(&pairs.into_iter().map(|(a, b)| (own[a], own[b])).collect::<Vec<_>>())
+    }
+
+    /// These pairs of specimens.
+    pub(crate) fn matched(&self, pairs: &[(usize, usize)]) -> Result<LabelledPairs> {
+        let (mut matched, mut rng) = (LabelledPairs::new(), ChaCha8Rng::seed_from_u64(0));
+        for &(left, right) in pairs {
+            self.add(&mut matched, left, right, &mut rng)?;
+        }
+        Ok(matched)
+    }
+
+    /// The same specimens with further numbers for every point.
+    pub(crate) fn with(&self, columns: Columns) -> Result<Self> {
+        let mut rng = ChaCha8Rng::seed_from_u64(77);
+        let mut with = |graph: &Arc<Graph>| -> Result<Arc<Graph>> {
+            let points = graph.points().context("landmarks are points")?;
+            let (names, values) = match columns {
+                Columns::Nothing => return Ok(Arc::clone(graph)),
+                Columns::Noise => {
+                    (vec!["noise"], Array2::from_shape_simple_fn((points.nrows(), 1), || rng.random_range(-1.0..1.0)))
+                }
+                Columns::Direction => (vec!["cosine", "sine"], directions(&points)),
+            };
+            let attributes = Attributes::new(names.into_iter().map(str::to_string).collect(), values)?;
+            Ok(Arc::new((**graph).clone().with_node_attributes(attributes)?))
+        };
+        let specimens = self.specimens.iter().map(&mut with).collect::<Result<_>>()?;
+        Ok(Self { name: self.name.clone(), specimens, spoiled: self.spoiled })
+    }
+
     /// Adds a pair, unless the two have fewer than three points in common. The partners of unnamed points are not known.
     fn add(&self, pairs: &mut LabelledPairs, left: usize, right: usize, rng: &mut ChaCha8Rng) -> Result<()> {
         let [left, right] = [&self.specimens[left], &self.specimens[right]];
@@ -106,6 +165,21 @@ impl Data {
         let unknown: Vec<usize> = (0..names.len()).filter(|&node| names[node].is_empty()).collect();
         Ok(pairs.add_partly(&Pair::new(Arc::clone(left), right), truth, &unknown)?)
     }
+}
+
+/// The direction from each point to the nearest other one, in the plane of the first two coordinates.
+fn directions(points: &ArrayView2<'_, f64>) -> Array2<f64> {
+    let mut directions = Array2::zeros((points.nrows(), 2));
+    for (i, mut direction) in directions.rows_mut().into_iter().enumerate() {
+        let square = |j: usize| (&points.row(j) - &points.row(i)).mapv(|x| x * x).sum();
+        let others = (0..points.nrows()).filter(|&j| j != i);
+        let Some(nearest) = others.min_by(|&a, &b| square(a).total_cmp(&square(b))) else { continue };
+        let [x, y] = [0, 1].map(|axis| points[[nearest, axis]] - points[[i, axis]]);
+        let length = x.hypot(y).max(f64::MIN_POSITIVE);
+        direction[0] = x / length;
+        direction[1] = y / length;
+    }
+    directions
 }
 
 /// A third of the points removed, and as many foreign points in the same box.

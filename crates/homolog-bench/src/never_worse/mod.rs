@@ -1,12 +1,14 @@
-//! Whether learning ever hurts: every set of features on every data set, from 1, 3 and 10 labelled pairs, five times each, measured on
-//! pairs of specimens that training never saw, before and after learning.
+//! Whether learning ever hurts: every set of features on every data set, from 1, 3 and 10 labelled pairs and from all pairs of 3 and 5 specimens,
+//! five times each, measured on pairs of specimens that training never saw, before and after learning. From specimens also with further
+//! numbers for every point: one that tells nothing, and a direction that tells something.
 
 mod data;
 
 use crate::{files, house};
 use anyhow::Result;
 use cpu_time::ProcessTime;
-pub(crate) use data::{Data, all as all_data, table};
+use data::{Columns, all as all_data};
+pub(crate) use data::{Data, given as given_data, table};
 use homolog::Control;
 use homolog::features::FeatureSet;
 use homolog::learn::{LabelledPairs, Trainer, TrainingSet, evaluate};
@@ -18,7 +20,7 @@ use std::path::PathBuf;
 /// Learned beside unlearned on every data set, feature set and number of labelled pairs
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// One subset instead of five, no ten pairs, fewer test pairs
+    /// One subset instead of five, specimens only, fewer test pairs, within three minutes of processor time
     #[arg(long)]
     quick: bool,
     /// Write all cells to a file as JSON
@@ -33,13 +35,22 @@ pub(crate) struct Arguments {
     /// Only data whose name contains this
     #[arg(long)]
     only: Option<String>,
-    /// How many pairs are learned from [default: 1, 3 and 10]
+    /// How many pairs are learned from [default: 1, 3 and 10; none if specimens are given]
     #[arg(long, value_delimiter = ',')]
     pairs: Vec<usize>,
+    /// Of how many specimens all pairs are learned from [default: 3 and 5; none if pairs are given]
+    #[arg(long, value_delimiter = ',')]
+    specimens: Vec<usize>,
+    /// How many subsets of each size [default: 5]
+    #[arg(long)]
+    subsets: Option<usize>,
+    /// Further numbers for every point, if specimens are learned from [default: all]
+    #[arg(long, value_enum, value_delimiter = ',')]
+    columns: Vec<Columns>,
     /// Training stops after so many seconds of processor time
     #[arg(long, default_value_t = 20.0)]
     seconds: f64,
-    /// Further tables of landmarks
+    /// Tables of landmarks to measure instead of the given data
     tables: Vec<PathBuf>,
 }
 
@@ -56,6 +67,10 @@ struct Cell {
     features: &'static str,
     /// Which learner produced the chosen weights.
     learner: &'static str,
+    /// Numbers that every point has besides its place.
+    columns: Columns,
+    /// How many specimens were learned from, if all their pairs were.
+    specimens: Option<usize>,
     pairs: usize,
     subset: usize,
     /// The mean error on the test pairs before learning.
@@ -67,9 +82,28 @@ struct Cell {
     seconds: f64,
 }
 
+/// What a model is learned from.
+#[derive(Clone, Copy)]
+enum Lesson {
+    /// Random pairs.
+    Pairs(usize),
+    /// All pairs of so many specimens.
+    Specimens(usize),
+}
+
+/// An unlearned error above this leaves something to learn.
+const WORTH: f64 = 0.03;
+/// No new cells are begun after so many seconds of a quick run.
+const QUICK: f64 = 150.0;
+
 impl Cell {
     fn difference(&self) -> f64 {
         self.learned - self.unlearned
+    }
+
+    /// Whether few specimens had something to teach.
+    fn has_to_learn(&self) -> bool {
+        self.specimens.is_some_and(|count| count <= 5) && self.unlearned > WORTH
     }
 
     /// By more than 0.02 and two standard errors.
@@ -80,31 +114,41 @@ impl Cell {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let folder = arguments.data.clone().unwrap_or_else(|| house::default_directory().join(".."));
-    let mut sets = all_data(&folder)?;
+    let mut sets = if arguments.tables.is_empty() { all_data(&folder)? } else { Vec::new() };
     for path in &arguments.tables {
         sets.push(table(path, &path.file_stem().unwrap_or_default().to_string_lossy())?);
     }
     sets.retain(|data| arguments.only.as_ref().is_none_or(|part| data.name.contains(part)));
-    let (subsets, counts, test_count) = if arguments.quick { (1, &[1, 3][..], 20) } else { (5, &[1, 3, 10][..], 40) };
-    let counts = if arguments.pairs.is_empty() { counts } else { &arguments.pairs[..] };
-    let mut cells = Vec::new();
+    let test_count = if arguments.quick { 20 } else { 40 };
+    let subsets = arguments.subsets.unwrap_or(if arguments.quick { 1 } else { 5 });
+    let (mut cells, start) = (Vec::new(), ProcessTime::now());
     println!(
-        "{:26} {:16} {:>5}  {:>9} {:>9} {:>8}  cells",
-        "data", "features", "pairs", "unlearned", "learned", "s.e."
+        "{:26} {:16} {:9} {:>13}  {:>9} {:>9} {:>8}  cells",
+        "data", "features", "columns", "from", "unlearned", "learned", "s.e."
     );
-    for data in &sets {
-        let test = data.pairs(test_count, true, 1000)?;
-        for set in FeatureSet::ALL {
-            let is_wanted = arguments.features.is_empty() || arguments.features.iter().any(|name| name == set.name());
-            let fits = set.features(data.specimens.iter().map(|graph| &**graph)).is_ok();
-            if !(is_wanted && fits) {
-                continue;
-            }
-            for &count in counts {
+    for (lesson, columns) in lessons(arguments) {
+        for data in &sets {
+            let data = &data.with(columns)?;
+            let test = data.pairs(test_count, true, 1000)?;
+            for set in FeatureSet::ALL {
+                let is_wanted =
+                    arguments.features.is_empty() || arguments.features.iter().any(|name| name == set.name());
+                let fits = set.features(data.specimens.iter().map(|graph| &**graph)).is_ok();
+                // The paper's sets use no attributes.
+                let is_paper = matches!(set, FeatureSet::PaperLinear | FeatureSet::PaperQuadratic);
+                let is_known = is_paper && columns != Columns::Nothing;
+                let is_over = arguments.quick && start.elapsed().as_secs_f64() > QUICK;
+                if !(is_wanted && fits) || is_known || is_over {
+                    continue;
+                }
                 let at = cells.len();
                 for subset in 0..subsets {
-                    let training = data.pairs(count, false, 10 * count as u64 + subset as u64)?;
-                    cells.push(cell(arguments, data, set, (count, subset), &training, &test)?);
+                    let training = match lesson {
+                        Lesson::Pairs(count) => data.pairs(count, false, 10 * count as u64 + subset as u64)?,
+                        Lesson::Specimens(count) => data.all_pairs_of(count, 10 * count as u64 + subset as u64)?,
+                    };
+                    let cell = cell(arguments, data, set, (lesson, columns, subset), &training, &test)?;
+                    cells.extend(cell);
                 }
                 print(&cells[at..]);
             }
@@ -117,14 +161,32 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
+/// What is learned from, and the columns that go with it.
+fn lessons(arguments: &Arguments) -> Vec<(Lesson, Columns)> {
+    let (pairs, specimens) = match (&arguments.pairs[..], &arguments.specimens[..]) {
+        ([], []) if arguments.quick => (vec![], vec![3, 5]),
+        ([], []) => (vec![1, 3, 10], vec![3, 5]),
+        (pairs, specimens) => (pairs.to_vec(), specimens.to_vec()),
+    };
+    let all = [Columns::Nothing, Columns::Noise, Columns::Direction];
+    let columns = if arguments.columns.is_empty() { &all[..] } else { &arguments.columns[..] };
+    let plain = pairs.into_iter().map(|count| (Lesson::Pairs(count), Columns::Nothing));
+    let with = columns.iter().flat_map(|&own| specimens.iter().map(move |&count| (Lesson::Specimens(count), own)));
+    plain.chain(with).collect()
+}
+
+/// One training; `None` if the specimens drawn have no pair in common.
 fn cell(
     arguments: &Arguments,
     data: &Data,
     set: FeatureSet,
-    (pairs, subset): (usize, usize),
+    (lesson, columns, subset): (Lesson, Columns, usize),
     training: &LabelledPairs,
     test: &LabelledPairs,
-) -> Result<Cell> {
+) -> Result<Option<Cell>> {
+    if training.is_empty() {
+        return Ok(None);
+    }
     let loss = LossKind::default();
     let map = set.features(data.specimens.iter().map(|graph| &**graph))?;
     let matcher = match &map.edge[..] {
@@ -142,20 +204,25 @@ fn cell(
     let losses = |weights: &[f64]| evaluate(&held_out, matcher.matcher(), weights, &Control::new());
     let (before, after) = (losses(&examples.unlearned)?, losses(trained.weights())?);
     let differences: Vec<f64> = after.losses.iter().zip(&before.losses).map(|(after, before)| after - before).collect();
-    Ok(Cell {
+    Ok(Some(Cell {
         data: data.name.clone(),
         features: set.name(),
         learner: trained.best().learner.name(),
-        pairs,
+        columns,
+        specimens: match lesson {
+            Lesson::Specimens(count) => Some(count),
+            Lesson::Pairs(_) => None,
+        },
+        pairs: training.len(),
         subset,
         unlearned: before.mean(),
         learned: after.mean(),
         standard_error: standard_error(&differences),
         seconds,
-    })
+    }))
 }
 
-pub(crate) fn standard_error(values: &[f64]) -> f64 {
+fn standard_error(values: &[f64]) -> f64 {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
     let square: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
@@ -169,10 +236,11 @@ fn print(cells: &[Cell]) {
     let each: Vec<String> =
         cells.iter().map(|cell| format!("{:+.3} {}", cell.difference(), &cell.learner[..1])).collect();
     println!(
-        "{:26} {:16} {:5}  {:9.4} {:9.4} {:8.4}  {}",
+        "{:26} {:16} {:9} {:>13}  {:9.4} {:9.4} {:8.4}  {}",
         first.data,
         first.features,
-        first.pairs,
+        format!("{:?}", first.columns).to_lowercase(),
+        first.specimens.map_or_else(|| format!("{} pairs", first.pairs), |count| format!("{count} specimens")),
         mean(|cell| cell.unlearned),
         mean(|cell| cell.learned),
         mean(|cell| cell.standard_error),
@@ -190,5 +258,10 @@ fn summary(cells: &[Cell]) {
         count(&|cell| cell.difference() == 0.0),
         count(&|cell| cell.difference() > 0.0),
         count(&Cell::is_worse)
+    );
+    println!(
+        "from 3 and 5 specimens, unlearned above {WORTH}: {} cells, {} better",
+        count(&Cell::has_to_learn),
+        count(&|cell| cell.has_to_learn() && cell.difference() < 0.0)
     );
 }

@@ -63,7 +63,7 @@ pub(crate) struct Arguments {
     /// The search during training, likewise [default: linear, or frank-wolfe with edges]
     #[arg(long)]
     search: Option<String>,
-    /// Who learns: max-margin (the paper's), likelihood, or both, of which the better on held-out pairs is taken
+    /// Learner: max-margin (the paper's), likelihood, groups (few factors, for few specimens), or auto (whichever does better on held-out pairs)
     #[arg(long, value_enum, default_value_t = LearnerOption::Auto)]
     learner: LearnerOption,
     /// What λ draws the weights towards: those before learning, or zero (the paper's)
@@ -134,6 +134,7 @@ enum LearnerOption {
     Auto,
     MaxMargin,
     Likelihood,
+    Groups,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -239,6 +240,7 @@ fn settings_of(arguments: &Arguments) -> Result<Settings> {
             LearnerOption::Auto => LearnerKind::Auto,
             LearnerOption::MaxMargin => LearnerKind::MaxMargin,
             LearnerOption::Likelihood => LearnerKind::Likelihood,
+            LearnerOption::Groups => LearnerKind::Groups,
         },
         centre: match arguments.centre {
             CentreOption::Unlearned => Centre::Unlearned,

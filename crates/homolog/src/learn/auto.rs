@@ -1,16 +1,17 @@
-//! [`AutoTrainer`]: the best model without choosing. Sets of features that fit the data are tried and measured on pairs that they were not
-//! learned from; of all that are as good as the best, the simplest is taken.
+//! [`AutoTrainer`]: the best model without choosing. Sets of features that fit the data are tried and measured on pairs of specimens that they were
+//! not learned from, all on the same pairs: the folds depend on the specimens alone (`folds`).
 //!
-//! All are measured on the same held-out pairs: the folds depend on the specimens alone. As good as the best means within one standard
-//! error of the paired difference. Where left nodes have no partner, every set is tried without
-//! and with a price for staying unmatched, and matching a node that has no partner counts as a mistake.
-//! How far graphs may be turned against each other is read off the true matchings, and whether trying turns is better than taking graphs as given is
-//! measured; held-out pairs have to be turned back by the score alone.
-//! Where all specimens share their names an [`Atlas`](crate::atlas::Atlas) is tried as well: it matches two specimens by naming both.
+//! If all specimens share their names, an [`Atlas`](crate::atlas::Atlas) can match two of them by naming both. It is taken unless another set is clearly
+//! better ([`clearly_better`]); otherwise the set with the lowest error is taken, the simplest if errors are equal. The search ends early only if no
+//! set could still be better by enough to be taken: the atlas errs on no more than 1 % of the held-out nodes, or without an atlas a set makes no error.
+//!
+//! If left nodes have no partner, every set is tried without and with a price for staying unmatched, and matching a node that has no
+//! partner counts as a mistake. How far graphs may be rotated against each other is read off the true matchings, and whether trying rotations is
+//! better than taking graphs as given is measured; held-out pairs have to be rotated back by the score alone.
 //!
 //! First every set is measured as it is before learning, which takes little; then those learn that have something to gain, the best before
 //! learning first. So a time limit costs some learning, and no set goes without being looked at because a simpler one took its time learning.
-//! Where there is no time to measure a set on all held-out pairs, it is measured on some, does not learn, and two sets are compared on
+//! If there is no time to measure a set on all held-out pairs, it is measured on some, does not learn, and two sets are compared on
 //! the pairs that both were measured on.
 //! Held-out pairs are matched by the quick search of training: proofs would take most of the time, and change few matches. The model itself
 //! matches exactly, unless a trial shows that this takes too long.
@@ -25,10 +26,9 @@ pub(crate) use atlas::losses as atlas_losses;
 pub use selected::{Outcome, Selected, SkipReason, Skipped, Tried};
 
 use super::checkpoint::NoKeeper;
-use super::choice::first_as_good;
-use super::{
-    Checkpoint, Evaluation, LabelledPairs, Trained, Trainer, TrainingSet, ValidatedBy, default_matcher, evaluate,
-};
+use super::choice::{WORTH, clearly_better, lowest};
+use super::runs::{cuts, held_out_pairs};
+use super::{Checkpoint, Evaluation, LabelledPairs, Trained, Trainer, TrainingSet, default_matcher, evaluate};
 use crate::atlas::AtlasSettings;
 use crate::features::{FeatureMap, ImageDescriptor, Pose};
 use crate::loss::LossKind;
@@ -62,7 +62,7 @@ pub struct AutoTrainer {
 /// A set with what is known of it.
 struct Attempt {
     tried: Tried,
-    /// On what was held out, or as much of it as there was time for.
+    /// On what was held out, or as much of it as there was time for; items are numbered as the pairs are.
     evaluation: Evaluation,
     /// How many items are held out.
     held_out: usize,
@@ -71,13 +71,15 @@ struct Attempt {
 
 enum Made {
     Features { set: Box<TrainingSet>, trainer: Box<Trainer>, run: Checkpoint, trained: Option<Box<Trained>> },
-    Atlas { learned: Option<Outcome> },
+    Atlas,
 }
 
 /// What an atlas is called among them.
 const ATLAS: &str = "atlas";
-/// The share of the time limit for measuring all sets before any learns.
+/// The share of the time limit for measuring all sets before any learns,
 const MEASURING: f64 = 0.5;
+/// and for that and the learning of sets of features; the rest is for what an atlas learns.
+const LEARNING: f64 = 0.9;
 /// What was measured on fewer held-out pairs than this, of more, is not compared.
 const ENOUGH: usize = 5;
 /// How many training pairs are matched to see how long a match takes,
@@ -91,7 +93,7 @@ const TOO_LONG: f64 = 1.0;
 type Given<'a> = (&'a LabelledPairs, &'a LabelledPairs);
 
 impl AutoTrainer {
-    /// Tries what fits the data and takes the simplest of the best. Where the control says stop, the best of what is done by then.
+    /// Tries what fits the data and takes the best ([`AutoTrainer`]). If the control says stop, the best of what is done by then.
     ///
     /// # Errors
     /// No pairs; graphs that no set of features fits; a problem that a matcher does not take.
@@ -108,54 +110,71 @@ impl AutoTrainer {
         let now = (self.clock)();
         let end = |share: f64| self.time_limit.map(|limit| now + share * limit);
         let count = candidates.len();
-        let (mut attempts, mut skipped): (Vec<Attempt>, Vec<Skipped>) = (Vec::new(), Vec::new());
-        for (number, (name, plan)) in candidates.into_iter().enumerate() {
+        // The atlas first: it may leave nothing to gain, and takes milliseconds.
+        let mut order: Vec<usize> = (0..count).collect();
+        order.sort_by_key(|&at| !matches!(candidates[at].1, Plan::Atlas));
+        let mut attempts: Vec<(usize, Attempt)> = Vec::new();
+        let mut skipped: Vec<(usize, SkipReason)> = Vec::new();
+        for (number, &at) in order.iter().enumerate() {
+            let (name, plan) = &candidates[at];
             let is_over = control.interrupted() || end(1.0).is_some_and(|end| (self.clock)() >= end);
-            let reason = match (attempts.iter().any(Attempt::is_perfect), is_over) {
+            let reason = match (attempts.iter().any(|(_, own)| own.leaves_nothing_to_gain()), is_over) {
                 (true, _) => Some(SkipReason::NothingToGain),
                 // There is always an answer: the first set is begun whatever the time, and has its weights before learning at least.
                 (_, true) if !attempts.is_empty() => Some(SkipReason::NoTime),
                 _ => None,
             };
             if let Some(reason) = reason {
-                skipped.push(Skipped { name, reason });
+                skipped.push((at, reason));
                 continue;
             }
             let share = self.share(control, end(MEASURING), count - number).part(number, 2 * count);
-            attempts.push(match plan {
-                Plan::Features(features) => self.measure(&name, &features, &trainer, (training, validation), &share)?,
-                Plan::Atlas => self.measure_atlas(&name, &trainer, (training, validation), &share)?,
-            });
+            let given = (training, validation);
+            attempts.push((
+                at,
+                match plan {
+                    Plan::Features(features) => self.measure(name, features, &trainer, given, &share)?,
+                    Plan::Atlas => self.measure_atlas(name, &trainer, given, &share)?,
+                },
+            ));
         }
-        let by = self.learn_all(&mut attempts, training, end(1.0), control)?;
+        attempts.sort_by_key(|&(at, _)| at);
+        skipped.sort_by_key(|&(at, _)| at);
+        let skipped =
+            skipped.into_iter().map(|(at, reason)| Skipped { name: candidates[at].0.clone(), reason }).collect();
+        let mut attempts: Vec<Attempt> = attempts.into_iter().map(|(_, attempt)| attempt).collect();
+        self.learn_all(&mut attempts, training, end(LEARNING), control)?;
         let chosen = choose(&attempts);
         let tried = attempts.iter().map(|attempt| attempt.tried.clone()).collect();
         let outcome = match attempts.swap_remove(chosen).made {
-            Made::Atlas { learned: Some(outcome) } => outcome,
+            Made::Atlas => {
+                let control = end(1.0).map_or_else(|| control.clone(), |end| self.until(control, end));
+                let (atlas, weights) = atlas::learn(training, &self.atlas_settings(), &control)?;
+                Outcome::Atlas { atlas: Box::new(atlas), weights }
+            }
             Made::Features { set, trainer, trained: Some(trained), .. } => Outcome::Weights { set, trainer, trained },
-            _ => return Err(Error::Interrupted),
+            Made::Features { .. } => return Err(Error::Interrupted),
         };
+        let by = held_out_pairs(training, validation, self.trainer.folds)?.1;
         Ok(Selected { tried, chosen, outcome, by, skipped })
     }
 
-    /// Lets every set learn that has something to gain, the best before learning first; says what they were compared by.
+    /// Lets every set learn that has something to gain, the best before learning first.
     fn learn_all(
         &self,
         attempts: &mut [Attempt],
         training: &LabelledPairs,
         end: Option<f64>,
         control: &Control,
-    ) -> Result<ValidatedBy> {
+    ) -> Result<()> {
         let mut order: Vec<usize> = (0..attempts.len()).collect();
         let error = |at: usize| attempts[at].tried.error.unwrap_or(f64::INFINITY);
         order.sort_by(|&a, &b| error(a).total_cmp(&error(b)));
-        // What is simpler and makes no mistakes will be taken whatever this one learns; what was measured on some pairs could not be compared.
-        let learns = |at: usize| {
-            let is_beaten = attempts[..at].iter().any(Attempt::is_perfect);
-            !is_beaten && (attempts[at].is_complete() || matches!(attempts[at].made, Made::Atlas { .. }))
-        };
-        let learns: Vec<bool> = (0..attempts.len()).map(learns).collect();
-        let (count, mut by) = (order.len(), ValidatedBy::Nothing);
+        let nothing_to_gain = attempts.iter().any(Attempt::leaves_nothing_to_gain);
+        // What was measured on some pairs could not be compared.
+        let has_to_gain = |own: &Attempt| !nothing_to_gain || own.leaves_nothing_to_gain();
+        let learns: Vec<bool> = attempts.iter().map(|own| own.is_complete() && has_to_gain(own)).collect();
+        let count = order.len();
         for (number, &at) in order.iter().enumerate() {
             let left = order[number..].iter().filter(|&&at| learns[at]).count();
             let mut share = self.share(control, end, left.max(1)).part(count + number, 2 * count);
@@ -163,31 +182,23 @@ impl AutoTrainer {
                 share = share.interrupted_by(|| true);
             }
             let Attempt { tried, evaluation, held_out, made } = &mut attempts[at];
-            let (set, trainer, run, trained) = match made {
-                Made::Features { set, trainer, run, trained } => (set, trainer, run, trained),
-                Made::Atlas { learned } => {
-                    let (atlas, weights) = atlas::learn(training, &self.atlas_settings(), &share)?;
-                    *learned = Some(Outcome::Atlas { atlas: Box::new(atlas), weights });
-                    continue;
-                }
-            };
+            let Made::Features { set, trainer, run, trained } = made else { continue };
             let quick = Trainer { matcher: Some(self.quick(set)), ..(**trainer).clone() };
             let learned = match unless_interrupted(quick.resume(set, run, &share, &mut NoKeeper))? {
                 Some(learned) => learned,
                 // What it knows by then, and nothing more is begun.
                 None => quick.resume(set, run, &share.interrupted_by(|| true), &mut NoKeeper)?,
             };
-            by = learned.by;
             if let Some(after) = learned.after() {
                 tried.measured(after, *held_out);
-                evaluation.clone_from(after);
+                *evaluation = on_pairs(after, set, training, trainer.folds);
             }
             if let Some(before) = learned.before() {
                 tried.unlearned_error = Some(before.mean());
             }
             *trained = Some(Box::new(learned));
         }
-        Ok(by)
+        Ok(())
     }
 
     /// The caller's control, ended also when the time for the next set is up: twice its share of what is left.
@@ -236,6 +247,7 @@ impl AutoTrainer {
             self.try_out(&set, &quick, &mut tried, control)?;
             trainer.matcher = Some(quick);
         }
+        let evaluation = on_pairs(&evaluation, &set, training, trainer.folds);
         let made = Made::Features { set: Box::new(set), trainer: Box::new(trainer), run, trained: None };
         Ok(Attempt { tried, evaluation, held_out, made })
     }
@@ -272,7 +284,7 @@ impl AutoTrainer {
             tried.measured(&evaluation, held_out);
             tried.match_seconds = Some(((self.clock)() - before) / evaluation.losses.len() as f64);
         }
-        Ok(Attempt { tried, evaluation, held_out, made: Made::Atlas { learned: None } })
+        Ok(Attempt { tried, evaluation, held_out, made: Made::Atlas })
     }
 }
 
@@ -282,8 +294,11 @@ impl Attempt {
         self.evaluation.losses.len() == self.held_out
     }
 
-    fn is_perfect(&self) -> bool {
-        self.is_complete() && self.tried.error == Some(0.0)
+    /// Whether no other set could be taken, however good: an atlas is left only for what is better by more than [`WORTH`], and without one a set
+    /// that makes no mistake is not left for another that makes none.
+    fn leaves_nothing_to_gain(&self) -> bool {
+        let enough = if matches!(self.made, Made::Atlas) { WORTH } else { 0.0 };
+        self.is_complete() && self.tried.error.is_some_and(|error| error <= enough)
     }
 }
 
@@ -296,13 +311,29 @@ fn unless_interrupted<T>(result: Result<T>) -> Result<Option<T>> {
     }
 }
 
-/// The simplest that is as good as the best on the same held-out items; the first where nothing was held out.
+/// What was measured with its items numbered as the given pairs are. Validation pairs are the same for all, and so are the nodes of an only pair.
+fn on_pairs(evaluation: &Evaluation, set: &TrainingSet, given: &LabelledPairs, folds: usize) -> Evaluation {
+    if !set.validation.is_empty() || set.training.len() < 2 {
+        return evaluation.clone();
+    }
+    let kept: Vec<usize> = (0..given.len()).filter(|number| !set.turned.contains(number)).collect();
+    let items: Vec<usize> = cuts(&set.training, folds).into_iter().flat_map(|fold| fold.held_out).collect();
+    let examples = evaluation.examples.iter().filter_map(|&item| kept.get(*items.get(item)?).copied()).collect();
+    Evaluation { examples, ..evaluation.clone() }
+}
+
+/// The atlas unless another set is clearly better, otherwise the set with the lowest error; the first if nothing was held out.
 fn choose(attempts: &[Attempt]) -> usize {
-    let is_measured = |attempt: &Attempt| attempt.evaluation.losses.len() >= attempt.held_out.min(ENOUGH);
-    // Where pairs were left out of one set, its items are not those of the others.
-    let most = attempts.iter().map(|attempt| attempt.held_out).max().unwrap_or(0);
-    let comparable = |&at: &usize| attempts[at].held_out == most && most > 0 && is_measured(&attempts[at]);
-    let places: Vec<usize> = (0..attempts.len()).filter(comparable).collect();
-    let measured: Vec<&Evaluation> = places.iter().map(|&at| &attempts[at].evaluation).collect();
-    first_as_good(&measured).map_or(0, |at| places[at])
+    let is_measured = |&at: &usize| {
+        let Attempt { evaluation, held_out, .. } = &attempts[at];
+        *held_out > 0 && evaluation.losses.len() >= (*held_out).min(ENOUGH)
+    };
+    let measured: Vec<usize> = (0..attempts.len()).filter(is_measured).collect();
+    let atlas = measured.iter().copied().find(|&at| matches!(attempts[at].made, Made::Atlas));
+    let others: Vec<usize> = measured.into_iter().filter(|&at| Some(at) != atlas).collect();
+    let evaluations: Vec<&Evaluation> = others.iter().map(|&at| &attempts[at].evaluation).collect();
+    match atlas {
+        Some(atlas) => clearly_better(&attempts[atlas].evaluation, &evaluations).map_or(atlas, |at| others[at]),
+        None => lowest(&evaluations).map_or(0, |at| others[at]),
+    }
 }

@@ -56,9 +56,10 @@ impl From<Stored> for Checkpoint {
         let Stored { fingerprint, features, facts, unlearned, mut learners, path, done, run } = stored;
         if let Some((centre, lambdas)) = path {
             let last = done.last().map(|(fit, _)| fit.minimum.weights.clone()).into_iter().collect();
-            let done = done.into_iter().map(|(fit, validation)| Done { fit: Some(fit), validation }).collect();
+            let of = |(fit, validation)| Done { fit: Some(fit), validation, weights: None };
+            let done = done.into_iter().map(of).collect();
             let (learner, training) = (LearnerName::MaxMargin, run.into_iter().collect());
-            learners.push(LearnerRun { learner, centre, lambdas, done, training, last });
+            learners.push(LearnerRun { learner, centre, centres: Vec::new(), lambdas, done, training, last });
         }
         Self { fingerprint, features, facts, unlearned, learners }
     }
@@ -71,6 +72,9 @@ pub(super) struct LearnerRun {
     pub(super) learner: LearnerName,
     /// The weights that λ pulls towards.
     pub(super) centre: Vec<f64>,
+    /// For each run, if they differ: what groups learned from its examples.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) centres: Vec<Vec<f64>>,
     pub(super) lambdas: Vec<f64>,
     /// λ by λ, and at each run by run.
     pub(super) done: Vec<Done>,
@@ -78,6 +82,13 @@ pub(super) struct LearnerRun {
     pub(super) training: Vec<Training>,
     /// Where each likelihood run ended last.
     pub(super) last: Vec<Vec<f64>>,
+}
+
+impl LearnerRun {
+    /// What λ pulls the weights of a run towards.
+    pub(super) fn centre_of(&self, number: usize) -> &[f64] {
+        self.centres.get(number).unwrap_or(&self.centre)
+    }
 }
 
 /// The result of a run at one λ.
@@ -88,6 +99,9 @@ pub(super) struct Done {
     pub(super) fit: Option<Fit>,
     /// On what was held out from it.
     pub(super) validation: Option<Evaluation>,
+    /// What groups learned: other learners may start from it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) weights: Option<Vec<f64>>,
 }
 
 /// Where checkpoints go.

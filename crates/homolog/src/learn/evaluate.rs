@@ -5,6 +5,7 @@
 //! which is what it comes to where no specimen is in two pairs.
 
 use super::Example;
+use super::expected::expected_error;
 use super::most_violated::solve_shuffled;
 use super::parts::Scratch;
 use crate::matching::{Matcher, Matching, Status};
@@ -122,6 +123,33 @@ impl Evaluation {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a count")]
         let missed = (share * count as f64).round() as usize;
         (is_share && alike).then(|| wilson(missed, count))
+    }
+
+    /// The mean loss of each specimen over the pairs that contain it, in the order in which specimens turn up. If there are fewer pairs than
+    /// specimens, or specimens are not known, each pair is a unit of its own.
+    #[must_use]
+    pub fn by_specimen(&self) -> Vec<f64> {
+        let known: Option<Vec<[usize; 2]>> = self.specimens.iter().copied().collect();
+        let Some(known) = known.filter(|known| known.len() == self.losses.len()) else { return self.losses.clone() };
+        let (mut places, mut sums) = (BTreeMap::new(), Vec::<(f64, f64)>::new());
+        for (loss, &[a, b]) in self.losses.iter().zip(&known) {
+            for specimen in [Some(a), Some(b).filter(|&b| b != a)].into_iter().flatten() {
+                let at = *places.entry(specimen).or_insert(sums.len());
+                sums.resize(sums.len().max(at + 1), (0.0, 0.0));
+                sums[at] = (sums[at].0 + loss, sums[at].1 + 1.0);
+            }
+        }
+        if sums.len() > self.losses.len() {
+            return self.losses.clone();
+        }
+        sums.into_iter().map(|(sum, count)| sum / count).collect()
+    }
+
+    /// The interval that holds the error on new specimens nine times in ten ([`expected_error`](super::expected_error)); `None` if nothing was predicted, or if
+    /// the loss is not a share.
+    #[must_use]
+    pub fn expected(&self) -> Option<[f64; 2]> {
+        expected_error(&self.by_specimen())
     }
 
     /// How many specimens the examples are about; 0 where some are not known.

@@ -40,10 +40,9 @@ pub struct RelaxedProof {
 }
 
 impl Fit {
-    /// The result of likelihood learning: it needs no matcher, and proves its bounds itself.
-    pub(super) fn likelihood(minimum: Minimum) -> Self {
+    /// The result of learning by likelihood: it needs no matcher, and proves its bounds itself.
+    pub(super) fn by_likelihood(learner: LearnerName, minimum: Minimum) -> Self {
         let (solves, proven) = (0, 0);
-        let learner = LearnerName::Likelihood;
         Self { learner, minimum, certified: true, bounds_loss: false, solves, proven, relaxed: None }
     }
 

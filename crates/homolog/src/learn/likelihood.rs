@@ -13,6 +13,7 @@
 //! sets; down to 0.001 linear models gained more, and models with edges both gained and lost.
 
 mod changes;
+mod groups;
 mod risk;
 mod rows_and_columns;
 mod share;
@@ -20,6 +21,7 @@ mod share;
 use super::Example;
 use crate::optimize::{Lbfgs, Minimum, Regularization, Smooth};
 use crate::{Control, Error, Result};
+pub(super) use groups::{Groups, informed, strengths};
 use risk::LikelihoodRisk;
 pub(super) use risk::Prepared;
 use serde::{Deserialize, Serialize};

@@ -22,6 +22,7 @@ mod evaluate;
 mod evidence;
 mod example;
 mod examples;
+mod expected;
 mod fit;
 mod folds;
 mod joint;
@@ -50,6 +51,7 @@ pub use confusions::{Confusion, Confusions, NameErrors};
 pub use evaluate::{Evaluation, MatchCounts, Prediction, evaluate, predict, wilson};
 pub use evidence::Evidence;
 pub use example::Example;
+pub use expected::expected_error;
 pub use fit::{Fit, RelaxedProof};
 pub use likelihood::Likelihood;
 pub use max_margin::{MaxMargin, Training};
@@ -74,6 +76,8 @@ pub enum LearnerName {
     MaxMargin,
     /// [`Likelihood`].
     Likelihood,
+    /// One factor for each group of weights (the rings of a shape context, each attribute, each kind of edge), by likelihood.
+    Groups,
 }
 
 /// Which learner to use.
@@ -88,6 +92,8 @@ pub enum LearnerKind {
     MaxMargin,
     /// [`Likelihood`] alone.
     Likelihood,
+    /// Factors for groups of weights alone: for few labelled specimens.
+    Groups,
 }
 
 impl LearnerName {
@@ -98,6 +104,7 @@ impl LearnerName {
             Self::Unlearned => "unlearned",
             Self::MaxMargin => "max-margin",
             Self::Likelihood => "likelihood",
+            Self::Groups => "groups",
         }
     }
 }
@@ -105,10 +112,11 @@ impl LearnerName {
 impl LearnerKind {
     fn names(self) -> &'static [LearnerName] {
         match self {
-            // The fast one first: a time limit may not leave time for both.
-            Self::Auto => &[LearnerName::Likelihood, LearnerName::MaxMargin],
+            // The fast ones first: a time limit may not leave time for all. Groups are what the others start from, if they help.
+            Self::Auto => &[LearnerName::Groups, LearnerName::Likelihood, LearnerName::MaxMargin],
             Self::MaxMargin => &[LearnerName::MaxMargin],
             Self::Likelihood => &[LearnerName::Likelihood],
+            Self::Groups => &[LearnerName::Groups],
         }
     }
 }

@@ -4,7 +4,10 @@
 use super::candidate::ValidatedBy;
 use super::examples::{Examples, HeldOut, Here};
 use super::folds::{Fold, by_specimen};
-use super::{Example, TrainingSet};
+use super::{Example, LabelledPairs, TrainingSet};
+use crate::Result;
+use crate::features::FeatureMap;
+use crate::loss::Hamming;
 use crate::matching::Matcher;
 use std::borrow::Cow;
 
@@ -53,6 +56,24 @@ pub(super) fn cuts(examples: &[Example], folds: usize) -> Vec<Fold> {
         |(n, example): (usize, &Example)| example.specimens().unwrap_or([unknown + 2 * n, unknown + 2 * n + 1]);
     let pairs: Vec<[usize; 2]> = examples.iter().enumerate().map(specimens).collect();
     by_specimen(&pairs, folds)
+}
+
+/// The pairs that every set is measured on, by position, and what they are: validation pairs, folds over specimens, or an only pair.
+pub(super) fn held_out_pairs(
+    training: &LabelledPairs,
+    validation: &LabelledPairs,
+    folds: usize,
+) -> Result<(Vec<usize>, ValidatedBy)> {
+    if !validation.is_empty() {
+        return Ok(((0..validation.len()).collect(), ValidatedBy::Pairs { pairs: validation.len() }));
+    }
+    if training.len() == 1 && folds >= 2 {
+        return Ok((Vec::new(), ValidatedBy::OnePair));
+    }
+    // Only the specimens are of interest, and they need no features.
+    let cuts = cuts(&training.examples(&FeatureMap::nothing(), &Hamming::default())?, folds);
+    let by = if cuts.is_empty() { ValidatedBy::Nothing } else { ValidatedBy::Specimens { folds: cuts.len() } };
+    Ok((cuts.into_iter().flat_map(|fold| fold.held_out).collect(), by))
 }
 
 impl<'a> Run<'a> {

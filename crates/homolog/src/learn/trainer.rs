@@ -142,8 +142,8 @@ impl Trainer {
         }
         let (matcher, search) = (self.matcher_for(set), self.search_for(set));
         let (runs, by) = runs(set, self.folds, (search.matcher(), matcher.matcher()));
-        let (trainer, unlearned) = (self, set.unlearned.clone());
-        what(&mut TrainingRun { trainer, unlearned, runs, by, prepared: None, checkpoint, control, keeper })
+        let (trainer, unlearned, groups) = (self, set.unlearned.clone(), Some(set.features.weight_groups()));
+        what(&mut TrainingRun { trainer, unlearned, groups, runs, by, prepared: None, checkpoint, control, keeper })
     }
 
     /// Whether λ was given: then what is learned is taken.

@@ -5,12 +5,13 @@
 use super::candidate::{Candidate, Trained, ValidatedBy};
 use super::checkpoint::{Checkpoint, Done, Keeper, LearnerRun};
 use super::choice::{Entry, is_hopeless};
-use super::likelihood::Prepared;
+use super::likelihood::{Groups, Prepared, informed, strengths};
 use super::runs::Run;
 use super::scale::{centred_lambdas, smaller};
 use super::trainer::{Centre, Trainer};
-use super::{Choice, Evaluation, Fit, LearnerName, Likelihood, Training};
-use crate::optimize::{Regularization, StopReason, WeightRule};
+use super::{Choice, Evaluation, Fit, LearnerKind, LearnerName, Likelihood, Training};
+use crate::features::WeightGroups;
+use crate::optimize::{Minimum, Regularization, StopReason, WeightRule};
 use crate::{Control, Error, Result};
 
 /// What training works with.
@@ -18,6 +19,8 @@ pub(super) struct TrainingRun<'a> {
     pub(super) trainer: &'a Trainer,
     /// The weights before learning.
     pub(super) unlearned: Vec<f64>,
+    /// The group of each weight; `None` if the examples are elsewhere.
+    pub(super) groups: Option<WeightGroups>,
     pub(super) runs: Vec<Run<'a>>,
     pub(super) by: ValidatedBy,
     /// What the likelihood compares all examples with, once it is needed.
@@ -41,14 +44,14 @@ impl TrainingRun<'_> {
         let is_hopeless = before.is_some_and(|before| self.by == ValidatedBy::OnePair || is_hopeless(before));
         let is_over = examples == 0 || is_hopeless && !self.trainer.is_asked_to_learn();
         let mut complete = !self.control.interrupted();
-        let names = self.trainer.learner.names();
+        let names = self.learners();
         for (at, &name) in names.iter().enumerate() {
             let is_done = |candidate: &Candidate| candidate.fit.is_some() && candidate.is_perfect();
             if !complete || is_over || candidates.iter().any(is_done) {
                 break;
             }
             let part = self.control.part(at, names.len());
-            complete = self.begin(at, name)? && self.path(at, &mut candidates, &part)?;
+            complete = self.begin(at, name, &candidates)? && self.path(at, &mut candidates, &part)?;
         }
         let chosen = self.choose(&candidates)?;
         Ok(Trained { candidates, chosen, by: self.by, complete, examples })
@@ -96,15 +99,33 @@ impl TrainingRun<'_> {
         }
     }
 
+    /// Who learns, in order. Groups are learned near the weights before learning, at strengths of their own: not if the caller said otherwise.
+    fn learners(&self) -> Vec<LearnerName> {
+        let trainer = self.trainer;
+        let is_free = trainer.lambdas.is_empty() && trainer.rules.is_empty() && trainer.centre == Centre::Unlearned;
+        let has_groups = self.groups.is_some() && (is_free || trainer.learner == LearnerKind::Groups);
+        let names = trainer.learner.names().iter().copied();
+        names.filter(|&name| name != LearnerName::Groups || has_groups).collect()
+    }
+
     /// Finds the centre of a learner and its λ; `false` if interrupted.
-    fn begin(&mut self, at: usize, learner: LearnerName) -> Result<bool> {
+    fn begin(&mut self, at: usize, learner: LearnerName, candidates: &[Candidate]) -> Result<bool> {
         if self.checkpoint.learners.len() > at {
             return Ok(true);
         }
-        match self.centre_and_lambdas(learner) {
-            Ok((centre, lambdas)) => {
+        let starts = match (learner, &self.groups) {
+            (LearnerName::Groups, Some(groups)) => {
+                let of = |run: &Run<'_>| informed(groups, &self.unlearned, run.examples.at_hand());
+                self.runs.iter().map(of).collect::<Result<_>>()?
+            }
+            _ => self.starts(candidates)?,
+        };
+        let start = starts.first().unwrap_or(&self.unlearned).clone();
+        match self.centre_and_lambdas(learner, &start) {
+            Ok((centre, lambdas, s)) => {
                 let (done, training, last) = (Vec::new(), Vec::new(), Vec::new());
-                self.checkpoint.learners.push(LearnerRun { learner, centre, lambdas, done, training, last });
+                let centres = starts.iter().map(|start| self.trainer.ruled(start, s)).collect::<Result<_>>()?;
+                self.checkpoint.learners.push(LearnerRun { learner, centre, centres, lambdas, done, training, last });
                 self.keep_if_due();
                 Ok(true)
             }
@@ -121,9 +142,24 @@ impl TrainingRun<'_> {
         Ok(self.prepared.as_ref().map(|all| all.pick(&self.runs[number].positions)))
     }
 
-    fn centre_and_lambdas(&mut self, learner: LearnerName) -> Result<(Vec<f64>, Vec<f64>)> {
-        let (trainer, control, unlearned) = (self.trainer, self.control, &self.unlearned.clone()[..]);
-        let prepared = if learner == LearnerName::Likelihood { self.prepared(0)? } else { None };
+    /// What each run starts from, if factors of groups are the best so far: those that it learned itself, from its own examples.
+    fn starts(&self, candidates: &[Candidate]) -> Result<Vec<Vec<f64>>> {
+        let is_of_groups = |candidate: &Candidate| candidate.learner == LearnerName::Groups;
+        let Some(groups) = self.checkpoint.learners.iter().find(|run| run.learner == LearnerName::Groups) else {
+            return Ok(Vec::new());
+        };
+        let best = &candidates[self.choose(candidates)?];
+        if !is_of_groups(best) {
+            return Ok(Vec::new());
+        }
+        let own = groups.done.iter().skip(best.rank * self.runs.len()).take(self.runs.len());
+        Ok(own.map(|done| done.weights.clone().unwrap_or_else(|| best.weights.clone())).collect())
+    }
+
+    /// The weights that λ pulls towards, the λ to try, and the scale s of the former.
+    fn centre_and_lambdas(&mut self, learner: LearnerName, start: &[f64]) -> Result<(Vec<f64>, Vec<f64>, f64)> {
+        let (trainer, control, unlearned) = (self.trainer, self.control, start);
+        let prepared = if learner == LearnerName::MaxMargin { None } else { self.prepared(0)? };
         let examples = &mut *self.runs[0].examples;
         let plain = trainer.max_margin(Vec::new());
         // Weights that are held at a value say how large the others are to be.
@@ -131,7 +167,7 @@ impl TrainingRun<'_> {
             |rule: &WeightRule| matches!(rule, WeightRule::Fixed(value) | WeightRule::AtLeast(value) if *value != 0.0);
         let s = match learner {
             _ if trainer.rules.iter().any(is_held) => 1.0,
-            LearnerName::Likelihood => match prepared {
+            LearnerName::Likelihood | LearnerName::Groups => match prepared {
                 Some(prepared) => Likelihood::scale_prepared((examples.at_hand(), prepared), unlearned, control)?,
                 None => return Err(Error::Interrupted),
             },
@@ -143,15 +179,16 @@ impl TrainingRun<'_> {
         let scaled = trainer.ruled(unlearned, s)?;
         let mut lambdas = match (trainer.centre, learner) {
             _ if !trainer.lambdas.is_empty() => trainer.lambdas.clone(),
+            (_, LearnerName::Groups) => strengths(),
             (Centre::Zero, LearnerName::MaxMargin) => plain.zero_lambdas(examples, control)?,
             _ => centred_lambdas(&scaled),
         };
         lambdas.sort_by(|a, b| b.total_cmp(a));
         let centre = match trainer.centre {
-            Centre::Zero => vec![0.0; scaled.len()],
-            Centre::Unlearned => scaled,
+            Centre::Zero if learner != LearnerName::Groups => vec![0.0; scaled.len()],
+            _ => scaled,
         };
-        Ok((centre, lambdas))
+        Ok((centre, lambdas, s))
     }
 
     /// All λ of a learner; `false` if interrupted.
@@ -200,7 +237,7 @@ impl TrainingRun<'_> {
     /// One run at one λ, and what it makes of what it was not shown; `None` if interrupted.
     fn task(&mut self, at: usize, lambda: f64, number: usize, control: &Control) -> Result<Option<Done>> {
         let fit = match self.checkpoint.learners[at].learner {
-            LearnerName::Likelihood => self.learn_likelihood(at, lambda, number, control)?,
+            LearnerName::Likelihood | LearnerName::Groups => self.learn_likelihood(at, lambda, number, control)?,
             _ => self.learn_max_margin(at, lambda, number, control)?,
         };
         let Some(fit) = fit.filter(|fit| fit.minimum.stop != StopReason::Interrupted) else { return Ok(None) };
@@ -217,25 +254,40 @@ impl TrainingRun<'_> {
         let last = &mut self.checkpoint.learners[at].last;
         last.resize(last.len().max(number + 1), Vec::new());
         last[number].clone_from(&fit.minimum.weights);
-        Ok(Some(Done { fit: (number == 0).then_some(fit), validation }))
+        let weights = (fit.learner == LearnerName::Groups).then(|| fit.minimum.weights.clone());
+        Ok(Some(Done { fit: (number == 0).then_some(fit), validation, weights }))
     }
 
     /// Weights that make the truths of a run likely; `None` if interrupted.
     fn learn_likelihood(&mut self, at: usize, lambda: f64, number: usize, control: &Control) -> Result<Option<Fit>> {
         let Some(prepared) = self.prepared(number)? else { return Ok(None) };
         let examples = self.runs[number].examples.at_hand();
-        let LearnerRun { centre, last, .. } = &self.checkpoint.learners[at];
-        let near = Regularization { lambda, centre, rules: &self.trainer.rules };
+        let LearnerRun { learner, last, .. } = &self.checkpoint.learners[at];
+        let (centre, likelihood) = (self.checkpoint.learners[at].centre_of(number), &self.trainer.likelihood);
         let start = last.get(number).map(Vec::as_slice);
-        let minimum = self.trainer.likelihood.fit_prepared((examples, prepared), near, start, control)?;
-        Ok(minimum.filter(|_| !control.interrupted()).map(Fit::likelihood))
+        let minimum = match (&self.groups, learner) {
+            (Some(groups), LearnerName::Groups) => {
+                let of_groups = Groups::new(groups, centre);
+                let minimum = of_groups.fit(likelihood, (examples, prepared), (lambda, start), control)?;
+                // Rules are about single weights.
+                let ruled = |minimum: Minimum| -> Result<Minimum> {
+                    Ok(Minimum { weights: self.trainer.ruled(&minimum.weights, 1.0)?, ..minimum })
+                };
+                minimum.map(ruled).transpose()?
+            }
+            _ => {
+                let near = Regularization { lambda, centre, rules: &self.trainer.rules };
+                likelihood.fit_prepared((examples, prepared), near, start, control)?
+            }
+        };
+        Ok(minimum.filter(|_| !control.interrupted()).map(|minimum| Fit::by_likelihood(*learner, minimum)))
     }
 
     /// Weights of large margin for the examples of a run.
     fn learn_max_margin(&mut self, at: usize, lambda: f64, number: usize, control: &Control) -> Result<Option<Fit>> {
         let stage = self.runs[number].stage(lambda);
         let examples = &mut *self.runs[number].examples;
-        let learner = self.trainer.max_margin(self.checkpoint.learners[at].centre.clone());
+        let learner = self.trainer.max_margin(self.checkpoint.learners[at].centre_of(number).to_vec());
         let mut training = match self.checkpoint.learners[at].training.get(number) {
             Some(training) => training.clone(),
             None => learner.begin(examples, None)?,

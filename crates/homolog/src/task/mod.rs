@@ -138,7 +138,7 @@ impl Task {
             trainer: self.settings.trainer(),
             unmatched: self.settings.unmatched.then_some(true),
             pose: self.settings.pose,
-            atlas: true,
+            atlas: !self.settings.is_about_weights(),
             images: self.settings.images(),
             time_limit: clock.map(|_| self.settings.seconds_to_choose()),
             clock: clock.map_or(still, Arc::clone),

@@ -6,7 +6,7 @@ use crate::Result;
 use crate::atlas::{Pose, Presence};
 use crate::learn::{
     Candidate, Evaluation, Evidence, Fit, LearnerName, Outcome as Chosen, Selected, Skipped, Trained, Tried,
-    ValidatedBy,
+    ValidatedBy, expected_error,
 };
 use crate::model::{Model, TrainingRecord};
 use crate::optimize::Step;
@@ -173,6 +173,9 @@ impl Report {
         let mut tried = Tried::named("atlas");
         let right = atlas.as_ref().and_then(|atlas| atlas.right);
         tried.error = right.map(|[right, names]| 1.0 - right as f64 / names.max(1) as f64);
+        // Which specimens err is not recorded: the next one may not err at all.
+        let errors = tried.error.map(|error| vec![error; atlas.as_ref().map_or(0, |atlas| atlas.specimens)]);
+        tried.interval = errors.and_then(|errors| expected_error(&errors)).map(|[_, high]| [0.0, high]);
         let complete = right.is_some() || !is_stopped;
         let sentence = match right {
             Some([right, names]) => format!(

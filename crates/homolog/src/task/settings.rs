@@ -137,6 +137,12 @@ impl Settings {
         self.is_named(AUTO) && is_plain && is_free && !self.unlearned
     }
 
+    /// Whether the caller says how weights are learned, which no atlas could obey.
+    pub(super) fn is_about_weights(&self) -> bool {
+        let is_usual = self.learner == LearnerKind::default() && self.centre == Centre::default();
+        !self.lambdas.is_empty() || !is_usual
+    }
+
     fn is_named(&self, wanted: &str) -> bool {
         matches!(&self.features, Features::Named(name) if name == wanted)
     }

@@ -17,6 +17,9 @@ impl Display for Report {
         for sentence in self.choice.iter().chain([&self.sentence]).chain(&self.note) {
             writeln!(text, "{sentence}")?;
         }
+        if let (None, Some(expected)) = (&self.choice, self.expected()) {
+            writeln!(text, "{expected}")?;
+        }
         if let Some([drawn, all]) = self.drawn {
             writeln!(
                 text,
@@ -50,23 +53,31 @@ impl Report {
         self.atlas.is_none() && names.any(|name| name.starts_with("atlas"))
     }
 
+    /// What to expect of new specimens, in a sentence.
+    fn expected(&self) -> Option<String> {
+        let tried = self.tried.iter().find(|tried| tried.name == self.chosen)?;
+        tried.interval?;
+        Some(format!("Error to expect on new specimens: {}.", tried.summary()?))
+    }
+
     fn table_of_sets(&self, text: &mut Formatter<'_>) -> Result {
         writeln!(
             text,
-            "  features                    error on held-out pairs   before learning   a match takes   proven"
+            "  features                    error on held-out pairs           before learning   a match takes   proven"
         )?;
         for (number, tried) in self.tried.iter().enumerate() {
             let mark = if tried.name == self.chosen { '*' } else { ' ' };
             let error = tried.summary().unwrap_or_else(|| "not measured".to_string());
-            let before = tried.unlearned_error.map_or("-".to_string(), |error| format!("{error:.4}"));
+            let before = tried.unlearned_error.map_or("-".to_string(), |error| format!("{error:.3}"));
             let time = self.seconds.get(number).copied().flatten().map_or("-".to_string(), time);
             let proven = if tried.proven { "yes" } else { "no" };
-            let some = tried.pairs.map_or_else(String::new, |[done, of]| format!("   on {done} of {of} pairs"));
-            writeln!(text, "{mark} {:26} {error:>24} {before:>17} {time:>15}   {proven}{some}", tried.name)?;
+            let some = tried.pairs.filter(|[done, of]| done < of);
+            let some = some.map_or_else(String::new, |[_, of]| format!("   of {of}: no time for more"));
+            writeln!(text, "{mark} {:26} {error:>32} {before:>17} {time:>15}   {proven}{some}", tried.name)?;
         }
         for skipped in &self.skipped {
             let reason = match skipped.reason {
-                SkipReason::NothingToGain => "not tried: nothing left to gain",
+                SkipReason::NothingToGain => "not tried: could not be better by more than 0.01",
                 SkipReason::NoTime => "not tried: no time left",
             };
             writeln!(text, "  {:26} {reason}", skipped.name)?;

@@ -15,6 +15,7 @@ mod atlas;
 mod auto;
 mod certified;
 mod certified_house;
+mod columns;
 mod common;
 mod cost_files;
 mod data_sets;

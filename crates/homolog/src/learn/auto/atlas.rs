@@ -1,18 +1,20 @@
 //! An atlas as a candidate alongside sets of features: learned from the specimens of the training pairs, it names both
-//! specimens of a held-out pair, and points with the same name are matched. The folds are the same as for every other candidate.
+//! specimens of a held-out pair, and points with the same name are matched. The held-out pairs are the same as for every other candidate.
 
 use crate::atlas::{Atlas, AtlasSettings, Naming, Search};
 use crate::features::FeatureMap;
 use crate::graph::Graph;
-use crate::learn::runs::cuts;
+use crate::learn::runs::held_out_pairs;
 use crate::learn::{Evaluation, Evidence, Example, LabelledPairs, Trainer};
 use crate::matching::Workspace;
 use crate::{Control, Result};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Of so many specimens each held-out pair is named by an atlas of all the others; of more, by one for each fold.
+/// Of so many specimens each held-out pair is named by an atlas of all the others,
 const FEW_SPECIMENS: usize = 12;
+/// of more, by one of all but two of this many blocks.
+const MOST_BLOCKS: usize = 10;
 
 /// Whether an atlas can be learned from the specimens of these pairs.
 pub(super) fn suits(pairs: &LabelledPairs, settings: &AtlasSettings) -> bool {
@@ -28,7 +30,8 @@ pub(super) fn learn(pairs: &LabelledPairs, settings: &AtlasSettings, control: &C
     Ok((atlas.calibrated(&specimens, settings, &weights, control)?, weights))
 }
 
-/// How an atlas does on what is held out, as far as the control lets it, and how many items are held out.
+/// How an atlas does on what is held out, as far as the control lets it, and how many items are held out. Both specimens of a pair are left out of
+/// the atlas that names them: each of few specimens by itself, of many a block of them at a time.
 pub(super) fn measure(
     training: &LabelledPairs,
     validation: &LabelledPairs,
@@ -38,31 +41,32 @@ pub(super) fn measure(
     // Only the loss is of interest, and that needs no features.
     let bare = FeatureMap::nothing();
     let examples = |pairs: &LabelledPairs| pairs.examples(&bare, trainer.loss.loss());
-    let (mut measured, mut count) = (Evaluation::default(), 0);
-    if validation.is_empty() {
-        let examples = examples(training)?;
-        let everybody = specimens(training, &all(training));
-        for fold in cuts(&examples, trainer.folds) {
-            // Of few specimens an atlas of a part is much worse than one of all: as many as can be are left in.
-            let is_few = everybody.len() <= FEW_SPECIMENS;
-            let together = if is_few { 1 } else { fold.held_out.len() };
-            let known = if is_few { everybody.clone() } else { specimens(training, &fold.learned) };
-            for held_out in fold.held_out.chunks(together.max(1)) {
-                let named = specimens(training, held_out);
-                let learned = known.difference(&named).map(|&at| training.graph(at)).collect();
-                let namer = Namer { learned, settings };
-                measured.extend(count, &namer.measure(training, held_out, &examples, control)?);
-                count += held_out.len();
-            }
-        }
-    } else {
-        let known = specimens(training, &all(training));
-        let learned: Vec<&Graph> = known.into_iter().map(|at| training.graph(at)).collect();
-        let namer = Namer { learned, settings };
-        count = validation.len();
-        measured = namer.measure(validation, &all(validation), &examples(validation)?, control)?;
+    let everybody: Vec<usize> = specimens(training, &all(training)).into_iter().collect();
+    if !validation.is_empty() {
+        let learned: Vec<&Graph> = everybody.iter().map(|&at| training.graph(at)).collect();
+        let measured =
+            Namer { learned, settings }.measure(validation, &all(validation), &examples(validation)?, control)?;
+        return Ok((measured, validation.len()));
     }
-    Ok((measured, count))
+    let (examples, (held_out, _)) = (examples(training)?, held_out_pairs(training, validation, trainer.folds)?);
+    let blocks = if everybody.len() <= FEW_SPECIMENS { everybody.len() } else { MOST_BLOCKS };
+    let block: BTreeMap<usize, usize> =
+        everybody.iter().enumerate().map(|(number, &at)| (at, number * blocks / everybody.len())).collect();
+    let mut together: BTreeMap<(usize, usize, usize), Vec<usize>> = BTreeMap::new();
+    for &number in &held_out {
+        let [a, b] = training.ends(number).map(|end| block[&end]);
+        let (low, high) = (a.min(b), a.max(b));
+        // Neighbours last: if time is up, every specimen was in about as many pairs.
+        together.entry(((low + high) % blocks.max(1), low, high)).or_default().push(number);
+    }
+    let mut measured = Evaluation::default();
+    for ((_, low, high), pairs) in &together {
+        let is_left = |at: &&usize| block[*at] != *low && block[*at] != *high;
+        let learned = everybody.iter().filter(is_left).map(|&at| training.graph(at)).collect();
+        let part = Namer { learned, settings }.measure(training, pairs, &examples, control)?;
+        measured.extend(0, &Evaluation { examples: part.examples.iter().map(|&at| pairs[at]).collect(), ..part });
+    }
+    Ok((measured, held_out.len()))
 }
 
 /// The specimens that an atlas is learned from, and how.

@@ -2,7 +2,6 @@
 
 use super::ATLAS;
 use crate::atlas::Atlas;
-use crate::learn::evaluate::summary;
 use crate::learn::{Evaluation, Trained, Trainer, TrainingSet, ValidatedBy};
 use serde::{Deserialize, Serialize};
 
@@ -17,10 +16,10 @@ pub struct Tried {
     pub error: Option<f64>,
     /// Of that error.
     pub standard_error: Option<f64>,
-    /// The 95 % interval of the error where no two pairs differ, which a standard error takes for certainty.
+    /// The interval that holds the error on new specimens nine times in ten ([`expected_error`](crate::learn::expected_error)).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval: Option<[f64; 2]>,
-    /// How many of the held-out pairs it is the error of, and how many there are, where time was up before all were matched.
+    /// How many of the held-out pairs it is the error of, and how many there are: fewer if time was up before all were matched.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pairs: Option<[usize; 2]>,
     /// The error without learning.
@@ -50,10 +49,10 @@ impl Tried {
     /// Takes down how it does on what was held out, `of` items in all.
     pub(super) fn measured(&mut self, evaluation: &Evaluation, of: usize) {
         let done = evaluation.losses.len();
-        self.pairs = (done < of).then_some([done, of]);
+        self.pairs = Some([done, of]);
         self.error = Some(evaluation.mean());
         self.standard_error = Some(evaluation.standard_error());
-        self.interval = evaluation.interval();
+        self.interval = evaluation.expected();
     }
 
     /// A set that was named: nothing was tried besides.
@@ -66,10 +65,14 @@ impl Tried {
         tried
     }
 
-    /// The error with how certain it is.
+    /// The error with what to expect of new specimens, and the number of pairs behind it.
     #[must_use]
     pub fn summary(&self) -> Option<String> {
-        Some(summary(self.error?, self.standard_error.unwrap_or(0.0), self.interval))
+        let error = self.error?;
+        let interval = self.interval.map(|[low, high]| format!("{low:.2} to {high:.2}"));
+        let pairs = self.pairs.map(|[done, _]| format!("{done} pair{}", if done == 1 { "" } else { "s" }));
+        let known: Vec<String> = interval.into_iter().chain(pairs).collect();
+        Some(if known.is_empty() { format!("{error:.3}") } else { format!("{error:.3} ({})", known.join(", ")) })
     }
 }
 
@@ -159,27 +162,38 @@ impl Selected {
     /// What was chosen, in a sentence.
     #[must_use]
     pub fn sentence(&self) -> String {
-        let name = &self.tried[self.chosen].name;
-        let by = match self.by {
-            ValidatedBy::Nothing => return format!("Took {name}: there was nothing to choose by."),
-            ValidatedBy::OnePair => "on the only pair, without learning",
-            _ => "on pairs held out",
+        let chosen = &self.tried[self.chosen];
+        let name = &chosen.name;
+        let Some(summary) = chosen.summary() else {
+            return match self.by {
+                ValidatedBy::Nothing => format!("Chose {name}: there are no held-out pairs to choose by."),
+                _ => format!("Chose {name}: stopped before anything was measured."),
+            };
         };
-        let others = self.tried.len() - 1;
-        match (self.tried[self.chosen].error, others) {
-            (Some(error), 0) => format!("Took {name}: error {error:.4} {by}."),
-            (Some(error), _) => {
-                let unmeasured = self.tried[..self.chosen].iter().filter(|tried| tried.error.is_none());
-                let unmeasured: Vec<&str> = unmeasured.map(|tried| tried.name.as_str()).collect();
-                let simpler = match &unmeasured[..] {
-                    [] if self.chosen == 0 => "it is the simplest".to_string(),
-                    [] => "no simpler one is as good".to_string(),
-                    names => format!("there was no time to measure {}", names.join(", ")),
-                };
-                format!("Took {name}: error {error:.4} {by}; {simpler}, and none is clearly better.")
+        let error = match (self.by, chosen.error) {
+            (ValidatedBy::OnePair, Some(error)) => format!("error {error:.3} on the only pair, without learning"),
+            _ => format!("held-out error {summary}"),
+        };
+        let atlas = self.tried.iter().find(|tried| tried.name.starts_with(ATLAS) && tried.error.is_some());
+        let others = self.tried.iter().filter(|tried| tried.name != *name && tried.error.is_some());
+        let others: Vec<f64> = others.filter_map(|tried| tried.error).collect();
+        let reason = match (atlas, chosen.error) {
+            _ if others.is_empty()
+                && self.skipped.iter().any(|skipped| skipped.reason == SkipReason::NothingToGain) =>
+            {
+                "no other set could be better by more than 0.01"
             }
-            (None, _) => format!("Took {name}: it was stopped before anything was measured."),
-        }
+            _ if others.is_empty() => return format!("Chose {name}: {error}."),
+            (Some(atlas), _) if atlas.name == *name => {
+                "the specimens share their names, and no other set is clearly better"
+            }
+            (Some(_), _) => "clearly better than an atlas",
+            (None, Some(own)) if others.iter().any(|&other| other <= own) => {
+                "the simplest of those with the lowest error"
+            }
+            _ => "the lowest error of all sets that were measured",
+        };
+        format!("Chose {name}: {error}; {reason}.")
     }
 
     /// What learning brought to it, in a sentence.

@@ -67,7 +67,8 @@ impl Trainer {
         }
         let by = if validation == 0 { ValidatedBy::Nothing } else { ValidatedBy::Pairs { pairs: validation } };
         let (runs, unlearned) = (vec![Run::on_all(elsewhere)], set.unlearned.clone());
-        let mut run = TrainingRun { trainer, unlearned, runs, by, prepared: None, checkpoint, control, keeper };
+        let mut run =
+            TrainingRun { trainer, unlearned, groups: None, runs, by, prepared: None, checkpoint, control, keeper };
         let trained = run.train();
         run.keep();
         Ok((set, trained?))

@@ -1,0 +1,250 @@
+//! Whether what `homolog train` takes without options is as good as the best single set of features, and whether the error it promises comes
+//! true: from 3, 5, 10 and 20 specimens of every data set, drawn at random, measured on pairs of specimens that were not drawn.
+//!
+//! Regret is the error of what was taken minus that of the best single set on the same test pairs; some of it is noise of the test pairs, and so
+//! the regret of a choice by one half of the test pairs, measured on the other half, is reported beside it. Time is processor time of the process.
+
+mod models;
+
+use crate::never_worse::{Data, given_data, table};
+use crate::{files, house};
+use anyhow::Result;
+use cpu_time::ProcessTime;
+use models::{Made, Test};
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// What `train` takes without options beside every single set of features
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// One draw of 3, 5 and 10 specimens and fewer test pairs, within three minutes of processor time
+    #[arg(long)]
+    quick: bool,
+    /// Write all cells to a file as JSON
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// The folder with the data
+    #[arg(long)]
+    data: Option<PathBuf>,
+    /// Only data whose name contains this
+    #[arg(long)]
+    only: Option<String>,
+    /// From how many specimens [default: 3, 5, 10 and 20]
+    #[arg(long, value_delimiter = ',')]
+    specimens: Vec<usize>,
+    /// How many random draws of each number of specimens [default: 5]
+    #[arg(long)]
+    draws: Option<usize>,
+    /// The choice stops after so many seconds [default: 60]
+    #[arg(long)]
+    seconds: Option<f64>,
+    /// The training of a single set stops after so many seconds [default: 20]
+    #[arg(long)]
+    single_seconds: Option<f64>,
+    /// Tables of landmarks to measure instead of the given data
+    tables: Vec<PathBuf>,
+}
+
+/// All cells, as they are written.
+#[derive(Serialize)]
+struct Report {
+    cells: Vec<Cell>,
+}
+
+/// One draw of specimens.
+#[derive(Serialize)]
+struct Cell {
+    data: String,
+    specimens: usize,
+    draw: usize,
+    /// What was taken.
+    chosen: String,
+    /// Its error on the test pairs.
+    error: f64,
+    /// The best single set on the test pairs, and its error.
+    best: String,
+    best_error: f64,
+    /// What was printed: the interval for the error on new specimens.
+    interval: [f64; 2],
+    /// What was measured on held-out pairs.
+    held_out: f64,
+    /// The error of every single set on the test pairs.
+    single: BTreeMap<String, f64>,
+    /// The regret of choosing by one half of the test pairs, measured on the other, both ways round.
+    by_half: [f64; 2],
+    /// Of the choice, in processor time.
+    seconds: f64,
+}
+
+impl Cell {
+    fn regret(&self) -> f64 {
+        self.error - self.best_error
+    }
+
+    fn holds(&self) -> bool {
+        let [low, high] = self.interval;
+        (low - 1e-9..=high + 1e-9).contains(&self.error)
+    }
+}
+
+/// No new cell is begun after so many seconds of a quick run.
+const QUICK: f64 = 130.0;
+/// A regret above this counts as a mistake.
+const MISTAKE: f64 = 0.02;
+
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    let folder = arguments.data.clone().unwrap_or_else(|| house::default_directory().join(".."));
+    let mut sets = if arguments.tables.is_empty() { given_data(&folder)? } else { Vec::new() };
+    for path in &arguments.tables {
+        sets.push(table(path, &path.file_stem().unwrap_or_default().to_string_lossy())?);
+    }
+    sets.retain(|data| arguments.only.as_ref().is_none_or(|part| data.name.contains(part)));
+    let (sizes, draws, tests, limits) =
+        if arguments.quick { (vec![3, 5, 10], 1, 20, (10.0, 1.0)) } else { (vec![3, 5, 10, 20], 5, 40, (60.0, 20.0)) };
+    let sizes = if arguments.specimens.is_empty() { sizes } else { arguments.specimens.clone() };
+    let limits = (arguments.seconds.unwrap_or(limits.0), arguments.single_seconds.unwrap_or(limits.1));
+    println!(
+        "{:20} {:>9} {:>4}  {:28} {:>6} {:>15}  {:28} {:>6} {:>7} {:>8}",
+        "data", "specimens", "draw", "taken", "error", "promised", "best single set", "error", "regret", "seconds"
+    );
+    let (mut report, start) = (Report { cells: Vec::new() }, ProcessTime::now());
+    for &specimens in &sizes {
+        for draw in 0..arguments.draws.unwrap_or(draws) {
+            for data in &sets {
+                if arguments.quick && start.elapsed().as_secs_f64() > QUICK {
+                    continue;
+                }
+                let Some(cell) = cell(data, (specimens, draw), tests, limits)? else { continue };
+                print(&cell);
+                report.cells.push(cell);
+                // It is long: what is done by now is kept.
+                if let Some(path) = &arguments.json {
+                    files::write_json(path, &report)?;
+                }
+            }
+        }
+    }
+    summary(&report.cells);
+    Ok(())
+}
+
+/// One draw; `None` if too few specimens are left to test with.
+fn cell(
+    data: &Data,
+    (specimens, draw): (usize, usize),
+    tests: usize,
+    (seconds, single_seconds): (f64, f64),
+) -> Result<Option<Cell>> {
+    let mut rng = ChaCha8Rng::seed_from_u64(1000 * specimens as u64 + draw as u64);
+    let mut order: Vec<usize> = (0..data.specimens.len()).collect();
+    order.shuffle(&mut rng);
+    if order.len() < specimens + 3 {
+        return Ok(None);
+    }
+    let (drawn, left) = order.split_at(specimens);
+    let drawn: Vec<_> = drawn.iter().map(|&at| data.specimens[at].clone()).collect();
+    let mut pairs: Vec<(usize, usize)> = (0..left.len()).flat_map(|a| (0..a).map(move |b| (a, b))).collect();
+    pairs.shuffle(&mut rng);
+    pairs.truncate(tests);
+    let pairs: Vec<(usize, usize)> = pairs.into_iter().map(|(a, b)| (left[a], left[b])).collect();
+    let test = Test::new(data.matched(&pairs)?)?;
+    let chosen = Made::new("auto", &drawn, seconds)?;
+    let losses = test.losses(&chosen)?;
+    let mut single = BTreeMap::new();
+    for name in models::single(&drawn) {
+        let made = Made::new(&name, &drawn, single_seconds)?;
+        let losses = if made.model == chosen.model { losses.clone() } else { test.losses(&made)? };
+        single.insert(name, losses);
+    }
+    let error = mean(&losses);
+    let Some((best, best_error)) =
+        single.iter().map(|(name, losses)| (name.clone(), mean(losses))).min_by(|a, b| a.1.total_cmp(&b.1))
+    else {
+        return Ok(None);
+    };
+    let half =
+        |parity: usize, losses: &[f64]| mean(&losses.iter().copied().skip(parity).step_by(2).collect::<Vec<_>>());
+    let by_half = [0, 1].map(|parity| {
+        let taken = single.values().min_by(|a, b| half(parity, a).total_cmp(&half(parity, b)));
+        let least = single.values().map(|own| half(1 - parity, own)).fold(f64::INFINITY, f64::min);
+        taken.map_or(0.0, |taken| half(1 - parity, taken) - least)
+    });
+    Ok(Some(Cell {
+        data: data.name.clone(),
+        specimens,
+        draw,
+        chosen: chosen.name,
+        error,
+        // What was learned in more time may be better than all single sets.
+        best_error,
+        best,
+        interval: chosen.interval.unwrap_or([0.0, 1.0]),
+        held_out: chosen.held_out.unwrap_or(f64::NAN),
+        single: single.iter().map(|(name, losses)| (name.clone(), mean(losses))).collect(),
+        by_half,
+        seconds: chosen.seconds,
+    }))
+}
+
+fn mean(losses: &[f64]) -> f64 {
+    losses.iter().sum::<f64>() / losses.len().max(1) as f64
+}
+
+fn print(cell: &Cell) {
+    let [low, high] = cell.interval;
+    println!(
+        "{:20} {:9} {:4}  {:28} {:6.3} {:>15}  {:28} {:6.3} {:+7.3} {:8.1}",
+        cell.data,
+        cell.specimens,
+        cell.draw,
+        cell.chosen,
+        cell.error,
+        format!("{low:.2} to {high:.2}{}", if cell.holds() { "" } else { " !" }),
+        cell.best,
+        cell.best_error,
+        cell.regret(),
+        cell.seconds
+    );
+}
+
+/// The figures that the choice is judged by.
+fn summary(cells: &[Cell]) {
+    let part = |name: &str, which: &dyn Fn(&&Cell) -> bool| {
+        let own: Vec<&Cell> = cells.iter().filter(which).collect();
+        if own.is_empty() {
+            return;
+        }
+        let count = own.len() as f64;
+        let mean = |value: &dyn Fn(&Cell) -> f64| own.iter().map(|cell| value(cell)).sum::<f64>() / count;
+        let share = |is: &dyn Fn(&Cell) -> bool| own.iter().filter(|cell| is(cell)).count() as f64 / count;
+        let always = own.iter().filter_map(|cell| cell.single.get("atlas").map(|error| error - cell.best_error));
+        let always: Vec<f64> = always.collect();
+        println!(
+            "{name:16} {:4} cells: mean regret {:.4} (always the atlas {:.4}, by half of the test pairs {:.4}); above {MISTAKE} in {:.2} (by half {:.2}); interval held {:.2}",
+            own.len(),
+            mean(&Cell::regret),
+            always.iter().sum::<f64>() / always.len().max(1) as f64,
+            mean(&|cell| 0.5 * (cell.by_half[0] + cell.by_half[1])),
+            share(&|cell| cell.regret() > MISTAKE),
+            mean(&|cell| 0.5 * cell.by_half.iter().filter(|&&regret| regret > MISTAKE).count() as f64),
+            share(&Cell::holds),
+        );
+    };
+    println!();
+    for specimens in [3, 5, 10, 20] {
+        part(&format!("{specimens} specimens"), &|cell| cell.specimens == specimens);
+    }
+    part("10 or more", &|cell| cell.specimens >= 10);
+    let mut names: Vec<&str> = cells.iter().map(|cell| cell.data.as_str()).collect();
+    names.dedup();
+    names.sort_unstable();
+    names.dedup();
+    for name in names {
+        part(name, &|cell| cell.data == name);
+    }
+    part("all", &|_| true);
+}
