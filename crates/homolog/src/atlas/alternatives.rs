@@ -35,7 +35,8 @@ impl<'a> Local<'a> {
 
     /// How much the score falls.
     fn fall(&self, moves: &Moves) -> f64 {
-        let stay: Vec<(usize, Option<usize>)> = moves.iter().map(|&(landmark, _)| (landmark, self.now[landmark])).collect();
+        let stay: Vec<(usize, Option<usize>)> =
+            moves.iter().map(|&(landmark, _)| (landmark, self.now[landmark])).collect();
         self.terms(&stay) - self.terms(moves)
     }
 

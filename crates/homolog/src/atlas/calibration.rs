@@ -96,11 +96,7 @@ impl Calibration {
 
     /// Fits names that were right or wrong; `None` if there are none. `usual` is what `Trust` says of left-out specimens.
     #[must_use]
-    pub fn fit(
-        names: &[(Clues, bool)],
-        usual_strain: Option<f64>,
-        usual_evidence: [Option<f64>; 2],
-    ) -> Option<Self> {
+    pub fn fit(names: &[(Clues, bool)], usual_strain: Option<f64>, usual_evidence: [Option<f64>; 2]) -> Option<Self> {
         if names.is_empty() {
             return None;
         }
@@ -111,13 +107,15 @@ impl Calibration {
             names.iter().map(|(clues, right)| (clues.row(), if *right { high } else { low })).collect();
         // What does not vary tells nothing.
         let is_mixed = names.iter().any(|name| name.0.is_partial) && names.iter().any(|name| !name.0.is_partial);
-        let sample: Vec<(Row, f64)> =
-            sample.into_iter().map(|(mut row, target)| {
+        let sample: Vec<(Row, f64)> = sample
+            .into_iter()
+            .map(|(mut row, target)| {
                 row[4] = if is_mixed { row[4] } else { 0.0 };
                 (row, target)
-            }).collect();
+            })
+            .collect();
         let signs = [Sign::Any, Sign::NotNegative, Sign::NotPositive, Sign::NotNegative, Sign::Any];
-        let [offset, slope, strain, fit, partial] = logistic(&sample, &signs);
+        let [offset, slope, strain, fit, partial] = logistic(&sample, signs);
         let trust = Some(Trust { strain: -strain, fit, partial, usual_strain, usual_evidence });
         Some(Self { offset, slope, names: names.len(), right, trust })
     }

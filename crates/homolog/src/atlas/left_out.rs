@@ -201,7 +201,8 @@ impl LeftOut<'_> {
         }
         let naming = self.name(&copy.graph, self.atlas.presence, control)?;
         let landmarks = &self.atlas.landmarks;
-        let is_right = |call: &super::Call| copy.truth[call.point] == Truth::Name(landmarks[call.landmark].name.clone());
+        let is_right =
+            |call: &super::Call| copy.truth[call.point] == Truth::Name(landmarks[call.landmark].name.clone());
         let is_known = |call: &&super::Call| copy.truth[call.point] != Truth::Unknown;
         let clues = |call: &super::Call| Clues {
             margin: call.margin,

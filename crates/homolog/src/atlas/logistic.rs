@@ -25,16 +25,17 @@ pub(super) enum Sign {
 pub(super) type Row = [f64; MOST];
 
 /// The coefficients for rows with targets between 0 and 1.
-pub(super) fn logistic(sample: &[(Row, f64)], signs: &[Sign; MOST]) -> Row {
+pub(super) fn logistic(sample: &[(Row, f64)], signs: [Sign; MOST]) -> Row {
     let mut free = [true; MOST];
     loop {
-        let found = newton(sample, &free);
+        let found = newton(sample, free);
         let excess = |at: usize| match signs[at] {
             Sign::Any => 0.0,
             Sign::NotNegative => -found[at],
             Sign::NotPositive => found[at],
         };
-        let worst = (0..MOST).filter(|&at| free[at] && excess(at) > 0.0).max_by(|&a, &b| excess(a).total_cmp(&excess(b)));
+        let worst =
+            (0..MOST).filter(|&at| free[at] && excess(at) > 0.0).max_by(|&a, &b| excess(a).total_cmp(&excess(b)));
         match worst {
             Some(at) => free[at] = false,
             None => return found,
@@ -59,7 +60,7 @@ fn loss(sample: &[(Row, f64)], at: &Row) -> f64 {
     sample.iter().map(one).sum::<f64>() + (0..MOST).map(|j| 0.5 * ridge(j) * at[j] * at[j]).sum::<f64>()
 }
 
-fn newton(sample: &[(Row, f64)], free: &[bool; MOST]) -> Row {
+fn newton(sample: &[(Row, f64)], free: [bool; MOST]) -> Row {
     let mut at = Row::default();
     for _ in 0..STEPS {
         let mut gradient = Row::default();
@@ -128,7 +129,7 @@ mod tests {
                 (row, if x(3) - x(5) - x(7) + 0.3 * x(11) > 0.0 { 0.98 } else { 0.02 })
             })
             .collect();
-        let found = logistic(&sample, &signs);
+        let found = logistic(&sample, signs);
         assert!(found[1] > 0.0 && found[2] < 0.0 && found[3] == 0.0, "{found:?}");
         for j in [0, 1, 2, 4] {
             let shifted = |by: f64| std::array::from_fn(|k| found[k] + if k == j { by } else { 0.0 });

@@ -159,8 +159,8 @@ mod tests {
         let points = Array2::from_shape_fn((10, 2), |(row, p)| (row * (p + 1)) as f64);
         let names = (0..10).map(|at| format!("p{at}")).collect();
         let specimen = Graph::from_points(points.clone()).unwrap().with_names(names).unwrap();
-        for (missing, foreign, count) in
-            [(0.2, None, 10), (0.2, Some(0.0), 8), (0.1, Some(0.3), 12), (0.0, Some(0.2), 12)]
+        for (missing, foreign, count, left) in
+            [(0.2, None, 10, 8), (0.2, Some(0.0), 8, 8), (0.1, Some(0.3), 12, 9), (0.0, Some(0.2), 12, 10)]
         {
             let spoiled = Spoiling { missing, foreign, ..Spoiling::default() }.spoil(&specimen, 7).unwrap();
             assert_eq!((spoiled.graph.node_count(), spoiled.truth.len()), (count, count));
@@ -170,7 +170,7 @@ mod tests {
             });
             let placed = spoiled.graph.points().unwrap();
             assert!(named.clone().all(|(row, at)| placed.row(row) == points.row(at)));
-            assert_eq!(named.count(), 10 - (10.0 * missing) as usize);
+            assert_eq!(named.count(), left);
         }
         assert!(Spoiling { missing: 1.5, ..Spoiling::default() }.spoil(&specimen, 0).is_err());
         assert!(Spoiling { moved: f64::NAN, ..Spoiling::default() }.spoil(&specimen, 0).is_err());
