@@ -29,11 +29,13 @@ class Atlas(Estimator):
 
     Parameters
     ----------
-    pose : {"auto", "as-given", "rotated", "any"}
-        How specimens may be oriented: all alike, turned, or turned and mirrored. "auto" determines it from the specimens.
+    pose : {"auto", "as-given", "tilted", "rotated", "any"}
+        How specimens may be oriented: all alike, turned by up to 45°, by any angle, or turned and mirrored. "auto" determines it from
+        the specimens.
         Size and position are always free.
     presence : {"auto", "complete", "partial"}
-        Whether every landmark is present and nothing else. "auto" determines it from the specimens.
+        Whether every landmark is present and nothing else. "auto" decides for each new specimen; if a training specimen lacks a
+        landmark or has a point without a name, new ones are partial.
     edges : int or "auto"
         Edges that each landmark chooses.
     prior : float or "auto"
@@ -162,30 +164,42 @@ class Atlas(Estimator):
 
     # -- naming -----------------------------------------------------------------------------------------------------------------
 
-    def predict(self, points: Any, *, time_limit: float | None = None) -> Any:
+    def predict(self, points: Any, *, presence: str | None = None, time_limit: float | None = None) -> Any:
         """The name of each point, None if it has none: a list for one specimen, a list of such lists for several.
 
         Parameters
         ----------
         points : a graph or array of points, or a sequence of these, or DataSet
             Names that they have are ignored.
+        presence : {"auto", "complete", "partial"}, optional
+            Another than the atlas was learned for.
         time_limit : float, optional
             Seconds, for all of them together; after that the best so far is used.
         """
-        found = self.name(points, time_limit=time_limit)
+        found = self.name(points, presence=presence, time_limit=time_limit)
         return found.names if isinstance(found, Naming) else [naming.names for naming in found]
 
-    def name(self, points: Any, *, time_limit: float | None = None) -> Any:
+    def name(
+        self,
+        points: Any,
+        *,
+        presence: str | None = None,
+        candidates: float | None = None,
+        time_limit: float | None = None,
+    ) -> Any:
         """Names with confidence, runner-up and proof: a :class:`Naming` for one specimen, a list of them for several.
 
         Parameters
         ----------
-        points, time_limit : as for :meth:`predict`
+        points, presence, time_limit : as for :meth:`predict`
+        candidates : float, optional
+            Such as 0.95: list for each point the names that hold the true one this often (`Naming.sets`).
         """
         model = self._fitted()
         one = _is_one(points)
         graphs = [as_graph(points)] if one else _graphs(points)
-        texts = _core.name_points(model, [graph._graph for graph in graphs], time_limit, threads(self.n_jobs))
+        own = [graph._graph for graph in graphs]
+        texts = _core.name_points(model, own, presence, candidates, time_limit, threads(self.n_jobs))
         namings = [Naming(text) for text in texts]
         return namings[0] if one else namings
 

@@ -46,7 +46,14 @@ def train_atlas(
     jobs: int | None,
     callback: Callable[[dict[str, Any]], Any] | None,
 ) -> Model: ...
-def name_points(model: Model, specimens: Sequence[Graph], time_limit: float | None, jobs: int | None) -> list[str]: ...
+def name_points(
+    model: Model,
+    specimens: Sequence[Graph],
+    presence: str | None,
+    candidates: float | None,
+    time_limit: float | None,
+    jobs: int | None,
+) -> list[str]: ...
 def explain_naming(model: Model, specimen: Graph, jobs: int | None) -> str: ...
 
 @final

@@ -33,6 +33,18 @@ class Naming:
         The score of the naming in that pose. "optimal": proven, no naming in that pose scores more; "converged": the end of a search.
     candidates : int or None
         How many points were considered for each landmark, if not all of them: a proof holds among these.
+    presence : str
+        "complete" or "partial": how the specimen was named.
+    fit : float or None
+        How well it fits: about 1 if it is like the training specimens, less the less it is; None if the atlas was learned from one.
+    fits_badly : bool
+        Whether it is so unlike the training specimens that no name can be relied upon.
+    sets : list of (list of str or None), or None
+        If asked for (``candidates=0.95``): for each point the names that hold the true one that often, the likeliest first; None among
+        them is no landmark.
+    guaranteed : float or None
+        How often the sets hold the true name for certain, if the specimen is like the training ones: less than was asked for if these
+        were few.
     """
 
     def __init__(self, text: str) -> None:
@@ -60,12 +72,28 @@ class Naming:
         self.bound: float = np.inf if fields["bound"] is None else fields["bound"]
         self.status: str = fields["status"]
         self.candidates: int | None = fields["candidates"]
+        self.presence: str = fields["presence"]
+        self.fit: float | None = fields["fit"]
+        self.fits_badly: bool = fields["fits_badly"]
+        found = fields.get("sets")
+        self.sets: list[list[str | None]] | None = None
+        self.guaranteed: float | None = None
+        if found is not None:
+            self.sets = [one["names"] + [None] * one["none"] for one in found["points"]]
+            self.guaranteed = found["guaranteed"]
 
     def to_dataframe(self) -> Any:
-        """A pandas DataFrame with a row per point: name, confidence, runner_up, margin."""
+        """A pandas DataFrame with a row per point: name, confidence, runner_up, margin; candidates if they were asked for."""
         import pandas as pd
 
-        columns = {"name": self.names, "confidence": self.confidence, "runner_up": self.runner_up, "margin": self.margins}
+        columns: dict[str, Any] = {
+            "name": self.names,
+            "confidence": self.confidence,
+            "runner_up": self.runner_up,
+            "margin": self.margins,
+        }
+        if self.sets is not None:
+            columns["candidates"] = self.sets
         return pd.DataFrame(columns)
 
     def __len__(self) -> int:

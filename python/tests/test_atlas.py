@@ -41,7 +41,7 @@ def test_turned_and_mirrored_specimens_are_named_where_the_pose_allows(specimens
 
 def test_what_is_known_after_a_fit(specimens, fitted):
     assert fitted.landmarks_ == specimens[0].names and fitted.mean_shape_.shape == (30, 2)
-    assert (fitted.pose_, fitted.presence_, fitted.n_specimens_) == ("as-given", "complete", 5)
+    assert (fitted.pose_, fitted.presence_, fitted.n_specimens_) == ("as-given", "auto", 5)
     assert np.sqrt((fitted.mean_shape_**2).sum(axis=1).mean()) == pytest.approx(1, abs=0.05)
     assert (np.linalg.eigvalsh(fitted.covariances_) > 0).all()
     assert all(a in fitted.landmarks_ and b in fitted.landmarks_ for a, b in fitted.edges_)

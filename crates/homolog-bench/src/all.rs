@@ -42,6 +42,8 @@ const SECTIONS: &[(&str, usize, &str)] = &[
     ("scene", 1, "scene --part speed"),
     ("atlas", 1, "atlas --rounds 5"),
     ("choice", 1, "choice"),
+    ("presence", 2, "presence"),
+    ("coverage", 2, "coverage"),
     ("never-worse", 1, "never-worse"),
     ("laws", 2, "laws"),
 ];

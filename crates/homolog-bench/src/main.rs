@@ -22,6 +22,7 @@ mod laws;
 mod learn;
 mod likelihood;
 mod linear;
+mod naming;
 mod never_worse;
 mod paper;
 mod quadratic;
@@ -69,6 +70,8 @@ enum Command {
     Scene(scene::Arguments),
     NeverWorse(never_worse::Arguments),
     Choice(choice::Arguments),
+    Presence(naming::presence::Arguments),
+    Coverage(naming::coverage::Arguments),
     /// How long an atlas takes to learn and to name, with and without proof.
     Atlas(atlas::Arguments),
     /// One row of the last table of `learn`, in a process of its own.
@@ -97,6 +100,8 @@ fn main() -> Result<()> {
         Command::Scene(arguments) => scene::run(&arguments),
         Command::NeverWorse(arguments) => never_worse::run(&arguments),
         Command::Choice(arguments) => choice::run(&arguments),
+        Command::Presence(arguments) => naming::presence::run(&arguments),
+        Command::Coverage(arguments) => naming::coverage::run(&arguments),
         Command::Atlas(arguments) => atlas::run(&arguments),
         Command::LearnScale(arguments) => learn::run_one(&arguments),
         Command::SolveOne(arguments) => linear::run_one(&arguments),

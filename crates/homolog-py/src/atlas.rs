@@ -39,22 +39,30 @@ pub(crate) fn train_atlas(
 
 /// Names the points of specimens, each answer as JSON; `time_limit` applies to all of them together.
 #[pyfunction]
-#[pyo3(signature = (model, specimens, time_limit, jobs))]
+#[pyo3(signature = (model, specimens, presence, candidates, time_limit, jobs))]
 pub(crate) fn name_points(
     py: Python<'_>,
     model: &Model,
     specimens: Vec<Py<Graph>>,
+    presence: Option<&str>,
+    candidates: Option<f64>,
     time_limit: Option<f64>,
     jobs: Option<usize>,
 ) -> PyResult<Vec<String>> {
     let graphs = inner(&specimens);
-    let model = Arc::clone(&model.inner);
+    let mut model = Arc::clone(&model.inner);
+    if let Some(presence) = presence {
+        let presence =
+            serde_json::from_value(json!(presence)).map_err(|error| plain(py, &format!("presence: {error}")))?;
+        let other = (*model).clone().with_presence(presence).map_err(|error| raise(py, &error))?;
+        model = Arc::new(other);
+    }
     let until = deadline(time_limit);
     let named = run::run(py, jobs, move |control| {
         let control = control.clone().interrupted_by(move || until.is_some_and(|until| Instant::now() >= until));
         let name = |work: &mut Workspace, graph: &Arc<InnerGraph>| -> homolog::Result<serde_json::Value> {
             let naming = model.name(graph, work)?;
-            Ok(json!(model.atlas().map(|atlas| naming.named(atlas))))
+            Ok(json!(model.atlas().map(|atlas| naming.named_at(atlas, candidates)).transpose()?))
         };
         let each = graphs.par_iter().map_init(|| Workspace::with_control(&control), name);
         each.collect::<homolog::Result<Vec<_>>>()

@@ -156,7 +156,8 @@ fn trials(graphs: &[&Graph], case: &Case, arguments: &Arguments) -> Result<Vec<T
     let mut all = Vec::new();
     for (seed, train, test) in splits {
         let (atlas, weights) = learn(graphs, &train, case, (seed, arguments.plain))?;
-        let spoiling = Spoiling { turned: case.pose == PoseName::Rotated, missing: case.missing };
+        let spoiling =
+            Spoiling { turned: case.pose == PoseName::Rotated, missing: case.missing, ..Spoiling::default() };
         let search = if arguments.quick { Search::Quick } else { Search::Proof };
         let weights = &weights;
         let one = |&at: &usize| -> Result<Trial> {
@@ -175,7 +176,7 @@ fn trials(graphs: &[&Graph], case: &Case, arguments: &Arguments) -> Result<Vec<T
 /// The atlas of the training specimens, which are turned where the others are. That, and that points will be missing, is told to it; all
 /// else it finds itself. The atlas of another method is reduced, and counts everything as its likelihood says.
 fn learn(graphs: &[&Graph], train: &[usize], case: &Case, (seed, plain): (u64, bool)) -> Result<(Atlas, Vec<f64>)> {
-    let turned = Spoiling { turned: case.pose == PoseName::Rotated, missing: 0.0 };
+    let turned = Spoiling { turned: case.pose == PoseName::Rotated, ..Spoiling::default() };
     let turn = |&at: &usize| -> Result<Graph> {
         let names = graphs[at].names().context("a specimen has no names")?.to_vec();
         Ok(turned.spoil(graphs[at], seed * 20_000 + at as u64)?.graph.with_names(names)?)

@@ -46,6 +46,9 @@ pub(crate) struct Arguments {
     /// Take the graphs from this data set or landmark table
     #[arg(long, value_name = "FILE")]
     data: Option<PathBuf>,
+    /// For a model with an atlas: whether the specimens have every landmark and no other point [default: as the model says]
+    #[arg(long, value_enum)]
+    presence: Option<super::PresenceOption>,
     #[command(flatten)]
     given: Given,
     /// How to print the matches
@@ -92,8 +95,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
             let model = read_model(Path::new(first));
             let is_json = extension(Path::new(first)) == "json";
             let model = if is_json { model } else { model.context(WITHOUT_MODEL) };
-            (Some(model?), rest)
+            let model = match arguments.presence {
+                Some(presence) => model?.with_presence(presence.presence()).context("--presence")?,
+                None => model?,
+            };
+            (Some(model), rest)
         }
+        _ if arguments.presence.is_some() => bail!("--presence is about a model with an atlas"),
         _ => (None, &arguments.names[..]),
     };
     if let ([one], None) = (graphs, &arguments.data) {

@@ -57,6 +57,24 @@ fn node_name(graph: &Graph, node: usize) -> String {
 }
 
 /// A model from its file.
+/// Whether the specimens that an atlas names are complete.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum PresenceOption {
+    Auto,
+    Complete,
+    Partial,
+}
+
+impl PresenceOption {
+    fn presence(self) -> homolog::atlas::Presence {
+        match self {
+            Self::Auto => homolog::atlas::Presence::Auto,
+            Self::Complete => homolog::atlas::Presence::Complete,
+            Self::Partial => homolog::atlas::Presence::Partial,
+        }
+    }
+}
+
 fn read_model(path: &std::path::Path) -> Result<homolog::model::Model> {
     let text = crate::files::read_text(path)?;
     let model = homolog::model::Model::from_json(&text).with_context(|| {

@@ -1,10 +1,10 @@
 //! `homolog name`: the names of the points of new specimens, by a model with an atlas.
 
 use crate::inputs::{BUILT_IN, Input, extension};
-use crate::progress::{Watch, stop_is_wanted};
+use crate::progress::{Watch, note, stop_is_wanted};
 use crate::{Ending, files};
 use anyhow::{Context, Result, bail};
-use homolog::atlas::{Atlas, Naming};
+use homolog::atlas::{Atlas, Named as Words, NamedSet, Naming};
 use homolog::data::dataset::NamedGraph;
 use homolog::matching::{Status, Workspace};
 use homolog_viz::{NamedPicture, NamedPoint, View, svg_to_png};
@@ -21,13 +21,16 @@ const SURE: f64 = 0.9;
 #[derive(clap::Args)]
 #[command(after_help = "\
 The model comes from `homolog train --features atlas`. Names that the table has already are not looked at. In the table that comes out
-`landmark` is empty for a point that is nobody, `confidence` is the chance that the name is right (empty where the model was learned from
-one specimen alone), and `runner_up` is the landmark that the point would be otherwise.
+`landmark` is empty for a point that is no landmark, `confidence` is the chance that the name is right (empty if the model was learned from
+one specimen alone), and `runner_up` is the landmark that the point would be otherwise. With --candidates 0.95, `candidates` lists the names
+that hold the true one 95 % of the time, the likeliest first (none: no landmark).
 
 Examples:
   homolog name wings.model.json new.csv -o named.csv
   homolog name wings.model.json new.csv --picture named.png
   homolog name wings.model.json new.csv w17 w23 --picture pictures/
+  homolog name wings.model.json new.csv --candidates 0.95
+  homolog name wings.model.json field.csv --presence partial
   homolog name wings.model.json monday.csv tuesday.csv -o named.csv --json")]
 pub(crate) struct Arguments {
     /// The model file
@@ -38,6 +41,12 @@ pub(crate) struct Arguments {
     /// Write the points with their names to a table (.csv) [default: to standard output]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// Whether the specimens have every landmark and no other point [default: as the model says; auto: decided for each]
+    #[arg(long, value_enum)]
+    presence: Option<super::PresenceOption>,
+    /// List for each point the names that hold the true one this often, such as 0.95
+    #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
+    candidates: Option<f64>,
     /// Draw the specimens: one as FILE.svg or FILE.png, any number into a folder as ID.png
     #[arg(long, value_name = "FILE")]
     picture: Option<PathBuf>,
@@ -55,7 +64,10 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     super::use_threads(arguments.threads)?;
     let limit = arguments.time_limit.map(super::seconds).transpose()?;
-    let model = super::read_model(&arguments.model)?;
+    let mut model = super::read_model(&arguments.model)?;
+    if let (Some(presence), true) = (arguments.presence, model.atlas().is_some()) {
+        model = model.with_presence(presence.presence())?;
+    }
     let atlas = model.atlas().with_context(|| {
         format!("{} has no atlas: it matches, it does not name; use train --features atlas", arguments.model.display())
     })?;
@@ -90,12 +102,22 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     };
     let namings = specimens.par_iter().map(name).collect::<Result<Vec<_>>>()?;
     watch.end();
-    let named: Vec<(&NamedGraph, Naming)> = specimens.into_iter().zip(namings).collect();
+    let listed = |(specimen, naming): (&NamedGraph, &Naming)| {
+        naming.named_at(atlas, arguments.candidates).with_context(|| format!("--candidates: {:?}", specimen.id))
+    };
+    let words = specimens.iter().copied().zip(&namings).map(listed).collect::<Result<Vec<Words>>>()?;
+    let named: Vec<Answer<'_>> = specimens
+        .into_iter()
+        .zip(namings)
+        .zip(words)
+        .map(|((specimen, naming), words)| Answer { specimen, naming, words })
+        .collect();
     if let Some(path) = &arguments.picture {
         let mut taken = BTreeSet::new();
-        for ((specimen, naming), place) in named.iter().zip(&places) {
-            let file = if is_one_file(path) { path.clone() } else { picture_file(path, &specimen.id, &mut taken)? };
-            draw(&file, atlas, specimen, naming, *place)?;
+        for (answer, place) in named.iter().zip(&places) {
+            let id = &answer.specimen.id;
+            let file = if is_one_file(path) { path.clone() } else { picture_file(path, id, &mut taken)? };
+            draw(&file, atlas, answer, *place)?;
         }
     }
     let table = table(atlas, &named)?;
@@ -103,25 +125,44 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
         files::write(path, table.as_bytes())?;
     }
     if arguments.json {
-        let list =
-            named.iter().map(|(specimen, naming)| value(atlas, specimen, naming)).collect::<Result<Vec<Value>>>()?;
+        let list = named.iter().map(value).collect::<Result<Vec<Value>>>()?;
         files::print_data((serde_json::to_string_pretty(&json!({ "specimens": list }))? + "\n").as_bytes())?;
     } else {
         match &arguments.output {
             Some(path) => files::print(summary(atlas, &named, path)?.as_bytes())?,
-            None => files::print_data(table.as_bytes())?,
+            None => {
+                files::print_data(table.as_bytes())?;
+                let odd: Vec<&str> =
+                    named.iter().filter(|one| one.words.fits_badly).map(|one| &*one.specimen.id).collect();
+                if !odd.is_empty() {
+                    note(&format!("unlike the training specimens, names not to be relied upon: {}", odd.join(", ")));
+                }
+            }
         }
     }
     Ok(if stop_is_wanted() { Ending::Stopped } else { Ending::Done })
 }
 
+/// A specimen and its names.
+struct Answer<'a> {
+    specimen: &'a NamedGraph,
+    naming: Naming,
+    words: Words,
+}
+
+/// The names that a point may have, in words.
+fn candidates(set: &NamedSet) -> Vec<&str> {
+    set.names.iter().map(String::as_str).chain(set.none.then_some("none")).collect()
+}
+
 /// The table that went in, with names.
-fn table(atlas: &Atlas, named: &[(&NamedGraph, Naming)]) -> Result<String> {
+fn table(atlas: &Atlas, named: &[Answer<'_>]) -> Result<String> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let axes = &["x", "y", "z"][..atlas.dimension];
+    let lists = named.iter().any(|one| one.words.sets.is_some()).then_some("candidates");
     let header = ["specimen", "landmark"].into_iter().chain(axes.iter().copied()).chain(["confidence", "runner_up"]);
-    writer.write_record(header)?;
-    for (specimen, naming) in named {
+    writer.write_record(header.chain(lists))?;
+    for Answer { specimen, naming, words } in named {
         let Some(points) = specimen.graph.points() else { continue };
         for (row, point) in points.rows().into_iter().enumerate() {
             let call = naming.calls.iter().find(|call| call.point == row);
@@ -130,15 +171,16 @@ fn table(atlas: &Atlas, named: &[(&NamedGraph, Naming)]) -> Result<String> {
             record.extend(point.iter().map(f64::to_string));
             record.push(call.and_then(|call| call.confidence).map_or_else(String::new, |share| format!("{share:.4}")));
             record.push(call.and_then(|call| call.runner_up).map(name).unwrap_or_default());
+            record.extend(words.sets.iter().map(|sets| candidates(&sets.points[row]).join(";")));
             writer.write_record(record)?;
         }
     }
     Ok(String::from_utf8(writer.into_inner()?)?)
 }
 
-fn summary(atlas: &Atlas, named: &[(&NamedGraph, Naming)], path: &Path) -> Result<String> {
+fn summary(atlas: &Atlas, named: &[Answer<'_>], path: &Path) -> Result<String> {
     let mut text = String::new();
-    for (specimen, naming) in named {
+    for Answer { specimen, naming, words } in named {
         let given = naming.matching.matched_count();
         write!(text, "{}: {given} of {} points named", specimen.id, naming.matching.right_count())?;
         let absent: Vec<&str> = naming.matching.unmatched_left().map(|at| atlas.landmarks[at].name.as_str()).collect();
@@ -154,7 +196,23 @@ fn summary(atlas: &Atlas, named: &[(&NamedGraph, Naming)], path: &Path) -> Resul
         if !unsure.is_empty() {
             write!(text, ", check first: {}", unsure.join(", "))?;
         }
+        if let Some(sets) = &words.sets {
+            let open = sets.points.iter().filter(|set| candidates(set).len() > 1).count();
+            write!(text, ", several candidates for {open}")?;
+        }
+        if let (true, Some(fit)) = (words.fits_badly, words.fit) {
+            write!(text, ", unlike the training specimens (fit {fit:.2}): names not to be relied upon")?;
+        }
         writeln!(text, "; {}", status(naming))?;
+    }
+    let sets = named.iter().filter_map(|one| one.words.sets.as_ref());
+    if let Some(sets) = sets.min_by(|a, b| a.guaranteed.total_cmp(&b.guaranteed)) {
+        let (level, guaranteed, count) = (100.0 * sets.level, 100.0 * sets.guaranteed, sets.specimens);
+        write!(text, "Candidates hold the true name {level:.0} % of the time, as {count} left-out specimens show")?;
+        if sets.guaranteed < sets.level {
+            write!(text, "; so few guarantee only {guaranteed:.0} %")?;
+        }
+        writeln!(text, ".")?;
     }
     writeln!(text, "Wrote {}.", path.display())?;
     Ok(text)
@@ -169,9 +227,9 @@ fn status(naming: &Naming) -> String {
     }
 }
 
-fn value(atlas: &Atlas, specimen: &NamedGraph, naming: &Naming) -> Result<Value> {
-    let mut named = serde_json::to_value(naming.named(atlas))?;
-    named["specimen"] = json!(specimen.id);
+fn value(answer: &Answer<'_>) -> Result<Value> {
+    let mut named = serde_json::to_value(&answer.words)?;
+    named["specimen"] = json!(answer.specimen.id);
     Ok(named)
 }
 
@@ -191,18 +249,19 @@ fn picture_file(folder: &Path, id: &str, taken: &mut BTreeSet<String>) -> Result
     Ok(folder.join(name + ".png"))
 }
 
-fn draw(
-    path: &Path,
-    atlas: &Atlas,
-    specimen: &NamedGraph,
-    naming: &Naming,
-    (input, at): (&Input, usize),
-) -> Result<()> {
+fn draw(path: &Path, atlas: &Atlas, answer: &Answer<'_>, (input, at): (&Input, usize)) -> Result<()> {
+    let Answer { specimen, naming, words } = answer;
     let points = specimen.graph.points().context("there are no points to draw")?;
     let mut known = vec![NamedPoint::default(); points.nrows()];
     for call in &naming.calls {
         known[call.point].name.clone_from(&atlas.landmarks[call.landmark].name);
         known[call.point].confidence = call.confidence;
+    }
+    for (known, set) in known.iter_mut().zip(words.sets.iter().flat_map(|sets| &sets.points)) {
+        let names = candidates(set);
+        if names.len() > 1 {
+            known.name = names.join(" or ");
+        }
     }
     let picture = input.picture(at)?;
     let points = points.rows().into_iter().map(|point| [point[0], point[1]]).collect();

@@ -7,6 +7,7 @@ use crate::progress::{Watch, stop_is_wanted};
 use crate::training::FileKeeper;
 use crate::{Ending, files, settings};
 use anyhow::{Context, Result, bail};
+use homolog::atlas::AtlasSettings;
 use homolog::features::{Pose, Turns};
 use homolog::learn::{Centre, Clock, LearnerKind, Oracle};
 use homolog::matching::LpRelaxation;
@@ -54,6 +55,9 @@ pub(crate) struct Arguments {
     /// Mirror images are the same thing
     #[arg(long)]
     mirror: bool,
+    /// For an atlas: whether new specimens have every landmark and no other point [default: auto, decided for each specimen]
+    #[arg(long, value_enum)]
+    presence: Option<super::PresenceOption>,
     /// Compare also what the pictures show around the points
     #[arg(long)]
     pictures: bool,
@@ -234,6 +238,10 @@ fn settings_of(arguments: &Arguments) -> Result<Settings> {
         features: settings::features_or_name(&arguments.features)?,
         unmatched: arguments.unmatched,
         pose: (mirror || turns.is_some()).then(|| Pose { turns: turns.unwrap_or_default(), mirror }),
+        atlas: AtlasSettings {
+            presence: arguments.presence.map(super::PresenceOption::presence),
+            ..AtlasSettings::default()
+        },
         pictures: arguments.pictures,
         unlearned: arguments.unlearned,
         learner: match arguments.learner {

@@ -33,7 +33,7 @@ pub(super) fn fit(
 ) -> Result<Similarity> {
     let turned = match pose {
         Pose::AsGiven => Similarity::fit_unturned(points, targets, weights)?,
-        Pose::Rotated => Similarity::fit(points, targets, weights, false)?,
+        Pose::Tilted | Pose::Rotated => Similarity::fit(points, targets, weights, false)?,
         Pose::Any => Similarity::fit(points, targets, weights, true)?,
     };
     let ((centre, radius), (target_centre, target_radius)) =

@@ -1,6 +1,6 @@
 //! Whether an atlas read from a file is valid.
 
-use super::{Atlas, VERSION};
+use super::{Atlas, Presence, TrueNames, VERSION};
 use crate::{Error, Result};
 use std::collections::BTreeSet;
 
@@ -49,11 +49,31 @@ impl Atlas {
                 return bad(format!("the unit of the attribute {:?} is not positive and finite", unit.name));
             }
         }
-        match &self.calibration {
-            Some(calibration) if !(calibration.offset.is_finite() && calibration.slope.is_finite()) => {
-                bad("the calibration is not finite".to_string())
-            }
-            _ => Ok(()),
+        self.check_trust()?;
+        let Some(partial) = &self.partial else { return Ok(()) };
+        let names = |atlas: &Self| -> Vec<String> { atlas.landmarks.iter().map(|own| own.name.clone()).collect() };
+        let is_alike = names(partial) == names(self) && partial.features() == self.features();
+        if !is_alike || partial.dimension != self.dimension || partial.presence != Presence::Partial {
+            return bad("the parts of the atlas for complete and for partial specimens do not agree".to_string());
         }
+        if partial.partial.is_some() {
+            return bad("the part of the atlas for partial specimens has parts of its own".to_string());
+        }
+        partial.check()
+    }
+
+    fn check_trust(&self) -> Result<()> {
+        let bad = |reason: &str| Err(Error::ModelFile { reason: reason.to_string() });
+        if let Some(calibration) = &self.calibration {
+            let trust = calibration.trust.iter().flat_map(|trust| {
+                let usual = trust.usual_evidence.into_iter().chain([trust.usual_strain]).flatten();
+                [trust.strain, trust.fit, trust.partial].into_iter().chain(usual)
+            });
+            if [calibration.offset, calibration.slope].into_iter().chain(trust).any(|number| !number.is_finite()) {
+                return bad("the calibration is not finite");
+            }
+        }
+        let lists = self.coverage.iter().flat_map(|coverage| coverage.as_given.iter().chain(&coverage.corrupted));
+        if lists.into_iter().all(TrueNames::check) { Ok(()) } else { bad("the coverage has costs that make no sense") }
     }
 }

@@ -60,12 +60,6 @@ pub(super) fn groups<'a>(
 }
 
 impl Atlas {
-    /// Whether a specimen counts as complete: if the atlas expects that and there are as many points as landmarks.
-    #[must_use]
-    pub fn presence_in(&self, specimen: &Graph) -> Presence {
-        if specimen.node_count() == self.landmarks.len() { self.presence } else { Presence::Partial }
-    }
-
     /// The groups of attributes that have one weight each: kind, and positions in [`Self::attributes`].
     fn groups(&self) -> Vec<(String, Vec<usize>)> {
         groups(self.attributes.iter().map(|unit| unit.name.as_str()), &self.images)

@@ -16,6 +16,9 @@ use std::collections::{BTreeMap, BTreeSet};
 const ALIKE: [f64; 2] = [std::f64::consts::FRAC_PI_6, std::f64::consts::FRAC_PI_4];
 /// One in this many may lie differently.
 const ODD_ONE_IN: usize = 10;
+/// A specimen is tilted by mistake if it is tilted by this many times the median of all, and by at least 12°.
+const ODD_TILT: f64 = 4.0;
+const LEAST_ODD_TILT: f64 = 0.21;
 /// Specimens that the others are compared with, to find one that most are oriented like.
 const COMPARED: usize = 10;
 /// With fewer specimens, pairs say as much as an atlas.
@@ -47,6 +50,19 @@ impl Atlas {
     /// # Errors
     /// No specimens; one without points or names, or with points of another dimension; no name at all; an attribute that not all have.
     pub fn learn(specimens: &[&Graph], settings: &AtlasSettings) -> Result<Self> {
+        let mut atlas = Self::learn_one(specimens, settings)?;
+        let is_open = settings.presence.is_none_or(|presence| presence == Presence::Auto);
+        if is_open && atlas.presence == Presence::Complete {
+            let presence = Some(Presence::Partial);
+            let settings = AtlasSettings { pose: Some(atlas.pose), presence, ..settings.clone() };
+            atlas.partial = Some(Box::new(Self::learn_one(specimens, &settings)?));
+            atlas.presence = Presence::Auto;
+        }
+        Ok(atlas)
+    }
+
+    /// For complete specimens only, or for partial ones.
+    fn learn_one(specimens: &[&Graph], settings: &AtlasSettings) -> Result<Self> {
         let specimens = Specimens::new(specimens, settings)?;
         let d = specimens.dimension;
         let samples = specimens.position_samples();
@@ -116,10 +132,12 @@ impl Atlas {
             prior: [position_strength, edge_strength],
             landmarks,
             edges,
+            partial: None,
             background: specimens.background(),
             attributes,
             images: settings.images.clone(),
             calibration: None,
+            coverage: None,
         })
     }
 }
@@ -198,21 +216,26 @@ impl<'a> Specimens<'a> {
             return Err(Error::TooLarge { what, limit: MOST_LANDMARKS, found: names.len() });
         }
         let complete = !nobody && place.iter().all(|places| places.len() == names.len());
-        let presence = settings.presence.unwrap_or(if complete { Presence::Complete } else { Presence::Partial });
-        let turned = |pose: Pose| generalised_procrustes(&named, names.len(), dimension, pose);
-        let (pose, mut frames) = if let Some(pose) = settings.pose {
-            (pose, turned(pose)?)
-        } else {
-            let frames = turned(Pose::Rotated)?;
-            if lie_alike(&frames, dimension) {
-                (Pose::AsGiven, turned(Pose::AsGiven)?)
-            } else {
-                (Pose::Rotated, frames)
-            }
+        let presence = match settings.presence {
+            Some(presence @ (Presence::Complete | Presence::Partial)) => presence,
+            _ if complete => Presence::Complete,
+            _ => Presence::Partial,
         };
-        // If points are missing the turn is fitted too (`pose`), so the spreads are those that remain after fitting.
-        if (pose, presence) == (Pose::AsGiven, Presence::Partial) {
-            frames = upright(&named, turned(Pose::Rotated)?, &frames, names.len(), dimension)?;
+        let turned = |pose: Pose| generalised_procrustes(&named, names.len(), dimension, pose);
+        let pose = match settings.pose {
+            Some(pose) => pose,
+            None if lie_alike(&turned(Pose::Rotated)?, dimension) => Pose::AsGiven,
+            None => Pose::Rotated,
+        };
+        let mut frames = turned(if pose == Pose::Tilted { Pose::AsGiven } else { pose })?;
+        if matches!(pose, Pose::AsGiven | Pose::Tilted) {
+            let fitted = upright(&named, turned(Pose::Rotated)?, &frames, names.len(), dimension)?;
+            // If points are missing the turn is fitted too (`pose`), so the spreads are those that remain after fitting.
+            if pose == Pose::Tilted || presence == Presence::Partial {
+                frames = fitted;
+            } else {
+                turn_back_the_odd(&mut frames, fitted);
+            }
         }
         let all = |(graph, frame): (&&Graph, &Similarity)| graph.points().map(|points| frame.apply(points));
         let points: Vec<Array2<f64>> = graphs.iter().zip(&frames).filter_map(all).collect();
@@ -330,6 +353,20 @@ pub(super) fn column(graph: &Graph, name: &str) -> Option<Vec<f64>> {
     let attributes = graph.node_attributes()?;
     let at = attributes.names().iter().position(|own| own == name)?;
     Some(attributes.values().column(at).to_vec())
+}
+
+/// A few specimens that are tilted far more than the others are turned back: otherwise every landmark would seem to vary by their tilt.
+fn turn_back_the_odd(frames: &mut [Similarity], fitted: Vec<Similarity>) {
+    let tilts: Vec<f64> = fitted.iter().map(|frame| angle(&frame.rotation)).collect();
+    let mut sorted = tilts.clone();
+    sorted.sort_by(f64::total_cmp);
+    let Some(&usual) = sorted.get(sorted.len() / 2) else { return };
+    let most = (ODD_TILT * usual).max(LEAST_ODD_TILT);
+    for ((frame, fitted), tilt) in frames.iter_mut().zip(fitted).zip(tilts) {
+        if tilt > most {
+            *frame = fitted;
+        }
+    }
 }
 
 /// Whether there is a specimen that hardly any other is turned far from.

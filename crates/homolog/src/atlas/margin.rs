@@ -11,7 +11,15 @@ pub(super) fn margins(problem: &Compatibility, solution: &Solution, work: &Works
         let (landmark, point) = (found.left, found.right);
         let taker = found.changes.iter().find(|(_, to)| *to == Some(point));
         let runner_up = taker.map(|&(other, _)| other);
-        Call { landmark, point, share: shares[landmark], margin: found.margin, runner_up, confidence: None }
+        Call {
+            landmark,
+            point,
+            share: shares[landmark],
+            margin: found.margin,
+            runner_up,
+            strain: 1.0,
+            confidence: None,
+        }
     };
     Ok(matching::margins(problem, solution, None, work.control())?.into_iter().map(call).collect())
 }

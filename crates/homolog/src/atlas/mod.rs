@@ -10,35 +10,49 @@
 //!
 //! In complete specimens every landmark is present and nothing else, and the likelihood itself is maximised. Otherwise each landmark's
 //! likelihood is compared with that of a background that knows only where points lie in general, and the price of staying unmatched
-//! is 0: what is better than the background is matched, what is worse is not.
+//! is 0: what is better than the background is matched, what is worse is not. Which of the two a new specimen is, is decided when it is
+//! named (`presence`), and how well it fits is measured (`strain`).
+//!
+//! How far names can be believed is learned from left-out specimens and from corrupted copies of them (`left_out`): a confidence for each
+//! name (`calibration`), and lists of names that hold the true one as often as asked for (`coverage`).
 //!
 //! It does not bend: a specimen is mapped into the frame by a similarity, and the edges have to explain what remains.
 
 mod align;
+mod alternatives;
 mod calibration;
 mod check;
 mod climb;
+mod coverage;
 mod evidence;
 mod gaussian;
 mod learn;
+mod left_out;
+mod logistic;
 mod margin;
 mod named;
 mod naming;
 mod neighbours;
 mod pose;
+mod presence;
+mod spoiling;
 mod spread;
+mod strain;
 mod together;
 
-pub use calibration::Calibration;
+pub use calibration::{Calibration, Clues, Trust};
+pub use coverage::{Coverage, NameSet, NameSets, TrueNames};
 pub use gaussian::Gaussian;
-pub use named::{Named, NamedCall, NamedPose};
+pub use named::{Named, NamedCall, NamedPose, NamedSet, NamedSets};
 pub use naming::{Call, Naming, Search};
+pub use spoiling::{Spoiling, Truth, Unnamed};
 
 use crate::features::ImageDescriptor;
 use serde::{Deserialize, Serialize};
 
-/// The version of the atlas in a model file that this library writes, and the newest it reads.
-const VERSION: u32 = 1;
+/// The version of the atlas in a model file that this library writes, and the newest it reads. Version 1 knew neither `auto` nor what
+/// corrupted specimens show.
+const VERSION: u32 = 2;
 
 /// How a specimen may be oriented. Its size is always free.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -46,6 +60,8 @@ const VERSION: u32 = 1;
 pub enum Pose {
     /// All specimens are oriented alike.
     AsGiven,
+    /// Turned by up to 45°.
+    Tilted,
     /// Turned by any angle.
     Rotated,
     /// Turned and perhaps mirrored. This cannot be decided for an object that is its own mirror image.
@@ -56,6 +72,8 @@ pub enum Pose {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Presence {
+    /// Decided for each new specimen.
+    Auto,
     /// A specimen has every landmark and no other point.
     Complete,
     /// Landmarks may be missing, and some points may be no landmark.
@@ -68,7 +86,8 @@ pub enum Presence {
 pub struct AtlasSettings {
     /// How specimens are oriented; `None`: as given if the training specimens are oriented alike, otherwise rotated.
     pub pose: Option<Pose>,
-    /// Whether all landmarks are present; `None`: complete if every training specimen is.
+    /// Whether all landmarks are present; `None` and auto: decided for each new specimen if every training specimen is complete,
+    /// otherwise partial.
     pub presence: Option<Presence>,
     /// How many edges each landmark chooses; `None`: 8, or 4 if there are at most 12 landmarks.
     pub edges: Option<usize>,
@@ -101,6 +120,10 @@ pub struct Atlas {
     pub landmarks: Vec<Landmark>,
     /// The edges between them, each once.
     pub edges: Vec<AtlasEdge>,
+    /// What is known for specimens in which landmarks may be missing, if that is decided for each specimen: then the rest of this atlas
+    /// is for complete ones. The two differ in their edges and, if specimens are oriented alike, in their frames.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub partial: Option<Box<Atlas>>,
     /// Where points lie, whichever they are.
     pub background: Gaussian,
     /// The node attributes that it uses, with their units.
@@ -109,9 +132,12 @@ pub struct Atlas {
     /// How pictures are described; the numbers are among the attributes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub images: Vec<ImageDescriptor>,
-    /// How margins become confidences; `None` if not calibrated.
+    /// How far names can be believed; `None` if not calibrated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calibration: Option<Calibration>,
+    /// What the true names of left-out specimens cost; `None` if not calibrated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub coverage: Option<Coverage>,
 }
 
 /// A named point.

@@ -1,6 +1,7 @@
 //! [`Named`]: a naming in words, as files and other languages get it. Numbers that are not finite are left out: JSON has none.
 
-use super::{Atlas, Naming};
+use super::{Atlas, Naming, Presence};
+use crate::Result;
 use crate::matching::Status;
 use serde::Serialize;
 
@@ -24,6 +25,39 @@ pub struct Named {
     pub status: Status,
     /// How many candidates of each landmark were considered, if not all points.
     pub candidates: Option<usize>,
+    /// Whether it was named as complete or as partial.
+    pub presence: Presence,
+    /// How well the specimen fits: about 1 if it is like the training ones; `None` if the atlas is not calibrated.
+    pub fit: Option<f64>,
+    /// Whether it fits so badly that no name can be relied upon.
+    pub fits_badly: bool,
+    /// The names that each point may have, if asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sets: Option<NamedSets>,
+}
+
+/// Lists of names that hold the true one as often as asked for; see [`NameSets`](super::NameSets).
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct NamedSets {
+    /// How often the true name is expected to be in its list.
+    pub level: f64,
+    /// How often it is there for certain, if the specimen is like the training ones.
+    pub guaranteed: f64,
+    /// How many left-out specimens that rests on.
+    pub specimens: usize,
+    /// One for each point.
+    pub points: Vec<NamedSet>,
+}
+
+/// The names that a point may have.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct NamedSet {
+    /// The likeliest first.
+    pub names: Vec<String>,
+    /// Whether it may also be no landmark.
+    pub none: bool,
 }
 
 /// A point and its name; see [`Call`](super::Call).
@@ -80,6 +114,27 @@ impl Naming {
             bound: finite(self.bound),
             status: self.status,
             candidates: self.candidates,
+            presence: self.presence,
+            fit: self.fit.and_then(finite),
+            fits_badly: self.fits_badly(),
+            sets: None,
         }
+    }
+
+    /// The same with the names that each point may have, so that the true one is among them this often.
+    ///
+    /// # Errors
+    /// As [`Atlas::name_sets`].
+    pub fn named_at(&self, atlas: &Atlas, level: Option<f64>) -> Result<Named> {
+        let mut named = self.named(atlas);
+        if let Some(level) = level {
+            let found = atlas.name_sets(self, level)?;
+            let name = |&landmark: &usize| atlas.landmarks[landmark].name.clone();
+            let set = |set: &super::NameSet| NamedSet { names: set.names.iter().map(name).collect(), none: set.none };
+            let points = found.sets.iter().map(set).collect();
+            let super::NameSets { level, guaranteed, specimens, .. } = found;
+            named.sets = Some(NamedSets { level, guaranteed, specimens, points });
+        }
+        Ok(named)
     }
 }

@@ -5,19 +5,20 @@
 //!    solved again as long as that raises the score.
 //! 3. On request [`Exact`] proves that no naming of these points in this pose scores more. To be fast it considers only each landmark's
 //!    best candidates; [`Naming::candidates`] says so.
-//! 4. The margins (`margin`): how much the score falls if a name is forbidden.
+//! 4. The margins (`margin`): how much the score falls if a name is forbidden; what every other name would cost (`alternatives`); how well
+//!    the specimen fits (`strain`).
 //!
 //! The points are shuffled first, always in the same way: ties must not favour the points listed first.
 
 use super::climb::climb;
-use super::margin::margins;
 use super::pose::{Placed, Poser, keep_known};
 use super::{Atlas, Pose, Presence};
-use crate::features::{FeatureMap, Instance};
+use crate::features::FeatureMap;
 use crate::geometry::Similarity;
 use crate::graph::Graph;
 use crate::matching::{Compatibility, Constraint, Exact, Matching, Solution, Status, Workspace};
 use crate::{Error, Result};
+use ndarray::Array2;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use std::sync::Arc;
@@ -68,9 +69,26 @@ pub struct Naming {
     pub status: Status,
     /// How many candidates of each landmark were considered, if not all points: a proof holds among these.
     pub candidates: Option<usize>,
+    /// Whether it was named as complete or as partial.
+    pub presence: Presence,
+    /// How well it fits: about 1 if it is like the training specimens, less the less it is; `None` if the atlas is not calibrated.
+    pub fit: Option<f64>,
+    /// How far the edges between named points are from usual: about 1 in a specimen like the training ones.
+    pub strain: f64,
+    /// How much the score falls if a landmark (row; the last one is for none) has a point (column); `None` if there are too many.
+    pub falls: Option<Array2<f64>>,
 }
 
+/// A specimen with less than this fit is said to fit badly.
+const BAD_FIT: f64 = 0.5;
+
 impl Naming {
+    /// Whether the specimen is so unlike the training ones that no name can be relied upon.
+    #[must_use]
+    pub fn fits_badly(&self) -> bool {
+        self.fit.is_some_and(|fit| fit < BAD_FIT)
+    }
+
     /// The naming as a solution of its problem.
     pub(crate) fn solution(&self, problem: &Compatibility) -> Result<Solution> {
         let (matching, score) = (self.matching.clone(), problem.score(&self.matching)?);
@@ -107,6 +125,8 @@ pub struct Call {
     pub margin: f64,
     /// The landmark that would have the point then; `None` if none would.
     pub runner_up: Option<usize>,
+    /// How far the landmark's edges are from usual: about 1 in a specimen like the training ones.
+    pub strain: f64,
     /// The probability that the name is right; `None` if the atlas is not calibrated.
     pub confidence: Option<f64>,
 }
@@ -119,54 +139,21 @@ pub(super) struct Posed {
 }
 
 impl Atlas {
-    /// Names the points of a specimen, with proof. `work` carries the caller's interrupt, which cuts short the proof, and the search only
-    /// if there are more than 10,000 pairs of a landmark and a point.
-    ///
-    /// # Errors
-    /// Points of another dimension, or without an attribute that the atlas uses; more than 2500 points.
-    pub fn name(&self, specimen: &Graph, work: &mut Workspace) -> Result<Naming> {
-        self.name_with(specimen, &self.start_weights(), Search::Proof, work)
-    }
-
-    /// The same with weights for the kinds of evidence, as [`Self::features`] lists them.
-    ///
-    /// # Errors
-    /// As [`Self::name`]; too many, too few or non-finite weights.
-    pub fn name_with(&self, specimen: &Graph, weights: &[f64], search: Search, work: &mut Workspace) -> Result<Naming> {
-        let order = shuffled(specimen.node_count());
-        let best = self.search(specimen, &order, &[], weights, work)?;
-        let (best, candidates) = if search == Search::Proof { prove(best, work)? } else { (best, None) };
-        let Posed { placed, problem, solution } = best;
-        let mut calls = margins(&problem, &solution, work)?;
-        for call in &mut calls {
-            call.point = order[call.point];
-            call.confidence = self.calibration.map(|calibration| calibration.confidence(call.margin));
-        }
-        Ok(Naming {
-            matching: in_order(&solution.matching, &order)?,
-            calls,
-            frame: placed.frame,
-            score: solution.score,
-            bound: solution.bound,
-            status: solution.status,
-            candidates,
-        })
-    }
-
     /// Only the names, by the quick search, around those that are known: landmark and point, no landmark and no point twice.
     pub(crate) fn name_around(&self, specimen: &Graph, known: &[(usize, usize)]) -> Result<(Matching, Similarity)> {
         let order = shuffled(specimen.node_count());
-        let best = self.search(specimen, &order, known, &self.start_weights(), &mut Workspace::new())?;
+        let place = |point: usize| order.iter().position(|&other| other == point).unwrap_or(point);
+        let known: Vec<(usize, usize)> = known.iter().map(|&(landmark, point)| (landmark, place(point))).collect();
+        let given = (self.presence_in(specimen), &known[..], &self.start_weights()[..]);
+        let best = self.search(&specimen.renumbered(&order)?, given, &mut Workspace::new())?;
         Ok((in_order(&best.solution.matching, &order)?, best.placed.frame))
     }
 
-    /// The best naming that the quick search finds, with the points in another order.
-    fn search(
+    /// The best naming that the quick search finds, under one presence, around known names, with these weights.
+    pub(super) fn search(
         &self,
         specimen: &Graph,
-        order: &[usize],
-        known: &[(usize, usize)],
-        weights: &[f64],
+        (presence, known, weights): (Presence, &[(usize, usize)], &[f64]),
         work: &mut Workspace,
     ) -> Result<Posed> {
         let found = specimen.node_count();
@@ -174,34 +161,21 @@ impl Atlas {
             let what = "points of a specimen to be named, all pairs of which are looked at";
             return Err(Error::TooLarge { what, limit: MOST_POINTS, found });
         }
-        let place = |point: usize| order.iter().position(|&other| other == point).unwrap_or(point);
-        let known: Vec<(usize, usize)> = known.iter().map(|&(landmark, point)| (landmark, place(point))).collect();
         let whole = &mut Workspace::new();
         let work = if found * self.landmarks.len() <= SHORT_SEARCH { whole } else { work };
-        Namer::new(self, &specimen.renumbered(order)?, &known, weights)?.search(work)
-    }
-
-    /// The problem of naming a specimen in a given pose: an ordinary instance with the atlas on the left.
-    ///
-    /// # Errors
-    /// As [`Self::name`].
-    pub fn instance(&self, specimen: &Graph, frame: &Similarity) -> Result<Instance> {
-        let features = self.features();
-        let left = Arc::new(features.describe(&self.graph(self.presence_in(specimen))?)?);
-        let right = Arc::new(features.describe(&self.specimen_graph(specimen, frame)?)?);
-        features.instance(&left, &right)
+        Namer::new(self, specimen, presence, known, weights)?.search(work)
     }
 }
 
 /// Always the same order, which favours no point.
-fn shuffled(count: usize) -> Vec<usize> {
+pub(super) fn shuffled(count: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..count).collect();
     order.shuffle(&mut rand_chacha::ChaCha8Rng::seed_from_u64(0));
     order
 }
 
 /// A matching to reordered points, in terms of their original order.
-fn in_order(matching: &Matching, order: &[usize]) -> Result<Matching> {
+pub(super) fn in_order(matching: &Matching, order: &[usize]) -> Result<Matching> {
     let back = matching.left_to_right().iter().map(|point| point.map(|point| order[point])).collect();
     Matching::new(back, order.len(), Constraint::OneToOne)
 }
@@ -219,9 +193,14 @@ struct Namer<'a> {
 }
 
 impl<'a> Namer<'a> {
-    fn new(atlas: &'a Atlas, specimen: &'a Graph, known: &'a [(usize, usize)], weights: &'a [f64]) -> Result<Self> {
+    fn new(
+        atlas: &'a Atlas,
+        specimen: &'a Graph,
+        presence: Presence,
+        known: &'a [(usize, usize)],
+        weights: &'a [f64],
+    ) -> Result<Self> {
         let features = atlas.features();
-        let presence = atlas.presence_in(specimen);
         let left = Arc::new(features.describe(&atlas.graph(presence)?)?);
         Ok(Self { atlas, specimen, known, weights, features, left, complete: presence == Presence::Complete })
     }
@@ -278,7 +257,7 @@ impl<'a> Namer<'a> {
 }
 
 /// Proves the best naming in its pose, or finds a better one.
-fn prove(found: Posed, work: &mut Workspace) -> Result<(Posed, Option<usize>)> {
+pub(super) fn prove(found: Posed, work: &mut Workspace) -> Result<(Posed, Option<usize>)> {
     let mut problem = found.problem.clone();
     let all = problem.node.len() <= FEW_CELLS || problem.right_count() <= CANDIDATES;
     if !all {

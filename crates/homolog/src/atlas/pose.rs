@@ -22,8 +22,12 @@ const SIZES: [f64; 5] = [1.0, 0.9, 1.12, 0.8, 1.25];
 const SHIFT: f64 = 0.3;
 /// Deviations added to every Gaussian in successive rounds.
 const WIDTHS: [f64; 4] = [0.4, 0.2, 0.1, 0.0];
-/// Specimens oriented alike are turned by no more than this (30°).
+/// Specimens oriented alike are turned by no more than this (30°), tilted ones by no more than this (45°), in steps of 15°.
 const LARGEST_TILT: f64 = std::f64::consts::FRAC_PI_6;
+const LARGEST_TILTED: f64 = std::f64::consts::FRAC_PI_4;
+const TILTS: [f64; 7] = [0.0, 1.0 / 3.0, -1.0 / 3.0, 2.0 / 3.0, -2.0 / 3.0, 1.0, -1.0];
+/// The fit of a tilted specimen may exceed 45° by this much: the limit is that of the truth, not of its estimate.
+const TILT_SLACK: f64 = 0.05;
 /// Starts that are refined.
 const REFINED: usize = 24;
 /// Rounds of naming and fitting at each width; it settles in two to five.
@@ -186,10 +190,14 @@ impl<'a> Poser<'a> {
         }
         let (from, to) = (points.select(Axis(0), &rows), self.means.select(Axis(0), &landmarks));
         // Specimens oriented alike are still turned a little, which matters when the size and the position have to be fitted too.
-        let tilted = self.atlas.pose == Pose::AsGiven && !self.complete;
-        let pose = if tilted { Pose::Rotated } else { self.atlas.pose };
+        let most = match self.atlas.pose {
+            Pose::AsGiven if !self.complete => Some(LARGEST_TILT),
+            Pose::Tilted => Some(LARGEST_TILTED + TILT_SLACK),
+            _ => None,
+        };
+        let pose = if most.is_some() { Pose::Rotated } else { self.atlas.pose };
         let mut frame = fit(from.view(), to.view(), None, pose, &placed.frame)?;
-        if tilted && angle(&frame.rotation) > LARGEST_TILT {
+        if most.is_some_and(|most| angle(&frame.rotation) > most) {
             frame = fit(from.view(), to.view(), None, Pose::AsGiven, &placed.frame)?;
         }
         Ok(if frame.shift.iter().all(|x| x.is_finite()) { frame } else { placed.frame.clone() })
@@ -258,6 +266,7 @@ fn turned(atlas: &Atlas, points: ArrayView2<'_, f64>, base: &Similarity) -> Vec<
     let d = points.ncols();
     let mut turns: Vec<Array2<f64>> = match atlas.pose {
         Pose::AsGiven => vec![Array2::eye(d)],
+        Pose::Tilted => tilts(d),
         Pose::Rotated | Pose::Any if d == 2 => (0..TURNS).map(|turn| plane_turn(2, 0, 1, turn, TURNS)).collect(),
         Pose::Rotated | Pose::Any => space_turns(atlas, base.apply(points).view()),
     };
@@ -273,6 +282,16 @@ fn turned(atlas: &Atlas, points: ArrayView2<'_, f64>, base: &Similarity) -> Vec<
     turns.into_iter().map(turn).collect()
 }
 
+/// No turn, and turns by up to 45° in each plane of two axes.
+fn tilts(d: usize) -> Vec<Array2<f64>> {
+    let mut turns = Vec::new();
+    for (p, q) in (0..d).flat_map(|p| (p + 1..d).map(move |q| (p, q))) {
+        let others = if turns.is_empty() { &TILTS[..] } else { &TILTS[1..] };
+        turns.extend(others.iter().map(|share| plane_rotation(d, p, q, share * LARGEST_TILTED)));
+    }
+    turns
+}
+
 fn mirror(rotation: &Array2<f64>) -> Array2<f64> {
     let mut mirrored = rotation.clone();
     mirrored.row_mut(0).mapv_inplace(|x| -x);
@@ -281,7 +300,11 @@ fn mirror(rotation: &Array2<f64>) -> Array2<f64> {
 
 /// A turn by `turn` of `count` parts of a full one, in the plane of two axes.
 fn plane_turn(d: usize, p: usize, q: usize, turn: usize, count: usize) -> Array2<f64> {
-    let (sine, cosine) = (std::f64::consts::TAU * turn as f64 / count as f64).sin_cos();
+    plane_rotation(d, p, q, std::f64::consts::TAU * turn as f64 / count as f64)
+}
+
+fn plane_rotation(d: usize, p: usize, q: usize, angle: f64) -> Array2<f64> {
+    let (sine, cosine) = angle.sin_cos();
     let mut rotation = Array2::eye(d);
     (rotation[[p, p]], rotation[[q, q]], rotation[[p, q]], rotation[[q, p]]) = (cosine, cosine, -sine, sine);
     rotation

@@ -1,107 +1,11 @@
-//! How well an atlas names: labelled specimens are spoiled on purpose (turned, points removed, foreign points added), named without
-//! their labels, and compared with them.
+//! How well an atlas names: labelled specimens are spoiled on purpose ([`Spoiling`](crate::atlas::Spoiling)), named without their labels,
+//! and compared with them.
 
-use crate::atlas::{Atlas, Landmark, Naming, Pose, Presence};
-use crate::graph::Graph;
-use crate::{Error, Result};
-use ndarray::Array2;
+use crate::atlas::{Atlas, Landmark, Naming, Pose, Presence, Truth};
+use rand::SeedableRng;
 use rand::seq::SliceRandom;
-use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
-
-/// What is done to a specimen before it is named.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Spoiling {
-    /// Turned at random.
-    pub turned: bool,
-    /// The share of its named points that is removed; as many foreign points are added, anywhere in its bounding box.
-    pub missing: f64,
-}
-
-/// What is known about a point.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Truth {
-    /// Its name.
-    Name(String),
-    /// It is a foreign point.
-    Nobody,
-    /// It has no name in the data: which point it is, is not known.
-    Unknown,
-}
-
-impl Truth {
-    /// What a name in the data says: an empty one means that nobody named the point.
-    #[must_use]
-    pub fn of(name: &str) -> Self {
-        if name.is_empty() { Self::Unknown } else { Self::Name(name.to_string()) }
-    }
-}
-
-/// A specimen to be named, with the truth.
-#[derive(Debug, Clone)]
-pub struct Unnamed {
-    /// The points, without names.
-    pub graph: Graph,
-    /// One for each point.
-    pub truth: Vec<Truth>,
-}
-
-impl Spoiling {
-    /// Spoils a labelled specimen; the same for the same seed.
-    ///
-    /// # Errors
-    /// A specimen without points or names; a share that is not between 0 and 1.
-    pub fn spoil(&self, specimen: &Graph, seed: u64) -> Result<Unnamed> {
-        if !(0.0..=1.0).contains(&self.missing) {
-            return Err(Error::BadSetting { name: "missing", value: self.missing, reason: "it must be from 0 to 1" });
-        }
-        let mut random = ChaCha8Rng::seed_from_u64(seed);
-        let points = specimen.need_points("naming")?;
-        let names = specimen.names().ok_or(Error::Missing { what: "names", needed_by: "naming" })?;
-        let mut truth: Vec<Truth> = names.iter().map(|name| Truth::of(name)).collect();
-        let mut named: Vec<usize> = (0..names.len()).filter(|&row| !names[row].is_empty()).collect();
-        named.shuffle(&mut random);
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a count")]
-        named.truncate((self.missing * named.len() as f64).round() as usize);
-        let mut moved = points.to_owned();
-        let range = |column: ndarray::ArrayView1<'_, f64>| {
-            column.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &x| (low.min(x), high.max(x)))
-        };
-        let box_of: Vec<(f64, f64)> = points.columns().into_iter().map(range).collect();
-        // A foreign point takes the place of each removed one.
-        for row in named {
-            truth[row] = Truth::Nobody;
-            for (column, &(low, high)) in box_of.iter().enumerate() {
-                moved[[row, column]] = low + (high - low) * random.random_range(0.0..=1.0);
-            }
-        }
-        if self.turned {
-            moved = moved.dot(&random_rotation(points.ncols(), &mut random));
-        }
-        let mut graph = Graph::from_points(moved)?;
-        // A foreign point would have the attributes of the point whose place it took.
-        if let (Some(attributes), true) = (specimen.node_attributes(), self.missing == 0.0) {
-            graph = graph.with_node_attributes(attributes.clone())?;
-        }
-        Ok(Unnamed { graph, truth })
-    }
-}
-
-/// Turns in all planes of two axes, one after the other; not quite uniform in space, which does not matter here.
-fn random_rotation(dimension: usize, random: &mut ChaCha8Rng) -> Array2<f64> {
-    let mut rotation = Array2::eye(dimension);
-    for p in 0..dimension {
-        for q in p + 1..dimension {
-            let (sine, cosine) = random.random_range(0.0..std::f64::consts::TAU).sin_cos();
-            let mut turn = Array2::eye(dimension);
-            (turn[[p, p]], turn[[q, q]], turn[[p, q]], turn[[q, p]]) = (cosine, cosine, -sine, sine);
-            rotation = rotation.dot(&turn);
-        }
-    }
-    rotation
-}
 
 /// Counts of right and wrong names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -220,6 +124,8 @@ impl NamingMethod {
         }
         reduced.attributes.clear();
         reduced.edges.clear();
+        reduced.calibration = None;
+        reduced.partial = atlas.partial.as_ref().map(|partial| Box::new(self.reduced(partial)));
         if self == Self::Linear {
             (reduced.pose, reduced.presence) = (Pose::AsGiven, Presence::Complete);
         }

@@ -52,7 +52,9 @@ impl Evidence {
         if settings.plain || specimens.len() < FEWEST {
             return Ok(as_before(None));
         }
-        let fixed = AtlasSettings { pose: Some(atlas.pose), presence: Some(atlas.presence), ..settings.clone() };
+        // The specimens are complete if a new one may be either.
+        let presence = if atlas.presence == Presence::Partial { Presence::Partial } else { Presence::Complete };
+        let fixed = AtlasSettings { pose: Some(atlas.pose), presence: Some(presence), ..settings.clone() };
         let count = specimens.len().min(MOST);
         let most_points = specimens.iter().map(|graph| graph.node_count()).max().unwrap_or(0);
         let left_out = |at: usize| -> Result<Option<LeftOut<'_>>> {

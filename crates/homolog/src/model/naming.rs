@@ -41,6 +41,18 @@ impl Model {
         self.atlas.as_ref()
     }
 
+    /// The same model for specimens that are complete, partial, or either.
+    ///
+    /// # Errors
+    /// A model without an atlas.
+    pub fn with_presence(mut self, presence: Presence) -> Result<Self> {
+        self.needed_atlas()?;
+        if let Some(atlas) = &mut self.atlas {
+            atlas.presence = presence;
+        }
+        Ok(self)
+    }
+
     /// Names the points of a specimen. A model without proofs (with a matcher other than `exact`) only searches.
     ///
     /// # Errors
@@ -58,9 +70,9 @@ impl Model {
     pub fn explain_naming(&self, specimen: &Graph, control: &Control) -> Result<Explanation> {
         let atlas = self.needed_atlas()?;
         let naming = self.name(specimen, &mut Workspace::with_control(control))?;
-        let instance = atlas.instance(specimen, &naming.frame)?;
+        let instance = atlas.instance_as(specimen, &naming.frame, naming.presence)?;
         let mut problem = instance.compatibility(&self.weights())?;
-        if atlas.presence_in(specimen) == Presence::Complete {
+        if naming.presence == Presence::Complete {
             problem.unmatched = None;
         }
         let solution = naming.solution(&problem)?;

@@ -144,7 +144,10 @@ impl Task {
             clock: clock.map_or(still, Arc::clone),
         };
         let selected = auto.train(&pairs.training, &pairs.validation, control)?;
-        let model = Model::selected(&selected)?;
+        let mut model = Model::selected(&selected)?;
+        if let (Some(presence), true) = (self.settings.atlas.presence, model.atlas().is_some()) {
+            model = model.with_presence(presence)?;
+        }
         Ok(Outcome { report: Report::of_choice(&model, &selected), model })
     }
 

@@ -261,6 +261,7 @@ impl Settings {
         let pose = self.pose.map(|pose| match pose {
             Pose { mirror: true, .. } => AtlasPose::Any,
             Pose { turns: Turns::AsGiven, .. } => AtlasPose::AsGiven,
+            Pose { turns: Turns::Tilted, .. } => AtlasPose::Tilted,
             _ => AtlasPose::Rotated,
         });
         let own = &self.atlas;

@@ -125,12 +125,13 @@ impl Display for AtlasReport {
         writeln!(text, "Learned an atlas of {landmarks} landmarks and {edges} edges from {specimens} specimens.")?;
         let oriented = match self.pose {
             Pose::AsGiven => "They are oriented alike; new ones are expected to be",
+            Pose::Tilted => "They are tilted against each other by up to 45°; new ones may be",
             _ => "They are rotated against each other; new ones may be",
         };
-        let all = if self.presence == Presence::Complete {
-            "every landmark is present"
-        } else {
-            "landmarks may be missing, and some points may not be landmarks"
+        let all = match self.presence {
+            Presence::Auto => "whether every landmark is present is decided for each new one",
+            Presence::Complete => "every landmark is present",
+            Presence::Partial => "landmarks may be missing, and some points may not be landmarks",
         };
         // One specimen alone shows neither.
         if self.specimens > 1 {

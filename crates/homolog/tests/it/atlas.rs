@@ -50,7 +50,7 @@ fn scores_are_log_likelihood_ratios_and_the_features_keep_their_law() {
         let problem = instance.compatibility(&atlas.start_weights()).unwrap();
         let points = specimen.points().unwrap();
         let background = |x: &Array1<f64>, mean: &[f64]| match presence {
-            Presence::Complete => 0.0,
+            Presence::Auto | Presence::Complete => 0.0,
             Presence::Partial => log_density(x, mean, &atlas.background.covariance()),
         };
         let mut expected = 0.0;
@@ -111,7 +111,7 @@ fn missing_landmarks_and_foreign_points_are_left_out() {
     assert!(tally.given < 6 * 14, "everything got a name");
     // If the number of points is not that of the landmarks, a specimen is never complete, whatever the atlas expects.
     let complete = Atlas::learn(&refs(&specimens), &AtlasSettings::default()).unwrap();
-    assert_eq!(complete.presence, Presence::Complete);
+    assert_eq!(complete.presence, Presence::Auto);
     let first: Vec<usize> = (0..9).collect();
     let few = Graph::from_points(specimens[0].points().unwrap().select(ndarray::Axis(0), &first)).unwrap();
     let naming = complete.name(&few, &mut Workspace::new()).unwrap();
@@ -337,7 +337,7 @@ fn how_specimens_lie_and_what_they_lack_is_found_from_them() {
     let mut maker = Maker::new(31, 2, 8);
     let alike = maker.specimens(5);
     let atlas = Atlas::learn(&refs(&alike), &AtlasSettings::default()).unwrap();
-    assert_eq!((atlas.pose, atlas.presence), (Pose::AsGiven, Presence::Complete));
+    assert_eq!((atlas.pose, atlas.presence), (Pose::AsGiven, Presence::Auto));
     assert!(
         Atlas::suits(&refs(&alike))
             && !Atlas::suits(&refs(&alike[..2]))

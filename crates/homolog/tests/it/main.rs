@@ -62,6 +62,7 @@ mod pairing;
 mod paper;
 mod polyhedral;
 mod pose;
+mod presence;
 mod problem_files;
 mod procrustes;
 mod proofs;
