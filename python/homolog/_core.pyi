@@ -20,6 +20,7 @@ __all__ = [
     "linear_sum_assignment",
     "linear_sum_assignment_batch",
     "name_points",
+    "name_take",
     "run_task",
     "train",
     "train_atlas",
@@ -46,6 +47,9 @@ def train_atlas(
     jobs: int | None,
     callback: Callable[[dict[str, Any]], Any] | None,
 ) -> Model: ...
+def name_take(
+    model: Model, frames: Sequence[Graph], ids: Sequence[str], time_limit: float | None, jobs: int | None
+) -> str: ...
 def name_points(model: Model, specimens: Sequence[Graph], time_limit: float | None, jobs: int | None) -> list[str]: ...
 def explain_naming(model: Model, specimen: Graph, jobs: int | None) -> str: ...
 
