@@ -19,6 +19,7 @@ from ._matcher import Matcher
 from ._naming import Naming
 from ._qap import quadratic_assignment
 from ._solve import linear_sum_assignment_batch, solve
+from ._take import TakeNaming, name_take
 
 __all__ = [
     "Atlas",
@@ -30,6 +31,7 @@ __all__ = [
     "Matcher",
     "Naming",
     "NotFittedError",
+    "TakeNaming",
     "__version__",
     "as_graph",
     "distributed",
@@ -37,6 +39,7 @@ __all__ = [
     "linear_sum_assignment_batch",
     "load",
     "match_batches",
+    "name_take",
     "plot",
     "pygm",
     "quadratic_assignment",

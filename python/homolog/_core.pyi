@@ -20,6 +20,7 @@ __all__ = [
     "linear_sum_assignment",
     "linear_sum_assignment_batch",
     "name_points",
+    "name_take",
     "run_task",
     "train",
     "train_atlas",
@@ -54,6 +55,9 @@ def name_points(
     time_limit: float | None,
     jobs: int | None,
 ) -> list[str]: ...
+def name_take(
+    model: Model, frames: Sequence[Graph], ids: Sequence[str], time_limit: float | None, jobs: int | None
+) -> str: ...
 def explain_naming(model: Model, specimen: Graph, jobs: int | None) -> str: ...
 
 @final

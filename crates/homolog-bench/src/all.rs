@@ -44,6 +44,7 @@ const SECTIONS: &[(&str, usize, &str)] = &[
     ("choice", 1, "choice"),
     ("presence", 2, "presence"),
     ("coverage", 2, "coverage"),
+    ("takes", 1, "takes --long"),
     ("never-worse", 1, "never-worse"),
     ("laws", 2, "laws"),
 ];

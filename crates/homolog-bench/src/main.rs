@@ -29,6 +29,7 @@ mod quadratic;
 mod scene;
 mod sparse;
 mod streamed;
+mod takes;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
@@ -74,6 +75,7 @@ enum Command {
     Coverage(naming::coverage::Arguments),
     /// How long an atlas takes to learn and to name, with and without proof.
     Atlas(atlas::Arguments),
+    Takes(takes::Arguments),
     /// One row of the last table of `learn`, in a process of its own.
     #[command(hide = true)]
     LearnScale(learn::OneArguments),
@@ -103,6 +105,7 @@ fn main() -> Result<()> {
         Command::Presence(arguments) => naming::presence::run(&arguments),
         Command::Coverage(arguments) => naming::coverage::run(&arguments),
         Command::Atlas(arguments) => atlas::run(&arguments),
+        Command::Takes(arguments) => takes::run(&arguments),
         Command::LearnScale(arguments) => learn::run_one(&arguments),
         Command::SolveOne(arguments) => linear::run_one(&arguments),
     }

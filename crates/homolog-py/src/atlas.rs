@@ -70,6 +70,30 @@ pub(crate) fn name_points(
     Ok(named.iter().map(ToString::to_string).collect())
 }
 
+/// Names the frames of a take as a whole, as JSON; after `time_limit` seconds what is done by then is used.
+#[pyfunction]
+#[pyo3(signature = (model, frames, ids, time_limit, jobs))]
+pub(crate) fn name_take(
+    py: Python<'_>,
+    model: &Model,
+    frames: Vec<Py<Graph>>,
+    ids: Vec<String>,
+    time_limit: Option<f64>,
+    jobs: Option<usize>,
+) -> PyResult<String> {
+    let graphs = inner(&frames);
+    let model = Arc::clone(&model.inner);
+    let until = deadline(time_limit);
+    let named = run::run(py, jobs, move |control| {
+        let control = control.clone().interrupted_by(move || until.is_some_and(|until| Instant::now() >= until));
+        let graphs: Vec<&InnerGraph> = graphs.iter().map(|graph| &**graph).collect();
+        let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+        let naming = model.name_take(&graphs, &control)?;
+        Ok(json!(model.atlas().map(|atlas| naming.named(atlas, &ids))))
+    })?;
+    Ok(named.to_string())
+}
+
 /// Why points are named as they are, as JSON: left are the landmarks.
 #[pyfunction]
 #[pyo3(signature = (model, specimen, jobs))]

@@ -20,7 +20,7 @@ mod _core {
     #[allow(non_upper_case_globals, reason = "its name in Python")]
     const __version__: &str = env!("CARGO_PKG_VERSION");
     #[pymodule_export]
-    use crate::atlas::{explain_naming, name_points, train_atlas};
+    use crate::atlas::{explain_naming, name_points, name_take, train_atlas};
     #[pymodule_export]
     use crate::data::DataSet;
     #[pymodule_export]

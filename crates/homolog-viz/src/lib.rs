@@ -13,6 +13,7 @@
 //! | [`ScenePicture`] | a template's points found in a scene |
 //! | [`PointPicture`] | points in one picture |
 //! | [`NamedPicture`] | points with names, and the spread of each |
+//! | [`TakePicture`] | how certain the names of markers are over the frames of a take |
 //!
 //! Values that are not finite are left out of a figure, an empty figure says so, and any text is shown as it is: no input gives a broken
 //! document or a panic. Axes contain every error bar in full.
@@ -42,6 +43,7 @@ mod point_picture;
 mod report;
 mod scene_picture;
 mod svg;
+mod take_picture;
 mod trade_off;
 mod view;
 mod weights_chart;
@@ -56,6 +58,7 @@ pub use png::{Error, GreyPicture, svg_to_png};
 pub use point_picture::PointPicture;
 pub use report::{Block, Report, Section};
 pub use scene_picture::{ScenePicture, SceneRow};
+pub use take_picture::TakePicture;
 pub use trade_off::{TimedMethod, TradeOffChart};
 pub use view::View;
 pub use weights_chart::WeightsChart;

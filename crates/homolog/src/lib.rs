@@ -30,6 +30,7 @@
 //! * [`graph`]: points, edges and attributes; pairs of graphs.
 //! * [`features`]: from two graphs to a problem whose scores are linear in the weights.
 //! * [`atlas`]: where each named point belongs, learned from specimens; the names of the points of a new one.
+//! * [`takes`]: the frames of a recording named as a whole.
 //! * [`loss`]: how wrong a matching is.
 //! * [`optimize`]: minimises a regularised convex risk that is expensive to evaluate, with a proof.
 //! * [`learn`]: weights from matched examples, with a proof of how good they are.
@@ -50,6 +51,7 @@ pub mod loss;
 pub mod matching;
 pub mod model;
 pub mod optimize;
+pub mod takes;
 pub mod task;
 
 mod control;

@@ -25,20 +25,24 @@ The model comes from `homolog train --features atlas`. Names that the table has 
 one specimen alone), and `runner_up` is the landmark that the point would be otherwise. With --candidates 0.95, `candidates` lists the names
 that hold the true one 95 % of the time, the likeliest first (none: no landmark).
 
+The frames of a take (.trc, .c3d, or any file with --take) are named as a whole: points are followed from frame to frame, names are
+consistent over time, doubtful stretches and swaps are listed, and --picture shows confidence over time.
+
 Examples:
   homolog name wings.model.json new.csv -o named.csv
   homolog name wings.model.json new.csv --picture named.png
   homolog name wings.model.json new.csv w17 w23 --picture pictures/
   homolog name wings.model.json new.csv --candidates 0.95
   homolog name wings.model.json field.csv --presence partial
-  homolog name wings.model.json monday.csv tuesday.csv -o named.csv --json")]
+  homolog name wings.model.json monday.csv tuesday.csv -o named.csv --json
+  homolog name walker.model.json take7.trc -o take7-named.trc --picture confidence.png")]
 pub(crate) struct Arguments {
     /// The model file
     model: PathBuf,
-    /// Landmark tables (.csv) or data sets (.json, .jsonl) with the points of the specimens; after them ids, to name only these
+    /// Landmark tables (.csv), data sets (.json, .jsonl) or one take (.trc, .c3d) with the points; after them ids, to name only these
     #[arg(required = true)]
     specimens: Vec<PathBuf>,
-    /// Write the points with their names to a table (.csv) [default: to standard output]
+    /// Write the points with their names to a table (.csv), a take also as .trc [default: to standard output]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Whether the specimens have every landmark and no other point [default: as the model says; auto: decided for each]
@@ -47,9 +51,12 @@ pub(crate) struct Arguments {
     /// List for each point the names that hold the true one this often, such as 0.95
     #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
     candidates: Option<f64>,
-    /// Draw the specimens: one as FILE.svg or FILE.png, any number into a folder as ID.png
+    /// Draw the specimens: one as FILE.svg or FILE.png, any number into a folder as ID.png; for a take, confidence over time as one FILE
     #[arg(long, value_name = "FILE")]
     picture: Option<PathBuf>,
+    /// Treat the specimens, in the order of the file, as the frames of one take
+    #[arg(long)]
+    take: bool,
     /// Print everything as JSON
     #[arg(long)]
     json: bool,
@@ -85,6 +92,22 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     if let Some(id) = ids.iter().find(|id| specimens.iter().all(|one| id.as_os_str() != one.id.as_str())) {
         bail!("{}: no such file, and no specimen has this id", id.display());
     }
+    let is_take = loaded.len() == 1 && ids.is_empty() && specimens.len() > 1 && loaded[0].data.take().is_some();
+    if arguments.take && loaded.len() != 1 {
+        bail!("--take: the frames of a take are in one file, and {} were given", loaded.len());
+    }
+    if let Some(path) =
+        arguments.output.as_ref().filter(|path| extension(path) == "trc" && !(is_take || arguments.take))
+    {
+        bail!("{}: only a take is written as TRC; use --take if the specimens are frames", path.display());
+    }
+    let watch = Watch::new(limit);
+    if is_take || arguments.take {
+        let (table, picture) = (arguments.output.as_deref(), arguments.picture.as_deref());
+        let outputs = super::name_take::Outputs { table, picture, json: arguments.json };
+        super::name_take::run(&model, &specimens, &outputs, &watch)?;
+        return Ok(if stop_is_wanted() { Ending::Stopped } else { Ending::Done });
+    }
     if let Some(path) = arguments.picture.as_ref().filter(|path| is_one_file(path) && specimens.len() != 1) {
         bail!(
             "--picture {}: one file is for one specimen, and there are {}; give a folder",
@@ -92,7 +115,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
             specimens.len()
         );
     }
-    let watch = Watch::new(limit);
     let control = watch.control("");
     let name = |specimen: &&NamedGraph| -> Result<Naming> {
         watch.say(format!("naming {}", specimen.id));

@@ -29,6 +29,7 @@ from; `homolog convert a.csv b.csv -o data.json` joins several.
 Examples:
   homolog train faces.json -o faces.model.json
   homolog train wings.csv -o wings.model.json --features atlas
+  homolog train walk.trc -o walker.model.json --features atlas --frames 20
   homolog train landmarks.csv -o model.json --features quadratic --lambdas 1,0.1,0.01
   homolog train faces.json -o model.json --features quadratic --oracle relaxation --gap 0.01
   homolog train faces.json -o model.json --time-limit 60 --checkpoint run.json
@@ -45,6 +46,9 @@ pub(crate) struct Arguments {
     /// file with one. auto tries what fits the data and takes the simplest of the best
     #[arg(long, default_value = "auto")]
     features: String,
+    /// Learn an atlas from this many frames of a take, those that differ most [default: all]
+    #[arg(long, value_name = "N")]
+    frames: Option<usize>,
     /// Left nodes may stay unmatched, at a price that is learned
     #[arg(long)]
     unmatched: bool,
@@ -210,6 +214,9 @@ fn refuse_what_does_not_apply(arguments: &Arguments, settings: &Settings) -> Res
     {
         bail!("{option} is about models that match pairs; an atlas finds all that from its specimens");
     }
+    if arguments.frames.is_some() && !settings.is_atlas() {
+        bail!("--frames is about an atlas: add --features atlas");
+    }
     if arguments.features == "auto"
         && !arguments.unlearned
         && let Some(option) = given(&about_pairs[..3])
@@ -242,6 +249,7 @@ fn settings_of(arguments: &Arguments) -> Result<Settings> {
             presence: arguments.presence.map(super::PresenceOption::presence),
             ..AtlasSettings::default()
         },
+        frames: arguments.frames,
         pictures: arguments.pictures,
         unlearned: arguments.unlearned,
         learner: match arguments.learner {

@@ -8,6 +8,7 @@ use crate::features::ImageDescriptor;
 use crate::graph::Graph;
 use crate::learn::Evidence;
 use crate::matching::{Exact, Margin, Matching, Method, Restrictions, Solution, Status, Workspace, margins};
+use crate::takes::TakeNaming;
 use crate::{Control, Error, Result};
 use std::sync::Arc;
 
@@ -60,6 +61,14 @@ impl Model {
     pub fn name(&self, specimen: &Graph, work: &mut Workspace) -> Result<Naming> {
         let search = if matches!(self.matcher, Method::Exact(_)) { Search::Proof } else { Search::Quick };
         self.needed_atlas()?.name_with(specimen, &self.weights(), search, work)
+    }
+
+    /// Names the frames of a take, in order of time.
+    ///
+    /// # Errors
+    /// A model without an atlas; as [`Atlas::name_take`].
+    pub fn name_take(&self, frames: &[&Graph], control: &Control) -> Result<TakeNaming> {
+        self.needed_atlas()?.name_take(frames, &self.weights(), control)
     }
 
     /// Names the points of a specimen and says why: left are the landmarks of the atlas, right the points, in the pose that was found.

@@ -37,6 +37,7 @@ use crate::graph::Graph;
 use crate::learn::{AutoTrainer, Checkpoint, Clock, Keeper, LabelledPairs, Trainer, TrainingSet, fingerprint};
 use crate::matching::Compatibility;
 use crate::model::Model;
+use crate::takes::differing_frames;
 use crate::{Control, Error, Result};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -192,6 +193,10 @@ impl Task {
         if specimens.is_empty() {
             return Err(nothing("no specimen has names to learn from"));
         }
+        let specimens = match self.settings.frames {
+            Some(count) => differing_frames(&specimens, count).into_iter().map(|at| specimens[at]).collect(),
+            None => specimens,
+        };
         let (model, evidence) = Model::fit_atlas(&specimens, &self.settings.atlas_settings(), control)?;
         let report = Report::of_atlas(&model, &evidence, control.interrupted());
         Ok(Outcome { model, report })

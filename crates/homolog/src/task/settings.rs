@@ -31,6 +31,9 @@ pub struct Settings {
     pub pose: Option<Pose>,
     /// What is about an atlas alone; its pose and presence follow from `pose` and `unmatched` if they are not given.
     pub atlas: AtlasSettings,
+    /// For an atlas, learn only from this many specimens, those that differ most: frames of a take are many, and neighbours are alike.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub frames: Option<usize>,
     /// Compare also what the pictures show around the points. The caller has to give the graphs these numbers as attributes.
     pub pictures: bool,
     /// Do not learn: the weights before learning.
@@ -84,6 +87,7 @@ impl Default for Settings {
             unmatched: false,
             pose: None,
             atlas: AtlasSettings::default(),
+            frames: None,
             pictures: false,
             unlearned: false,
             learner: LearnerKind::default(),
@@ -115,6 +119,9 @@ impl Settings {
             |name: &'static str, value: f64, reason: &'static str| Err(Error::BadSetting { name, value, reason });
         if let Some(&lambda) = self.lambdas.iter().find(|&&lambda| !(lambda.is_finite() && lambda > 0.0)) {
             return refused("lambda", lambda, "it must be positive");
+        }
+        if self.frames == Some(0) {
+            return refused("frames", 0.0, "it must be positive");
         }
         let others = [("gap", self.gap), ("time_limit", self.time_limit.unwrap_or(0.0))];
         match others.into_iter().find(|(_, value)| !(value.is_finite() && *value >= 0.0)) {

@@ -85,6 +85,7 @@ mod sparse;
 mod stand_ins;
 mod streamed;
 mod susan;
+mod takes;
 mod task;
 mod training;
 mod turntable;

@@ -1,0 +1,120 @@
+//! The body: how far apart markers are, and how much that varies over the take. Bones do not change their length.
+//!
+//! For markers i, j the median m and the spread s (from the median absolute deviation) of their distance over frames in which both are
+//! named. The evidence that a point p is marker i, in bits of natural logarithm, is what its distances to named markers say, those that
+//! hold best first:
+//!
+//!   ℓ(p, i) = (3 / k) Σ_j log((1 - ε) W N(|x_p - x_j|; m_ij, s_ij) + ε)        k markers, at most 8; W: the width of the background
+//!
+//! Three distances fix a point, so k of them count as three. A distance that is wrong altogether, because x_j has the wrong name, costs
+//! no more than log ε.
+
+use super::points::{Points, distance, median};
+
+/// Markers whose distances are looked at.
+const NEIGHBOURS: usize = 8;
+/// Of these many, the first that are present in a frame.
+const LISTED: usize = 16;
+/// The chance that a distance tells nothing.
+const OUTLIER: f64 = 0.05;
+/// At most this many frames are measured.
+const MEASURED: usize = 400;
+/// The spread is at least this share of the size of the body.
+const LEAST_SPREAD: f64 = 0.004;
+/// Spreads from few frames are worth little: as if this many more had this share of the distance.
+const PRIOR_FRAMES: f64 = 3.0;
+const PRIOR_SPREAD: f64 = 0.15;
+
+/// Which point has which name, in every frame: `of[frame][name]`.
+pub(super) type Names = Vec<Vec<Option<usize>>>;
+
+/// The distance of two markers.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Bone {
+    pub(super) mean: f64,
+    pub(super) spread: f64,
+}
+
+/// The distances of a body.
+#[derive(Debug)]
+pub(super) struct Body {
+    bones: Vec<Vec<Option<Bone>>>,
+    /// For each marker those whose distance holds best, best first.
+    neighbours: Vec<Vec<usize>>,
+    /// The width of the background.
+    pub(super) width: f64,
+}
+
+impl Body {
+    /// Measures the named markers of a take.
+    pub(super) fn measure(points: &Points, names: &Names, count: usize, size: f64) -> Self {
+        let step = points.len().div_ceil(MEASURED).max(1);
+        let mut lengths: Vec<Vec<f64>> = vec![Vec::new(); count * count];
+        for frame in (0..points.len()).step_by(step) {
+            let of = &names[frame];
+            for i in 0..count {
+                let Some(p) = of[i] else { continue };
+                for j in 0..i {
+                    let Some(q) = of[j] else { continue };
+                    lengths[i * count + j].push(distance(points.place(frame, p), points.place(frame, q)));
+                }
+            }
+        }
+        let mut bones = vec![vec![None; count]; count];
+        for i in 0..count {
+            for j in 0..i {
+                let bone = bone(&mut lengths[i * count + j], LEAST_SPREAD * size);
+                bones[i][j] = bone;
+                bones[j][i] = bone;
+            }
+        }
+        let neighbours = (0..count)
+            .map(|i| {
+                let mut own: Vec<(f64, usize)> = (0..count)
+                    .filter_map(|j| Some((bones[i][j].as_ref().map(|bone: &Bone| bone.spread)?, j)))
+                    .collect();
+                own.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+                own.into_iter().take(LISTED).map(|(_, j)| j).collect()
+            })
+            .collect();
+        Self { bones, neighbours, width: 3.0 * size }
+    }
+
+    /// The distance of two markers, if it was ever seen.
+    pub(super) fn bone(&self, i: usize, j: usize) -> Option<Bone> {
+        self.bones[i][j]
+    }
+
+    /// The evidence that a point is a marker, given the names of the others in its frame; 0 if nothing is known.
+    pub(super) fn evidence(&self, points: &Points, names: &Names, frame: usize, point: usize, marker: usize) -> f64 {
+        let place = points.place(frame, point);
+        let (mut sum, mut count) = (0.0, 0);
+        for &j in &self.neighbours[marker] {
+            let Some(other) = names[frame][j].filter(|&other| other != point) else { continue };
+            let Some(bone) = &self.bones[marker][j] else { continue };
+            let off = distance(place, points.place(frame, other)) - bone.mean;
+            sum += log_density(off, bone.spread, self.width);
+            count += 1;
+            if count == NEIGHBOURS {
+                break;
+            }
+        }
+        if count > 3 { sum * 3.0 / count as f64 } else { sum }
+    }
+}
+
+/// log((1 - ε) W N(off; 0, spread) + ε)
+pub(super) fn log_density(off: f64, spread: f64, width: f64) -> f64 {
+    let z = off / spread;
+    let density = (-0.5 * z * z).exp() / (spread * std::f64::consts::TAU.sqrt());
+    ((1.0 - OUTLIER) * width * density + OUTLIER).ln()
+}
+
+fn bone(lengths: &mut [f64], least: f64) -> Option<Bone> {
+    let mean = median(lengths)?;
+    lengths.iter_mut().for_each(|length| *length = (*length - mean).abs());
+    let spread = 1.4826 * median(lengths)?;
+    let (n, usual) = (lengths.len() as f64, PRIOR_SPREAD * mean);
+    let variance = (n * spread * spread + PRIOR_FRAMES * usual * usual) / (n + PRIOR_FRAMES);
+    Some(Bone { mean, spread: (variance + least * least).sqrt() })
+}

@@ -1,0 +1,234 @@
+//! Takes: the frames of a recording named as a whole ([`Atlas::name_take`]), far faster and more surely than one by one.
+//!
+//! 1. Points are linked from frame to frame by motion alone, if that is clear (`tracks`).
+//! 2. The atlas names a few key frames; every track collects votes there (`votes`).
+//! 3. Each track gets one name, such that tracks that overlap in time never share one (`assign`). So names are consistent over time.
+//! 4. From these names the take teaches the body: distances between markers, and how well each holds (`body`). These say better than
+//!    the atlas, and for every frame, which name a track should have (`evidence`); 3 and 4 are repeated until nothing changes. An atlas
+//!    of a single frame is enough, and it may be of another person.
+//! 5. A set of names that is wrong throughout agrees with itself: the body is compared with the atlas (`anchor`).
+//! 6. Frames that are still badly explained are named by the atlas as well, and tracks in which the evidence changes are split (`split`).
+//! 7. Confidences, doubtful stretches and swaps (`doubt`).
+//!
+//! A gap stays a gap; a point that no marker explains has no name; a marker that comes back gets its name back, because its distances say
+//! so.
+
+mod anchor;
+mod assign;
+mod body;
+mod doubt;
+mod evidence;
+mod pick;
+mod points;
+mod split;
+mod tracks;
+mod votes;
+mod words;
+
+pub use pick::differing_frames;
+pub use words::{NamedDoubt, NamedFrame, NamedSwap, NamedTake};
+
+use crate::atlas::{Atlas, Naming};
+use crate::graph::Graph;
+use crate::{Control, Report, Result};
+use body::{Body, Names};
+use doubt::Judged;
+use evidence::{Evidence, Known};
+use points::Points;
+use split::Split;
+use tracks::Track;
+
+/// Rounds of naming and measuring.
+const ROUNDS: usize = 10;
+/// A name with less evidence than this is weak.
+const WEAK: f64 = 4.0;
+/// Frames with this many badly explained points are named by the atlas.
+const TROUBLE: usize = 2;
+
+/// The names of the points of a take.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct TakeNaming {
+    /// For each frame, for each of its points: its name, or `None` if it has none.
+    pub frames: Vec<Vec<Option<TakeCall>>>,
+    /// Stretches in which a name is less than 90 % sure.
+    pub doubts: Vec<Doubt>,
+    /// Where the name of a point changed.
+    pub swaps: Vec<Swap>,
+    /// How many frames were named by the atlas.
+    pub key_frames: usize,
+}
+
+impl TakeNaming {
+    /// The names of the points of a frame, empty if a point has none: what [`Graph::with_names`] takes.
+    #[must_use]
+    pub fn names(&self, atlas: &Atlas, frame: usize) -> Vec<String> {
+        let name = |call: &Option<TakeCall>| call.as_ref().map(|call| atlas.landmarks[call.marker].name.clone());
+        self.frames[frame].iter().map(|call| name(call).unwrap_or_default()).collect()
+    }
+}
+
+/// The name of a point in a frame.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct TakeCall {
+    /// The marker, by position in the atlas.
+    pub marker: usize,
+    /// How certain that is, from 0 to 1.
+    pub confidence: f64,
+    /// The marker that the point would be otherwise; `None` if none.
+    pub runner_up: Option<usize>,
+}
+
+/// Frames in which a marker is doubtful.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Doubt {
+    /// The marker, by position in the atlas.
+    pub marker: usize,
+    /// The marker that its point might be; `None` if it might be none.
+    pub or: Option<usize>,
+    /// The first frame, from 0.
+    pub first: usize,
+    /// The last frame.
+    pub last: usize,
+    /// The least confidence in between.
+    pub confidence: f64,
+}
+
+/// A point that changed its name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Swap {
+    /// The frame from which on it has another name, from 0.
+    pub frame: usize,
+    /// The name it had, by position in the atlas.
+    pub marker: usize,
+    /// The name it has then; `None` if none.
+    pub other: Option<usize>,
+}
+
+impl Atlas {
+    /// Names the frames of a take, in order of time. If interrupted while key frames are being named, the rest is done with those that
+    /// are.
+    ///
+    /// # Errors
+    /// As [`Self::name_with`], for any frame.
+    pub fn name_take(&self, frames: &[&Graph], weights: &[f64], control: &Control) -> Result<TakeNaming> {
+        let points = Points::new(frames, self.dimension)?;
+        let tracks = tracks::link(&points);
+        let mut keys = votes::key_frames(&tracks, points.len());
+        let mut namer = votes::KeyNamer::new(self, weights, frames);
+        let mut named = namer.name(&keys, &control.part(0, 2))?;
+        let mut solver = Solver::new(&points, tracks, self);
+        solver.solve(&named);
+        let trouble = doubt::troubled(&solver.judged(), WEAK);
+        let mut further: Vec<usize> =
+            (0..points.len()).filter(|&frame| trouble[frame] >= TROUBLE && !keys.contains(&frame)).collect();
+        further.sort_by_key(|&frame| (std::cmp::Reverse(trouble[frame]), frame));
+        further.truncate(votes::most_keys(points.len()));
+        if !further.is_empty() && !control.interrupted() {
+            named.extend(namer.name(&further, &control.part(1, 2))?);
+            keys.extend(further);
+            solver.solve(&named);
+        }
+        solver.split();
+        solver.solve(&named);
+        control.report(&Report::new("named", points.len(), Some(points.len())));
+        let judged = solver.judged();
+        let calls = judged.calls();
+        Ok(TakeNaming {
+            doubts: doubt::doubts(&calls),
+            swaps: judged.swaps(&solver.splits, &calls),
+            frames: calls,
+            key_frames: named.len(),
+        })
+    }
+}
+
+/// A take whose tracks are being named.
+struct Solver<'a> {
+    points: &'a Points,
+    tracks: Vec<Track>,
+    splits: Vec<Split>,
+    atlas: &'a Atlas,
+    markers: usize,
+    size: f64,
+    given: Vec<Option<usize>>,
+    evidence: Vec<Evidence>,
+    body: Option<Body>,
+}
+
+impl<'a> Solver<'a> {
+    fn new(points: &'a Points, tracks: Vec<Track>, atlas: &'a Atlas) -> Self {
+        let (size, markers) = (points.size(), atlas.landmarks.len());
+        Self {
+            points,
+            tracks,
+            splits: Vec::new(),
+            atlas,
+            markers,
+            size,
+            given: Vec::new(),
+            evidence: Vec::new(),
+            body: None,
+        }
+    }
+
+    /// Names the tracks by votes, then by votes and distances until nothing changes.
+    fn solve(&mut self, named: &[(usize, Naming)]) {
+        let mut votes = votes::votes(&self.tracks, named, self.markers);
+        self.given = assign::assign(&self.tracks, &votes.iter().collect::<Vec<_>>(), self.markers);
+        self.settle(&votes);
+        let Some(body) = &self.body else { return };
+        let names = anchor::renamed(body, self.atlas);
+        if names.iter().enumerate().any(|(old, &new)| old != new) {
+            self.given.iter_mut().flatten().for_each(|name| *name = names[*name]);
+            for row in &mut votes {
+                let old = row.clone();
+                old.iter().zip(&names).for_each(|(&vote, &new)| row[new] = vote);
+            }
+            self.settle(&votes);
+        }
+    }
+
+    /// Measures and names until nothing changes.
+    fn settle(&mut self, votes: &[Vec<f64>]) {
+        for _ in 0..ROUNDS {
+            let names = self.names();
+            let fleeting = evidence::fleeting(&self.tracks, &self.given);
+            let body = Body::measure(self.points, &names, self.markers, self.size);
+            let known = Known { body: &body, points: self.points, names: &names, fleeting };
+            self.evidence = evidence::weigh(&known, &self.tracks, votes);
+            self.body = Some(body);
+            let totals: Vec<&Vec<f64>> = self.evidence.iter().map(|evidence| &evidence.total).collect();
+            let given = assign::assign(&self.tracks, &totals, self.markers);
+            let same = given == self.given;
+            self.given = given;
+            if same {
+                break;
+            }
+        }
+    }
+
+    fn split(&mut self) {
+        let names = self.names();
+        let Some(body) = &self.body else { return };
+        self.splits = split::split(&mut self.tracks, &self.evidence, body, self.points, &names);
+    }
+
+    fn names(&self) -> Names {
+        let mut names = vec![vec![None; self.markers]; self.points.len()];
+        for (track, name) in self.tracks.iter().zip(&self.given) {
+            if let Some(name) = *name {
+                (track.start..track.end()).for_each(|frame| names[frame][name] = Some(track.point(frame)));
+            }
+        }
+        names
+    }
+
+    fn judged(&self) -> Judged<'_> {
+        let Self { points, tracks, given, evidence, markers, .. } = self;
+        Judged { points, tracks, given, evidence, markers: *markers }
+    }
+}
