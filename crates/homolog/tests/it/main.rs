@@ -54,6 +54,7 @@ mod margins;
 mod matchers;
 mod memory;
 mod model_files;
+mod networks;
 mod optimize;
 mod optimize_house;
 mod optimize_runs;

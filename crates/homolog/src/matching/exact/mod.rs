@@ -94,17 +94,20 @@ impl Exact {
         if self.gap.is_nan() || self.gap < 0.0 {
             return Err(Error::BadSetting { name: "gap", value: self.gap, reason: "it must be zero or more" });
         }
-        if let Some(edge) = problem.edge.as_ref().filter(|edge| !edge.is_empty()) {
-            match check_size(problem, edge, Listing::Tight, self.max_entries) {
-                Err(Error::TooLarge { .. }) => return search_alone(problem, work),
-                fits => fits?,
-            }
+        if !self.fits(problem) {
+            return search_alone(problem, work);
         }
         problem.check()?;
         let folded = FoldedPrices::of(problem);
         let start = self.quick_start(&folded.problem, work)?;
         let solution = self.solve_folded(&folded, start, work, observe, true)?;
         folded.carry_back(problem, solution)
+    }
+
+    /// Whether the relaxation of a problem has no more than `max_entries`: if not, it is searched alone.
+    pub(crate) fn fits(&self, problem: &Compatibility) -> bool {
+        let edge = problem.edge.as_ref().filter(|edge| !edge.is_empty());
+        edge.is_none_or(|edge| check_size(problem, edge, Listing::Tight, self.max_entries).is_ok())
     }
 
     /// What a quick search finds, if the relaxation is so large that its first steps take longer.
