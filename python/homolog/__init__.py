@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from . import distributed, plot, pygm
+from . import distributed, plot
 from ._atlas import Atlas
 from ._core import __version__, linear_sum_assignment
 from ._data import DataSet, load
@@ -18,7 +18,7 @@ from ._match import Match, match_batches
 from ._matcher import Matcher
 from ._naming import Naming
 from ._qap import quadratic_assignment
-from ._solve import linear_sum_assignment_batch, solve
+from ._solve import linear_sum_assignment_batch, solve, solve_affinity
 from ._take import TakeNaming, name_take
 
 __all__ = [
@@ -41,7 +41,7 @@ __all__ = [
     "match_batches",
     "name_take",
     "plot",
-    "pygm",
     "quadratic_assignment",
     "solve",
+    "solve_affinity",
 ]

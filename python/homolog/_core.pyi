@@ -151,7 +151,13 @@ class Problem:
         left: NDArray[np.float64],
         right: NDArray[np.float64],
     ) -> Problem: ...
-    def solve(self, method: str | None, time_limit: float | None, jobs: int | None) -> Solution: ...
+    def solve(
+        self,
+        method: str | None,
+        time_limit: float | None,
+        jobs: int | None,
+        start: NDArray[np.float64] | None = None,
+    ) -> Solution: ...
 
 @final
 class Solution:

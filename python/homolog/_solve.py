@@ -110,13 +110,79 @@ def solve(
     return solve_problem(problem, method, time_limit, n_jobs)
 
 
-def solve_problem(
-    problem: _core.Problem, method: Method = None, time_limit: float | None = None, n_jobs: int | None = None
+def solve_affinity(
+    K: Any, n1: int, n2: int, *, method: Method = None, time_limit: float | None = None, n_jobs: int | None = None
 ) -> Match:
-    """Solves; the margins are computed if they are asked for."""
+    """The matching with the largest sum of affinities, x' K x (Lawler's quadratic assignment problem).
+
+    Parameters
+    ----------
+    K : array_like or scipy.sparse, shape (n1 * n2, n1 * n2)
+        Affinities of pairs of pairs, with the pair (i, k) at ``k * n1 + i`` as in pygmtools; those of nodes are on the diagonal.
+    n1, n2 : int
+        How many nodes the graphs have.
+    method : str or dict, optional
+        A solver by name ("rrwm", "spectral", "frank-wolfe", ...), or with settings; exact by default.
+    time_limit : float, optional
+        Seconds after which the best so far is returned.
+
+    Returns
+    -------
+    Match
+
+    Examples
+    --------
+    >>> import numpy as np, homolog as hm
+    >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+    >>> match = hm.solve_affinity(np.kron(path, path) + np.diag(np.eye(3).ravel()), 3, 3, method="rrwm")
+    >>> match.assignment.tolist(), match.score
+    ([0, 1, 2], 7.0)
+    """
+    if hasattr(K, "tocoo"):
+        entries = K.tocoo()
+        shape, rows, columns, values = entries.shape, entries.row, entries.col, entries.data
+    else:
+        dense = np.asarray(K, dtype=float)
+        shape = dense.shape
+        rows, columns = np.nonzero(dense) if dense.ndim == 2 else (np.zeros(0, int), np.zeros(0, int))
+        values = dense[rows, columns] if dense.ndim == 2 else np.zeros(0)
+    if shape != (n1 * n2, n1 * n2):
+        raise MatchError(f"K: expected shape {(n1 * n2, n1 * n2)} for {n1} and {n2} nodes, found {shape}")
+    rows, columns, values = (np.asarray(part) for part in (rows, columns, values))
+    node = np.zeros((n1, n2))
+    own = rows == columns
+    np.add.at(node, (rows[own] % n1, rows[own] // n1), values[own])
+    (k, i), (other, j) = np.divmod(rows.astype(np.int64), n1), np.divmod(columns.astype(np.int64), n1)
+    pair = (i != j) & (k != other)
+    left, e = _numbered(i[pair], j[pair], n1)
+    right, f = _numbered(k[pair], other[pair], n2)
+    problem = make_problem(node, maximize=True)
+    chosen = plain_floats(np.asarray(values[pair], dtype=float))
+    problem = problem.with_edges(left, right, plain_integers(np.stack([e, f], axis=1)), chosen)
+    return solve_problem(problem, method, time_limit, n_jobs)
+
+
+def _numbered(source: Indices, target: Indices, count: int) -> tuple[Indices, Indices]:
+    """The distinct edges among these, and which of them each is."""
+    code = source * count + target
+    is_used = np.zeros(count * count, dtype=bool)
+    is_used[code] = True
+    used = np.flatnonzero(is_used)
+    number = np.cumsum(is_used) - 1
+    return plain_integers(np.stack(np.divmod(used, count), axis=1)), number[code]
+
+
+def solve_problem(
+    problem: _core.Problem,
+    method: Method = None,
+    time_limit: float | None = None,
+    n_jobs: int | None = None,
+    start: NDArray[np.float64] | None = None,
+) -> Match:
+    """Solves, Frank-Wolfe from a given soft matching if there is one; the margins are computed if they are asked for."""
     text = method_text(method)
     jobs = threads(n_jobs)
-    solution = problem.solve(text, time_limit, jobs)
+    solution = problem.solve(text, time_limit, jobs, start)
     return Match(solution.fields(), lambda: solution.margins(jobs))
 
 
@@ -143,6 +209,8 @@ def _pairs(pairs: Any, what: str) -> Indices | None:
         return np.zeros((0, 2), dtype=np.int64)
     if rows.ndim != 2 or rows.shape[1] != 2:
         raise MatchError(f"{what}: expected pairs of numbers, shape (k, 2), found shape {rows.shape}")
+    if (rows < 0).any():
+        raise MatchError(f"{what}: positions must be at least 0, found {rows.min()}")
     return plain_integers(rows)
 
 

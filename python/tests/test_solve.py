@@ -1,4 +1,4 @@
-"""solve: prices, seeds, forbidden pairs, margins; quadratic problems; names of pygmtools."""
+"""solve: prices, seeds, forbidden pairs, margins; quadratic problems; affinity matrices."""
 
 from __future__ import annotations
 
@@ -102,7 +102,68 @@ def test_quadratic_assignment_with_given_pairs_and_errors(rng):
         hm.quadratic_assignment(np.ones((3, 3)), np.ones((2, 2)))
 
 
-def test_names_of_pygmtools(rng):
+def test_quadratic_assignment_has_scipys_options(rng):
+    A, B = rng.random((12, 12)), rng.random((12, 12))
+    best = hm.quadratic_assignment(A, B).fun
+    flat = hm.quadratic_assignment(A, B, "faq")
+    assert best <= flat.fun + 1e-9 and flat.status == "converged" and flat.bound <= best + 1e-9
+    # A method is implied by options that only it has; steps are counted and limited.
+    assert hm.quadratic_assignment(A, B, options={"maxiter": 2}).nit <= 2
+    assert hm.quadratic_assignment(A, B, options={"tol": 100.0}).nit == 1
+    # One start is followed: from the identity, one step with no way to go stays there.
+    D = np.diag(np.arange(1.0, 6.0)) * 100
+    own = hm.quadratic_assignment(D, D, options={"P0": np.eye(5), "maximize": True})
+    assert own.col_ind.tolist() == [0, 1, 2, 3, 4]
+    seeded = {"partial_match": [[3, 1]], "P0": "randomized", "rng": np.random.default_rng(0), "shuffle_input": True}
+    again = {**seeded, "rng": np.random.default_rng(0)}
+    one, other = (hm.quadratic_assignment(A, B, options=options) for options in (seeded, again))
+    assert one.col_ind[3] == 1 and np.array_equal(one.col_ind, other.col_ind)
+    # Swaps never lose, and end where no swap gains.
+    guess = np.stack([np.arange(12), flat.col_ind], axis=1)
+    swapped = hm.quadratic_assignment(A, B, "2opt", {"partial_guess": guess, "rng": rng})
+    assert swapped.fun <= flat.fun + 1e-9
+    for i in range(12):
+        for j in range(i):
+            p = swapped.col_ind.copy()
+            p[[i, j]] = p[[j, i]]
+            assert np.sum(A * B[p][:, p]) >= swapped.fun - 1e-9
+
+
+def test_quadratic_assignment_beyond_scipy(rng):
+    sparse = pytest.importorskip("scipy.sparse")
+    A, B = rng.random((7, 7)), rng.random((7, 7))
+    A[rng.random((7, 7)) < 0.5] = 0
+    dense = hm.quadratic_assignment(A, B)
+    listed = hm.quadratic_assignment(sparse.csr_array(A), sparse.coo_array(B))
+    assert listed.fun == pytest.approx(dense.fun) and listed.status == dense.status == "optimal"
+    # A similarity that outweighs everything decides alone.
+    S = np.zeros((7, 7))
+    S[np.arange(7), [3, 1, 0, 2, 6, 5, 4]] = -1000.0
+    similar = hm.quadratic_assignment(A, B, options={"S": S})
+    assert similar.col_ind.tolist() == [3, 1, 0, 2, 6, 5, 4]
+    p = similar.col_ind
+    assert similar.fun == pytest.approx(np.sum(A * B[p][:, p]) - 7000)
+    # Graphs of different sizes: a part of B is found again.
+    part = [5, 0, 3, 6]
+    unequal = {"maximize": True, "unequal": True}
+    found = hm.quadratic_assignment(B[np.ix_(part, part)] + 10, B + 10, options=unequal)
+    assert len(found.col_ind) == 4 and found.status == "optimal"
+    more = hm.quadratic_assignment(B, B[np.ix_(part, part)], options=unequal)
+    assert (more.col_ind >= 0).sum() == 4
+
+
+def test_large_quadratic_problems_are_answered(rng):
+    n = 90
+    A = np.triu(rng.random((n, n)), 1)
+    A = A + A.T
+    p = rng.permutation(n)
+    B = A[p][:, p] + 1e-3 * rng.random((n, n))
+    result = hm.quadratic_assignment(A, B, options={"maximize": True})
+    assert np.array_equal(p[result.col_ind], np.arange(n))
+    assert result.status == "limit" and result.fun <= result.bound < 1.5 * result.fun
+
+
+def test_affinity_matrices(rng):
     sparse = pytest.importorskip("scipy.sparse")
     n = 6
     A = np.triu(rng.random((n, n)) < 0.6, 1).astype(float)
@@ -111,24 +172,19 @@ def test_names_of_pygmtools(rng):
     B = A[np.argsort(order)][:, np.argsort(order)]
     # Pair (i, k) is at k * n + i.
     K = np.kron(B, A) + np.diag(rng.random(n * n) * 1e-6)
-    for solver in (hm.pygm.rrwm, hm.pygm.sm):
-        X = solver(K, n, n)
-        assert np.array_equal(X.sum(axis=0), np.ones(n)) and np.array_equal(X.sum(axis=1), np.ones(n))
-        kept = X.T @ A @ X * B
-        assert kept.sum() == A.sum(), solver.__name__
-        np.testing.assert_array_equal(solver(sparse.coo_array(K), n, n), X)
-    left, right = np.argwhere(A), np.argwhere(B)
-    by_edges = hm.pygm.affinity(np.zeros((n, n)), left, right, np.ones((len(left), len(right))))
-    assert (hm.pygm.rrwm(by_edges).T @ A @ hm.pygm.rrwm(by_edges) * B).sum() == A.sum()
+    for method in ("rrwm", "spectral", None):
+        match = hm.solve_affinity(K, n, n, method=method)
+        X = match.to_matrix()
+        assert (X.T @ A @ X * B).sum() == A.sum(), method
+        x = X.T.reshape(-1)
+        assert match.score == pytest.approx(x @ K @ x)
+        np.testing.assert_array_equal(hm.solve_affinity(sparse.coo_array(K), n, n, method=method).to_matrix(), X)
     with pytest.raises(hm.MatchError, match="expected shape"):
-        hm.pygm.rrwm(K, 3, 3)
+        hm.solve_affinity(K, 3, 3)
 
 
-def test_sinkhorn_and_hungarian(rng):
-    scores = rng.normal(size=(4, 6))
-    soft = hm.pygm.sinkhorn(scores, max_iter=200)
-    np.testing.assert_allclose(soft.sum(axis=1), 1, atol=1e-6)
-    assert (soft.sum(axis=0) <= 1 + 1e-6).all() and (soft >= 0).all()
-    hard = hm.pygm.hungarian(scores)
-    assert (hard * scores).sum() == pytest.approx(hm.solve(scores, maximize=True).score)
-    np.testing.assert_allclose(hm.pygm.sinkhorn(scores.T, max_iter=200), soft.T, atol=1e-9)
+def test_negative_seeds_are_refused():
+    with pytest.raises(hm.MatchError, match="seeds: positions must be at least 0, found -2"):
+        hm.solve(np.ones((2, 2)), seeds=[[0, -2]])
+    with pytest.raises(hm.MatchError, match="`partial_match` must contain only positive indices"):
+        hm.quadratic_assignment(np.ones((2, 2)), np.ones((2, 2)), options={"partial_match": [[0, -1]]})

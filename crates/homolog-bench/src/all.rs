@@ -37,6 +37,7 @@ const SECTIONS: &[(&str, usize, &str)] = &[
     ),
     ("thousands-graduated", 1, "quadratic --kind jittered --size 10000 --solver graduated-assignment"),
     ("thousands-frank-wolfe", 1, "quadratic --kind jittered --size 10000 --solver frank-wolfe"),
+    ("networks", 1, "networks"),
     ("exact", 1, "exact --each 5"),
     ("certified", 1, "certified"),
     ("scene", 1, "scene --part speed"),

@@ -23,6 +23,7 @@ mod learn;
 mod likelihood;
 mod linear;
 mod naming;
+mod networks;
 mod never_worse;
 mod paper;
 mod quadratic;
@@ -56,6 +57,8 @@ enum Command {
     Paper(paper::Arguments),
     /// Our quadratic matchers side by side on rotated and jittered point sets.
     Quadratic(quadratic::Arguments),
+    /// Networks and their changed copies, beside scipy's FAQ, graspologic and pygmtools.
+    Networks(networks::Arguments),
     /// The exact quadratic matcher: published problems, proofs, bounds over time.
     Exact(exact::Arguments),
     /// Training against the linear relaxation, with proof; how long a relaxation takes.
@@ -93,6 +96,7 @@ fn main() -> Result<()> {
         Command::Features(arguments) => features::run(&arguments),
         Command::Paper(arguments) => paper::run(&arguments),
         Command::Quadratic(arguments) => quadratic::run(&arguments),
+        Command::Networks(arguments) => networks::run(&arguments),
         Command::Exact(arguments) => exact::run(&arguments),
         Command::Certified(arguments) => certified::run(&arguments),
         Command::Learn(arguments) => learn::run(&arguments),

@@ -112,15 +112,17 @@ impl Problem {
         Ok(Self { inner: Arc::new(build().map_err(|error| raise(py, &error))?), sense: self.sense })
     }
 
-    /// Solves with a method given as JSON, or with the one that is exact for the problem.
-    #[pyo3(signature = (method, time_limit, jobs))]
+    /// Solves with a method given as JSON, or with the one that is exact for the problem; Frank-Wolfe from a soft matching if there is one.
+    #[pyo3(signature = (method, time_limit, jobs, start = None))]
     fn solve(
         &self,
         py: Python<'_>,
         method: Option<&str>,
         time_limit: Option<f64>,
         jobs: Option<usize>,
+        start: Option<PyReadonlyArray2<'_, f64>>,
     ) -> PyResult<Solution> {
+        let start = start.as_ref().map(table);
         let method: Method = match method {
             Some(text) => serde_json::from_str(text).map_err(|error| plain(py, &format!("method: {error}")))?,
             None if self.inner.edge.is_some() => Method::Exact(Exact::default()),
@@ -130,7 +132,11 @@ impl Problem {
         let (problem, solver) = (Arc::clone(&self.inner), method.clone());
         let solved = run::run(py, jobs, move |control| {
             let control = control.clone().interrupted_by(move || until.is_some_and(|until| Instant::now() >= until));
-            solver.matcher().solve(&problem, &mut Workspace::with_control(&control))
+            let work = &mut Workspace::with_control(&control);
+            match (&solver, &start) {
+                (Method::FrankWolfe(climb), Some(start)) => climb.solve_from(&problem, start, work),
+                _ => solver.matcher().solve(&problem, work),
+            }
         })?;
         let source = Source::Problem(Arc::clone(&self.inner), method);
         Ok(Solution { solved, source, sense: self.sense })

@@ -5,7 +5,7 @@ use anyhow::Result;
 use clap::ValueEnum;
 use homolog::data::dataset::NamedGraph;
 use homolog::graph::Graph;
-use homolog::matching::{Margin, Solution, Status};
+use homolog::matching::{EdgesKept, Margin, Solution, Status};
 use homolog::model::Matched;
 use serde_json::json;
 use std::fmt::Write;
@@ -38,6 +38,8 @@ pub(super) struct Answer<'a> {
     pub(super) margins: bool,
     /// Who ended the search early.
     pub(super) ended_by: Option<&'static str>,
+    /// For networks: how many edges the match keeps.
+    pub(super) edges: Option<EdgesKept>,
 }
 
 impl<'a> Answer<'a> {
@@ -56,7 +58,8 @@ impl<'a> Answer<'a> {
             margin: margins.next(),
         };
         let rows = matched.solution.matching.pairs().map(row).collect();
-        Ok(Self { left, right, solution: matched.solution.clone(), rows, margins: is_given, ended_by })
+        let (solution, edges) = (matched.solution.clone(), matched.edges_kept());
+        Ok(Self { left, right, solution, rows, margins: is_given, ended_by, edges })
     }
 
     /// As a piece of text, which for CSV has a column of margins or not.
@@ -92,6 +95,14 @@ fn table(answer: &Answer<'_>) -> Result<String> {
     let Answer { left, right, solution, rows, .. } = answer;
     let mut text = String::new();
     writeln!(text, "{} → {}: score {:.6}, {}", left.id, right.id, solution.score, status(solution, answer.ended_by))?;
+    if let Some(edges) = &answer.edges {
+        let (kept, of) = (edges.kept, edges.left);
+        let (correctness, substructure) = (edges.correctness(), edges.symmetric_substructure());
+        writeln!(
+            text,
+            "  edges kept: {kept} of {of} (edge correctness {correctness:.3}), symmetric substructure score {substructure:.3}"
+        )?;
+    }
     let width = |name: fn(&Row) -> &String| {
         rows.iter().map(|row| name(row).chars().count()).max().unwrap_or(0).clamp(5, WIDEST)
     };
@@ -170,7 +181,7 @@ fn value(answer: &Answer<'_>) -> serde_json::Value {
     };
     let matches: Vec<_> = solution.matching.pairs().zip(rows).map(one).collect();
     let [left, right] = unmatched(answer);
-    json!({
+    let mut value = json!({
         "left": answer.left.id,
         "right": answer.right.id,
         "score": solution.score,
@@ -180,5 +191,15 @@ fn value(answer: &Answer<'_>) -> serde_json::Value {
         "matches": matches,
         "unmatched_left": left,
         "unmatched_right": right,
-    })
+    });
+    if let Some(edges) = &answer.edges {
+        value["edges"] = json!({
+            "left": edges.left,
+            "right": edges.right,
+            "kept": edges.kept,
+            "correctness": edges.correctness(),
+            "symmetric_substructure": edges.symmetric_substructure(),
+        });
+    }
+    value
 }

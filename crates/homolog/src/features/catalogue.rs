@@ -2,8 +2,8 @@
 //! `docs/features.md` are generated from it, so neither can omit anything.
 
 use super::{
-    Comparison, Descriptor, Difference, EdgeAttributes, EdgeKind, EdgeProduct, FeatureMap, FeatureSet, ImageDescriptor,
-    ImagePoints, NodeAttributes, Scale, Turns,
+    Comparison, Descriptor, Difference, EdgeAttributes, EdgeKind, EdgeProduct, EdgeRanks, FeatureMap, FeatureSet,
+    ImageDescriptor, ImagePoints, NodeAttributes, Scale, Turns,
 };
 use crate::geometry::{Complete, Delaunay, EdgeRule, Nearest, Within};
 use serde::Serialize;
@@ -118,12 +118,14 @@ fn edge_features() -> Chapter {
         }
         EdgeKind::Attributes(_) => "how far the edges' own numbers agree, by name",
         EdgeKind::Product(_) => "the sum of products of the edges' own numbers: for numbers made to be multiplied",
+        EdgeKind::Ranks(_) => "the product of ranks of the edges' own numbers: for weights, whatever their unit",
     };
     let own = |kind: EdgeKind| match kind {
         EdgeKind::Attributes(own) => {
             EdgeKind::Attributes(EdgeAttributes { columns: vec!["weight".to_string()], ..own })
         }
         EdgeKind::Product(_) => EdgeKind::Product(EdgeProduct { columns: vec!["weight".to_string()] }),
+        EdgeKind::Ranks(_) => EdgeKind::Ranks(EdgeRanks { columns: vec!["weight".to_string()] }),
         other => other,
     };
     let entry = |kind: EdgeKind| Entry { name: kind.name().to_string(), help: help(&kind), example: json(&kind) };

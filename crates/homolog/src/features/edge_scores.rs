@@ -97,8 +97,14 @@ struct Factored {
 impl Factored {
     fn new(plans: &[EdgePlan], weights: &[f64]) -> Self {
         let mut sum = Self { any: false, constant: 0.0, alone: Vec::new(), products: Vec::new() };
+        // What does not count costs nothing, unless nothing counts: that there are edges is to be seen all the same.
+        let counts = |plan: &EdgePlan| weights[plan.weights.clone()].iter().any(|&w| w != 0.0);
+        let any_counts = plans.iter().any(|plan| plan.forms.is_some() && counts(plan));
         for (at, plan) in plans.iter().enumerate() {
             for (form, &w) in plan.forms.iter().flatten().zip(&weights[plan.weights.clone()]) {
+                if w == 0.0 && any_counts {
+                    continue;
+                }
                 sum.any |= form.constant != 0.0 || !form.alone.is_empty();
                 sum.constant += w * form.constant;
                 sum.alone.extend(form.alone.iter().map(|&column| (at, column, w)));

@@ -19,6 +19,7 @@ mod difference;
 mod direction;
 mod edge_attributes;
 mod edge_product;
+mod edge_ranks;
 mod edge_scores;
 mod gradients;
 mod groups;
@@ -50,6 +51,7 @@ pub use difference::Difference;
 pub use direction::{DirectionForm, Directions};
 pub use edge_attributes::EdgeAttributes;
 pub use edge_product::EdgeProduct;
+pub use edge_ranks::EdgeRanks;
 pub use gradients::Gradients;
 pub(crate) use groups::WeightGroups;
 pub use image_descriptor::{ImageDescriptor, describe_points};
@@ -219,6 +221,8 @@ pub enum EdgeKind {
     Attributes(EdgeAttributes),
     /// The inner product of the graph's own edge attributes.
     Product(EdgeProduct),
+    /// The product of ranks of the graph's own edge attributes.
+    Ranks(EdgeRanks),
 }
 
 impl EdgeKind {
@@ -231,6 +235,7 @@ impl EdgeKind {
             Self::Directions(Directions::default()),
             Self::Attributes(EdgeAttributes { columns: vec!["0".to_string()], ..EdgeAttributes::default() }),
             Self::Product(EdgeProduct { columns: vec!["0".to_string()] }),
+            Self::Ranks(EdgeRanks { columns: vec!["0".to_string()] }),
         ]
     }
 
@@ -243,6 +248,7 @@ impl EdgeKind {
             Self::Directions(_) => "directions",
             Self::Attributes(_) => "attributes",
             Self::Product(_) => "product",
+            Self::Ranks(_) => "ranks",
         }
     }
 
@@ -255,6 +261,7 @@ impl EdgeKind {
             Self::Directions(feature) => feature,
             Self::Attributes(feature) => feature,
             Self::Product(feature) => feature,
+            Self::Ranks(feature) => feature,
         }
     }
 }

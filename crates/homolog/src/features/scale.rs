@@ -155,7 +155,9 @@ impl FeatureMap {
         for (at, kind) in self.edge.iter().enumerate() {
             let difference = match kind {
                 // A product stays in the unit it was made in.
-                EdgeKind::Adjacency(_) | EdgeKind::Directions(_) | EdgeKind::Product(_) => continue,
+                EdgeKind::Adjacency(_) | EdgeKind::Directions(_) | EdgeKind::Product(_) | EdgeKind::Ranks(_) => {
+                    continue;
+                }
                 EdgeKind::Lengths(lengths) if matches!(lengths.difference, Difference::Decay { .. }) => continue,
                 EdgeKind::Lengths(lengths) => lengths.difference,
                 EdgeKind::Attributes(attributes) => attributes.difference,

@@ -3,7 +3,7 @@
 
 use super::{
     Adjacency, Comparison, Decay, Descriptor, Difference, DirectionForm, Directions, EdgeAttributes, EdgeKind,
-    FeatureMap, Lengths, NegativeSquare, NodeAttributes, NodeFeature, Pose, Scale, ShapeContext,
+    EdgeRanks, FeatureMap, Lengths, NegativeSquare, NodeAttributes, NodeFeature, Pose, Scale, ShapeContext,
 };
 use crate::geometry::{Delaunay, EdgeRule, Nearest};
 use crate::graph::{Attributes, Graph};
@@ -79,7 +79,7 @@ impl FeatureSet {
             Self::Quadratic => "the same, and neighbours stay neighbours: more sure where points are few or alike",
             Self::Robust => "points with many strangers among them: only edges to the nearest count",
             Self::Attributes => "no geometry at all: records and tracks, compared by their numbers",
-            Self::Graph => "networks: the graphs' own edges, no points",
+            Self::Graph => "networks: the graphs' own edges and their weights, no points",
             Self::PaperLinear => "the paper's 60 shape context features, with hard bins",
             Self::PaperQuadratic => "the paper's 60 features, and whether Delaunay edges are kept",
         }
@@ -169,13 +169,7 @@ impl FeatureSet {
             }
             Self::Attributes => Ok(map),
             Self::Graph if !common.edges => Err(Error::Missing { what: "edges", needed_by: self.name() }),
-            Self::Graph => {
-                let columns = &common.edge_attributes;
-                let own =
-                    EdgeKind::Attributes(EdgeAttributes { columns: columns.clone(), ..EdgeAttributes::default() });
-                let own = (!columns.is_empty()).then_some(own);
-                Ok(FeatureMap { edge: [EdgeKind::Adjacency(Adjacency {})].into_iter().chain(own).collect(), ..map })
-            }
+            Self::Graph => Ok(FeatureMap { edge: network_features(&common.edge_attributes), ..map }),
             Self::PaperLinear | Self::PaperQuadratic => {
                 let mut map =
                     if self == Self::PaperLinear { FeatureMap::paper_linear() } else { FeatureMap::paper_quadratic() };
@@ -189,6 +183,22 @@ impl FeatureSet {
             }
         }
     }
+}
+
+/// What the edges of networks are compared by: whether they exist, how strong they are, and their other attributes. Weights count by rank until
+/// something is learned ([`FeatureMap::unlearned_weights`]).
+fn network_features(attributes: &[String]) -> Vec<EdgeKind> {
+    let (weights, others): (Vec<String>, Vec<String>) =
+        attributes.iter().cloned().partition(|name| name.eq_ignore_ascii_case("weight"));
+    let mut edge = vec![EdgeKind::Adjacency(Adjacency {})];
+    if !weights.is_empty() {
+        edge.push(EdgeKind::Ranks(EdgeRanks { columns: weights.clone() }));
+        edge.push(EdgeKind::Attributes(EdgeAttributes { columns: weights, difference: Difference::Product }));
+    }
+    if !others.is_empty() {
+        edge.push(EdgeKind::Attributes(EdgeAttributes { columns: others, ..EdgeAttributes::default() }));
+    }
+    edge
 }
 
 /// The difference of lengths, in mean distances, at which `robust` gives 1/e: measured with ten outliers among the points.
@@ -210,6 +220,7 @@ impl FeatureMap {
         let nodes: Vec<String> = self.node.iter().flat_map(|feature| feature.descriptor.attribute_columns()).collect();
         let edges = self.edge.iter().filter_map(|kind| match kind {
             EdgeKind::Attributes(attributes) => Some(attributes.columns.clone()),
+            EdgeKind::Ranks(ranks) => Some(ranks.columns.clone()),
             _ => None,
         });
         let edges: Vec<String> = edges.flatten().collect();

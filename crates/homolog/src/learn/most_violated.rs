@@ -9,9 +9,9 @@
 
 use super::Example;
 use super::parts::{Found, PartMemory, Question, Scratch};
+use crate::Result;
 use crate::matching::{Exact, Matcher, Matching, RightOrder, Status};
 use crate::optimize::Plane;
-use crate::{Error, Result};
 
 /// How much of the loss the exact solver adds to the scores, one try after the other until one finds a violator.
 const LOSS_SHARES: [f64; 3] = [0.0, 0.5, 1.0];
@@ -76,10 +76,10 @@ fn examine(
     let mut is_proven = false;
     for share in LOSS_SHARES {
         augment(example, weights, share, scratch)?;
-        let (matching, status) = match solve_shuffled(order, &exact, scratch) {
-            Err(Error::TooLarge { .. }) => return Ok(None),
-            answer => answer?,
-        };
+        if !exact.fits(&scratch.problem) {
+            return Ok(None);
+        }
+        let (matching, status) = solve_shuffled(order, &exact, scratch)?;
         let violator = plane(example, &matching)?;
         is_proven = share == 1.0 && status == Status::Optimal;
         if violator.at(weights) > known {

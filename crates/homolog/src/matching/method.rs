@@ -83,6 +83,8 @@ impl Method {
             Self::Linear(_) => true,
             Self::GraduatedAssignment(solver) => solver.polish,
             Self::FrankWolfe(solver) => solver.polish,
+            // It does not fit its relaxation: the search alone.
+            Self::Exact(_) => true,
             _ => false,
         }
     }
@@ -96,6 +98,7 @@ impl Method {
             Self::Linear(solver) => solver.solve_streamed(problem, work),
             Self::GraduatedAssignment(solver) => solver.solve_streamed(problem, work),
             Self::FrankWolfe(solver) => solver.solve_streamed(problem, work),
+            Self::Exact(solver) => solver.solve_streamed(problem, work),
             _ => Err(Error::Unsupported { solver: self.name(), what: "node scores that are not stored" }),
         }
     }
@@ -107,7 +110,7 @@ impl Method {
     pub fn check_size(&self, left_count: usize, right_count: usize, has_edges: bool) -> Result<()> {
         Compatibility::check_size(left_count, right_count)?;
         match self {
-            Self::Exact(exact) if has_edges => exact.check_nodes(left_count, right_count),
+            Self::Exact(_) if has_edges => check_nodes(left_count, right_count),
             Self::GraduatedAssignment(_)
             | Self::Bistochastic(_)
             | Self::Spectral(_)

@@ -36,8 +36,8 @@ pub(crate) use margins::linearised;
 pub use margins::{Margin, margins};
 pub use method::Method;
 pub use problem::{
-    Certificate, Compatibility, Constraint, EdgeList, EdgeTerm, MAX_CELLS, Matching, Restrictions, RightOrder, Sense,
-    Shortage, Solution, Status, verify,
+    Certificate, Compatibility, Constraint, EdgeList, EdgeTerm, EdgesKept, MAX_CELLS, Matching, Restrictions,
+    RightOrder, Sense, Shortage, Solution, Status, verify,
 };
 pub use search::TabuSearch;
 pub(crate) use search::{Kicks, polish};

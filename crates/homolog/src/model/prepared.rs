@@ -5,7 +5,7 @@ use super::Model;
 use crate::atlas::Naming;
 use crate::features::{Described, Instance};
 use crate::graph::{Graph, Pair};
-use crate::matching::{self, Compatibility, Margin, Restrictions, RightOrder, Solution, Workspace};
+use crate::matching::{self, Compatibility, EdgesKept, Margin, Restrictions, RightOrder, Solution, Workspace};
 use crate::{Control, Error, Report, Result};
 use ndarray::Array2;
 use rayon::prelude::*;
@@ -249,6 +249,19 @@ impl Matched<'_> {
     #[must_use]
     pub fn model(&self) -> &Model {
         self.model
+    }
+
+    /// How many edges the match keeps, if the edges that are compared are the graphs' own.
+    #[must_use]
+    pub fn edges_kept(&self) -> Option<EdgesKept> {
+        let features = &self.model.features;
+        match &self.problem {
+            Problem::Graphs(instance, _) if features.edge_rule.is_none() && !features.edge.is_empty() => {
+                let (left, right) = (instance.left().edges(), instance.right().edges());
+                Some(EdgesKept::by(&self.solution.matching, left, right))
+            }
+            _ => None,
+        }
     }
 
     /// What each left node adds to the score: with the score of its pair, half of each edge score that it takes part in.

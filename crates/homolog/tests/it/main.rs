@@ -55,6 +55,7 @@ mod margins;
 mod matchers;
 mod memory;
 mod model_files;
+mod networks;
 mod optimize;
 mod optimize_house;
 mod optimize_runs;

@@ -248,13 +248,8 @@ fn a_problem_too_large_is_refused_before_any_work() {
     let ones = || Array2::ones((count, 1));
     let edge = EdgeTerm::factored(Arc::clone(&ring), ring, ones(), ones()).unwrap();
     let problem = Compatibility::linear(Array2::zeros((count, count))).with_edges(edge);
-    let refused = [
-        Exact::default().solve(&problem, &mut Workspace::new()).unwrap_err(),
-        LpRelaxation::default().solve(&problem, &mut Workspace::new()).unwrap_err(),
-    ];
-    for error in refused {
-        assert_eq!(error.to_string(), "entries of the relaxation: 32008000 is more than the 20000000 it can take");
-    }
+    let error = LpRelaxation::default().solve(&problem, &mut Workspace::new()).unwrap_err();
+    assert_eq!(error.to_string(), "entries of the relaxation: 32008000 is more than the 20000000 it can take");
     assert!(matches!(Compatibility::check_size(100_000, 100_000), Err(Error::TooLarge { .. })));
 }
 

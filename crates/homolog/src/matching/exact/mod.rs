@@ -8,6 +8,8 @@
 //! 3. When the bound stops falling, the search branches on the left or right node whose choices have the least hope left, best
 //!    bound first, each child warm-started from its parent.
 //!
+//! A large problem starts from what Frank–Wolfe finds (`soft`); if its relaxation would be too large, that is the answer.
+//!
 //! On sparse graphs the relaxation is usually tight and nothing is branched on. The cost of an answer cannot be known in advance:
 //! limits are settings, a time limit is the caller's interrupt, and the matching and the bound are valid whenever it stops.
 
@@ -16,10 +18,10 @@ mod incumbent;
 mod tree;
 
 use super::brute_force::matching_count;
-use super::lp::{Listing, Shifts, build, check_nodes, check_size};
+use super::lp::{Listing, Shifts, build, check_size};
 use super::problem::FoldedPrices;
 use super::search::{Growth, Tabu};
-use super::{BruteForce, Compatibility, Linear, Matcher, Solution, Status, Workspace};
+use super::{BruteForce, Compatibility, FrankWolfe, Linear, Matcher, Matching, Solution, Status, Streamed, Workspace};
 use crate::{Error, Result};
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
@@ -35,6 +37,9 @@ const PROOF_TOLERANCE: f64 = 1e-12;
 /// no more than this, as between 7 and 8 nodes: a tenth of a second.
 const MOST_TO_TRY: usize = 400_000;
 
+/// With this many pairs of edges, a few climbs are quicker than the relaxation's first look.
+const WORTH_SEARCHING: usize = 1 << 19;
+
 /// Exact quadratic matching.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -45,14 +50,16 @@ pub struct Exact {
     pub max_branches: usize,
     /// Stop when the bound is within this fraction of the score. 0: continue until it is proven.
     pub gap: f64,
-    /// Refuse problems whose relaxation has more entries (left edges times right edges) than this.
+    /// Problems whose relaxation has more entries (left edges times right edges) than this are searched alone: the answer of
+    /// [`FrankWolfe`] with its bound.
     pub max_entries: usize,
 }
 
 impl Default for Exact {
-    /// Limits that a problem of 30 nodes does not come near unless it is one of the hard ones; 20 million entries take about 1.5 GB.
+    /// Limits that a problem of 30 nodes does not come near unless it is one of the hard ones. 4 million entries, of a triangulation of 110
+    /// points, take about 300 MB and ten seconds; with many more, a proof takes minutes.
     fn default() -> Self {
-        Self { max_iterations: 1_000_000, max_branches: 100_000, gap: 0.0, max_entries: 20_000_000 }
+        Self { max_iterations: 1_000_000, max_branches: 100_000, gap: 0.0, max_entries: 4_000_000 }
     }
 }
 
@@ -79,10 +86,10 @@ impl Matcher for Exact {
 }
 
 impl Exact {
-    /// Solves, telling `observe` every few steps how far it is; `observe` may end the search.
+    /// Solves, telling `observe` every few steps how far it is; `observe` may end the search. Beyond `max_entries` nothing is told.
     ///
     /// # Errors
-    /// As [`Matcher::solve`]; [`Error::TooLarge`] beyond `max_entries`.
+    /// As [`Matcher::solve`].
     pub fn solve_observed(
         &self,
         problem: &Compatibility,
@@ -92,13 +99,43 @@ impl Exact {
         if self.gap.is_nan() || self.gap < 0.0 {
             return Err(Error::BadSetting { name: "gap", value: self.gap, reason: "it must be zero or more" });
         }
-        if let Some(edge) = &problem.edge {
-            check_size(problem, edge, Listing::Tight, self.max_entries)?;
+        if !self.fits(problem) {
+            return search_alone(problem, work);
         }
         problem.check()?;
         let folded = FoldedPrices::of(problem);
-        let solution = self.solve_folded(&folded, work, observe, true)?;
+        let start = self.quick_start(&folded.problem, work)?;
+        let solution = self.solve_folded(&folded, start, work, observe, true)?;
         decided(problem, folded.carry_back(problem, solution)?, work)
+    }
+
+    /// Whether the relaxation of a problem has no more than `max_entries`: if not, it is searched alone.
+    pub(crate) fn fits(&self, problem: &Compatibility) -> bool {
+        let edge = problem.edge.as_ref().filter(|edge| !edge.is_empty());
+        edge.is_none_or(|edge| check_size(problem, edge, Listing::Tight, self.max_entries).is_ok())
+    }
+
+    /// What a quick search finds, if the relaxation is so large that its first steps take longer.
+    fn quick_start(&self, problem: &Compatibility, work: &mut Workspace) -> Result<Option<Matching>> {
+        let Some(edge) = &problem.edge else { return Ok(None) };
+        if edge.left_edges().len().saturating_mul(edge.right_edges().len()) < WORTH_SEARCHING {
+            return Ok(None);
+        }
+        let quick = FrankWolfe { starts: 2, kicks: 0, ..FrankWolfe::default() };
+        let found = quick.solve(problem, work)?;
+        Ok((found.status != Status::Limit).then_some(found.matching))
+    }
+
+    /// A problem whose node scores are computed when they are needed: linear assignment, or with edges a search alone.
+    ///
+    /// # Errors
+    /// As [`FrankWolfe::solve_streamed`].
+    pub(super) fn solve_streamed(&self, problem: &Streamed<'_>, work: &mut Workspace) -> Result<Solution> {
+        if problem.edge().is_none() {
+            return Linear::default().solve_streamed(problem, work);
+        }
+        let found = FrankWolfe::default().solve_streamed(problem, work)?;
+        Ok(Solution { status: Status::Limit, ..found })
     }
 
     /// For callers who have already searched and want the proof: however dense the graphs are, little searching is done here.
@@ -108,18 +145,14 @@ impl Exact {
         }
         problem.check()?;
         let folded = FoldedPrices::of(problem);
-        let solution = self.solve_folded(&folded, work, &mut |_| ControlFlow::Continue(()), false)?;
+        let solution = self.solve_folded(&folded, None, work, &mut |_| ControlFlow::Continue(()), false)?;
         decided(problem, folded.carry_back(problem, solution)?, work)
-    }
-
-    /// Refuses problems with more pairs of nodes than `max_entries`, whatever their edges.
-    pub(super) fn check_nodes(&self, left_count: usize, right_count: usize) -> Result<()> {
-        check_nodes(left_count, right_count, self.max_entries)
     }
 
     fn solve_folded(
         &self,
         folded: &FoldedPrices<'_>,
+        quick: Option<Matching>,
         work: &mut Workspace,
         observe: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
         searches: bool,
@@ -150,7 +183,7 @@ impl Exact {
             let search = Tabu::new(&growth, (0..problem.left_count()).map(priced).collect(), 0);
             let root = Root { factors: &factors, dense: searches && search.is_dense(), search };
             let mut tree = Tree::new(self, root, work, &mut tell, &unshift);
-            tree.run(&matching)?;
+            tree.run(&matching, quick.as_ref())?;
             iterations += tree.iterations;
             matching = tree.matching(problem)?;
             let ended = tree.is_proven();
@@ -189,6 +222,12 @@ fn decided(problem: &Compatibility, solution: Solution, work: &mut Workspace) ->
     }
     let best = BruteForce { max_matchings: MOST_TO_TRY }.solve(problem, work)?;
     Ok(if best.status == Status::Optimal { Solution { shortage: solution.shortage, ..best } } else { solution })
+}
+
+/// The answer of a search, with the bound that goes with it: nothing is proven.
+fn search_alone(problem: &Compatibility, work: &mut Workspace) -> Result<Solution> {
+    let found = FrankWolfe::default().solve(problem, work)?;
+    Ok(Solution { status: Status::Limit, ..found })
 }
 
 /// What the search maximises: the gain of each pair over staying unmatched, shifted and scaled like the factors; minus infinity where

@@ -106,8 +106,10 @@ impl<'a> Tree<'a> {
     }
 
     /// Searches until it is proven or stopped.
-    pub(super) fn run(&mut self, start: &Matching) -> Result<()> {
-        self.go_on_from(start.left_to_right());
+    pub(super) fn run(&mut self, start: &Matching, quick: Option<&Matching>) -> Result<()> {
+        for start in [Some(start), quick].into_iter().flatten() {
+            self.go_on_from(start.left_to_right());
+        }
         if self.dense {
             let work = &*self.work;
             self.search.search(PATIENCE * self.root.cell_count(), usize::MAX, || work.interrupted());

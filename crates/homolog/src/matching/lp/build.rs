@@ -46,7 +46,7 @@ fn left_pairs(edge: &EdgeTerm) -> Vec<[usize; 2]> {
 }
 
 /// Refuses problems of so many nodes that their pairs alone are more than the limit of [`check_size`], before they are made.
-pub(crate) fn check_nodes(left_count: usize, right_count: usize, limit: usize) -> Result<()> {
+fn check_nodes(left_count: usize, right_count: usize, limit: usize) -> Result<()> {
     check_cells("pairs of nodes, of which a relaxation needs entries,", left_count, right_count, limit)
 }
 

@@ -40,7 +40,7 @@ mod sift;
 mod sift_laws;
 
 pub(crate) use bound::{Outlook, linear_problem};
-pub(crate) use build::{Listing, build, check_nodes, check_size};
+pub(crate) use build::{Listing, build, check_size};
 pub(crate) use factors::Factors;
 use factors::Origin;
 pub(crate) use halpern::{Average, Halpern, Point, START_WEIGHT};

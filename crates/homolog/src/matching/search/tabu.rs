@@ -25,6 +25,7 @@ const DRIFT: f64 = 1e-9;
 pub(in crate::matching) struct Tabu<'a> {
     gain: &'a Array2<f64>,
     terms: Terms<'a>,
+    is_dense: bool,
     many_to_one: bool,
     /// Nodes that may choose to stay unmatched.
     may_rest: Vec<bool>,
@@ -78,9 +79,11 @@ impl<'a> Tabu<'a> {
         let edges = growth.weight.abs() * growth.edge.magnitude() * growth.edge.left_edges().len() as f64;
         // Never used, in some order.
         let closed = Array2::from_shape_fn((n, m + 1), |(i, k)| i * (m + 1) + k);
+        let terms = Terms::new(growth);
         Self {
             gain: growth.gain,
-            terms: Terms::new(growth),
+            is_dense: terms.are_dense(growth.edge),
+            terms,
             many_to_one: growth.constraint == Constraint::ManyToOne,
             may_rest,
             value: growth.gain.clone(),
@@ -108,7 +111,7 @@ impl<'a> Tabu<'a> {
 
     /// Whether a step is quick however many pairs of edges there are: only then is much searching worth its time.
     pub(in crate::matching) fn is_dense(&self) -> bool {
-        matches!(self.terms, Terms::Dense(_))
+        self.is_dense
     }
 
     /// Steps since the last restart, or since the best matching after it was found.

@@ -14,6 +14,8 @@ use ndarray::Array2;
 pub(super) const NONE: usize = usize::MAX;
 
 /// Full tables are built if at least this share of all pairs of edges exists.
+const TABLES: f64 = 0.06;
+/// Graphs are dense if at least this share of all pairs of edges exists: bounds are weak then.
 const DENSE: f64 = 0.25;
 /// And for at most this many products.
 const MOST_FACTORS: usize = 4;
@@ -42,18 +44,18 @@ pub(super) struct Sparse<'a> {
     right_edge: Vec<u32>,
 }
 
-/// Whether most pairs of nodes on both sides have an edge.
-fn is_dense(edge: &EdgeTerm) -> bool {
+/// The share of all pairs of edges that exist.
+fn share(edge: &EdgeTerm) -> f64 {
     let share = |nodes: usize, edges: usize| edges as f64 / (nodes as f64 * (nodes as f64 - 1.0)).max(1.0);
     let left = share(edge.left_count(), edge.left_edges().len());
-    left * share(edge.right_count(), edge.right_edges().len()) >= DENSE
+    left * share(edge.right_count(), edge.right_edges().len())
 }
 
 impl<'a> Terms<'a> {
     pub(super) fn new(growth: &Growth<'a>) -> Self {
         let (edge, weight) = (growth.edge, growth.weight);
         let has_listed = (0..edge.left_edges().len()).any(|e| !edge.listed_of(e).is_empty());
-        if is_dense(edge) && !has_listed && edge.left_factors().ncols() <= MOST_FACTORS {
+        if share(edge) >= TABLES && !has_listed && edge.left_factors().ncols() <= MOST_FACTORS {
             Self::Dense(Dense::new(edge, weight))
         } else {
             let table = |edges: &crate::matching::EdgeList| {
@@ -69,6 +71,11 @@ impl<'a> Terms<'a> {
             let (left_edge, right_edge) = (table(edge.left_edges()), table(edge.right_edges()));
             Self::Sparse(Sparse { edge, weight, left_edge, right_edge })
         }
+    }
+
+    /// Whether most pairs of nodes on both sides have an edge, and a step is quick however many there are.
+    pub(super) fn are_dense(&self, edge: &EdgeTerm) -> bool {
+        matches!(self, Self::Dense(_)) && share(edge) >= DENSE
     }
 
     /// What i at k and j at l are worth to each other, plus i at l and j at k.

@@ -7,7 +7,8 @@
 //!
 //! Starts, in order: the flat soft matching; the best matching of the node scores alone; the soft matching that graduated
 //! assignment ends with; then means of the flat one and random ones. Cost of a step: one linear assignment and one gradient.
-//! Large problems are narrowed to lists of candidate pairs (`listed`).
+//! Large problems have a third of the starts, and no more once two of them end at the same height; those whose node scores tell nodes apart
+//! are narrowed to lists of candidate pairs (`listed`).
 
 use super::listed;
 use super::problem::{Found, Objective, SoftProblem, Steps, solve_softly};
@@ -24,7 +25,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct FrankWolfe {
-    /// How many starts.
+    /// How many starts; a third of them if there are millions of pairs of edges.
     pub starts: usize,
     /// At most this many steps from each.
     pub max_steps: usize,
@@ -36,17 +37,28 @@ pub struct FrankWolfe {
     pub polish: bool,
     /// How often local search shakes each result and tries again.
     pub kicks: usize,
+    /// Stop when a step is shorter than this: the root of the mean, over left nodes, of what their row changes, squared and added up.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub min_step: f64,
 }
 
 impl Default for FrankWolfe {
     /// 30 steps as in FAQ; as many starts and kicks as proved worth their time on house and QAPLIB problems.
     fn default() -> Self {
-        Self { starts: 8, max_steps: 30, tolerance: 1e-6, seed: 0, polish: true, kicks: 50 }
+        Self { starts: 8, max_steps: 30, tolerance: 1e-6, seed: 0, polish: true, kicks: 50, min_step: 0.0 }
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn is_zero(value: &f64) -> bool {
+    *value == 0.0
 }
 
 /// The index of the start that comes from graduated assignment.
 pub(super) const ANNEALED: usize = 2;
+/// Large problems: scores that differ by less than this fraction agree, and this many results are improved by local search.
+const AGREEMENT: f64 = 1e-9;
+const MOST_POLISHED: usize = 2;
 
 impl Matcher for FrankWolfe {
     fn solve(&self, problem: &Compatibility, work: &mut Workspace) -> Result<Solution> {
@@ -59,11 +71,34 @@ impl Matcher for FrankWolfe {
             }
         }
         let improve = self.polish.then_some(kicks);
-        solve_softly(problem, improve, work, |relaxed, work| self.climb_from_all(relaxed, work))
+        solve_softly(problem, improve, work, |relaxed, work| self.climb_from_all(None, relaxed, work))
     }
 }
 
 impl FrankWolfe {
+    /// Solves from a soft matching in place of the flat one: a row per left node, a column per right node, no row or column above 1.
+    ///
+    /// # Errors
+    /// As [`Matcher::solve`]; a start of another size, or with entries that are not between 0 and 1.
+    pub fn solve_from(&self, problem: &Compatibility, start: &Array2<f64>, work: &mut Workspace) -> Result<Solution> {
+        self.check()?;
+        let sizes = [
+            ("rows of the start", problem.left_count(), start.nrows()),
+            ("columns of the start", problem.right_count(), start.ncols()),
+        ];
+        for (what, expected, found) in sizes {
+            if expected != found {
+                return Err(Error::Size { what, expected, found });
+            }
+        }
+        let in_range = |value: f64| (0.0..=1.0 + 1e-6).contains(&value);
+        if let Some(((row, column), &value)) = start.indexed_iter().find(|&(_, &value)| !in_range(value)) {
+            return Err(Error::BadCell { what: "start", row, column, value });
+        }
+        let improve = self.polish.then_some(Kicks { count: self.kicks, seed: self.seed });
+        solve_softly(problem, improve, work, |relaxed, work| self.climb_from_all(Some(start), relaxed, work))
+    }
+
     /// Solves a problem whose node scores are computed when they are needed, on lists of candidate pairs: ten thousand nodes. No table of
     /// all pairs is made. The bound holds for all pairs.
     ///
@@ -75,12 +110,20 @@ impl FrankWolfe {
         listed::solve_streamed(problem, improve, work, |listed, work| listed.climb_from_all(self, work))
     }
 
-    fn climb_from_all(&self, relaxed: &mut SoftProblem<'_>, work: &mut Workspace) -> Result<Found> {
+    fn climb_from_all(
+        &self,
+        given: Option<&Array2<f64>>,
+        relaxed: &mut SoftProblem<'_>,
+        work: &mut Workspace,
+    ) -> Result<Found> {
         let mut steps = Steps { count: 0, interrupted: false };
         let mut random = ChaCha8Rng::seed_from_u64(self.seed);
         let mut climb = Climb::new(relaxed);
-        let mut found = Vec::new();
-        for start in 0..self.starts {
+        let mut found: Vec<(f64, Matching)> = Vec::new();
+        let is_large = relaxed.is_large();
+        for start in 0..if is_large { self.starts.div_ceil(3) } else { self.starts } {
+            // The best that there is for networks without node scores: of a large problem it comes second.
+            let start = if is_large { [0, ANNEALED, 1].get(start).copied().unwrap_or(start) } else { start };
             if work.interrupted() {
                 steps.interrupted = true;
                 break;
@@ -93,12 +136,23 @@ impl FrankWolfe {
             } else {
                 climb.start(start, relaxed, &mut random);
             }
-            let matching = self.ascend(&mut climb, relaxed, &mut steps, work)?;
-            if !found.contains(&matching) {
-                found.push(matching);
+            if let Some(given) = given.filter(|_| start == 0) {
+                climb.soft.set(given, &relaxed.objective.gain);
+            }
+            let (value, matching) = self.ascend(&mut climb, relaxed, &mut steps, work)?;
+            // Two starts that end at the same height have found what there is to find.
+            let agrees = |best: &(f64, Matching)| (value - best.0).abs() <= AGREEMENT * value.abs();
+            let is_settled = is_large && found.first().is_some_and(agrees);
+            if found.iter().all(|(_, other)| *other != matching) {
+                let at = found.partition_point(|(other, _)| *other >= value);
+                found.insert(if is_large { at } else { found.len() }, (value, matching));
+            }
+            if is_settled {
+                break;
             }
         }
-        Ok((found, steps))
+        found.truncate(if is_large { MOST_POLISHED } else { found.len() });
+        Ok((found.into_iter().map(|(_, matching)| matching).collect(), steps))
     }
 
     fn check(&self) -> Result<()> {
@@ -107,59 +161,55 @@ impl FrankWolfe {
                 return Err(Error::BadSetting { name, value: 0.0, reason: "must be at least 1" });
             }
         }
-        if !(self.tolerance >= 0.0 && self.tolerance.is_finite()) {
-            let (name, value) = ("tolerance", self.tolerance);
-            return Err(Error::BadSetting { name, value, reason: "must be 0 or more" });
+        for (name, value) in [("tolerance", self.tolerance), ("min_step", self.min_step)] {
+            if !(value >= 0.0 && value.is_finite()) {
+                return Err(Error::BadSetting { name, value, reason: "must be 0 or more" });
+            }
         }
         Ok(())
     }
 
-    /// Climbs from the start and returns the best matching met.
+    /// Climbs from the start and returns the best matching met, and its value.
     fn ascend(
         &self,
         climb: &mut Climb,
         relaxed: &mut SoftProblem<'_>,
         steps: &mut Steps,
         work: &mut Workspace,
-    ) -> Result<Matching> {
-        let no_gain = vec![0.0; climb.soft.rest.len()];
+    ) -> Result<(f64, Matching)> {
         relaxed.objective.edge_gradient(&climb.soft.pair, &mut climb.gradient);
         let mut best: Option<(f64, Matching)> = None;
         for _ in 0..self.max_steps {
-            climb.linearise(&relaxed.objective);
-            let target = relaxed.assign(&climb.score, &no_gain, work)?;
+            let target = relaxed.assign_linearised(&climb.gradient, work)?;
             steps.count += 1;
-            climb.aim(&target, &mut relaxed.objective);
-            let value = climb.target_value(&target, &relaxed.objective);
+            relaxed.objective.gradient_at(&target, &mut climb.target_gradient);
+            let value = climb.value_of(&target, &relaxed.objective);
+            let (slope, bend, size) = climb.parabola(&target, &relaxed.objective);
+            steps.interrupted |= work.interrupted();
+            let mut is_over = slope <= self.tolerance * size || steps.interrupted;
+            if !is_over {
+                let length = if bend < 0.0 { (-slope / (2.0 * bend)).min(1.0) } else { 1.0 };
+                is_over = self.min_step > 0.0 && length * climb.distance(&target) < self.min_step;
+                climb.advance(&target, length);
+            }
             if best.as_ref().is_none_or(|best| value > best.0) {
                 best = Some((value, target));
             }
-            let (slope, bend, size) = climb.parabola();
-            steps.interrupted |= work.interrupted();
-            if slope <= self.tolerance * size || steps.interrupted {
+            if is_over {
                 break;
             }
-            climb.advance(if bend < 0.0 { (-slope / (2.0 * bend)).min(1.0) } else { 1.0 });
         }
         let rounded = relaxed.round(&climb.soft, work)?;
-        climb.aim(&rounded, &mut relaxed.objective);
-        let value = climb.target_value(&rounded, &relaxed.objective);
-        Ok(match best {
-            Some((most, matching)) if most >= value => matching,
-            _ => rounded,
-        })
+        relaxed.objective.gradient_at(&rounded, &mut climb.target_gradient);
+        let value = climb.value_of(&rounded, &relaxed.objective);
+        Ok(best.filter(|best| best.0 >= value).unwrap_or((value, rounded)))
     }
 }
 
-/// Where an ascent is and where it is heading.
+/// Where an ascent is, y, and the gradients of the edge part there and at the matching z that it is heading for.
 struct Climb {
-    /// y, and the gradient of the edge part there.
     soft: Soft,
     gradient: Array2<f64>,
-    /// The linearised score at y.
-    score: Array2<f64>,
-    /// z, and the gradient of the edge part there.
-    target: Soft,
     target_gradient: Array2<f64>,
     sinkhorn: Sinkhorn,
     flat: Soft,
@@ -168,14 +218,13 @@ struct Climb {
 impl Climb {
     fn new(relaxed: &SoftProblem<'_>) -> Self {
         let (n, m) = relaxed.problem.node.dim();
-        let zeros = || Array2::zeros((n, m));
         let mut flat = Soft::zeros(n, m);
         // A start need not be normalised to the last digit.
         let mut sinkhorn = Sinkhorn::new(n, m, 100, 1e-3);
         let even = relaxed.objective.gain.mapv(|gain| if gain > f64::NEG_INFINITY { 0.0 } else { gain });
         sinkhorn.assign(&even, 1.0, &relaxed.slack, &mut flat);
-        let (gradient, score, target_gradient) = (zeros(), zeros(), zeros());
-        Self { soft: flat.clone(), gradient, score, target: flat.clone(), target_gradient, sinkhorn, flat }
+        let (gradient, target_gradient) = (Array2::zeros((n, m)), Array2::zeros((n, m)));
+        Self { soft: flat.clone(), gradient, target_gradient, sinkhorn, flat }
     }
 
     fn start(&mut self, which: usize, relaxed: &SoftProblem<'_>, random: &mut ChaCha8Rng) {
@@ -195,43 +244,49 @@ impl Climb {
         }
     }
 
-    fn linearise(&mut self, objective: &Objective<'_>) {
-        for ((score, gain), gradient) in self.score.iter_mut().zip(&objective.gain).zip(&self.gradient) {
-            *score = gain + gradient;
-        }
-    }
-
-    fn aim(&mut self, target: &Matching, objective: &mut Objective<'_>) {
-        set_matching(&mut self.target, target);
-        objective.gradient_at(target, &mut self.target_gradient);
-    }
-
-    /// The score of the matching aimed at.
-    fn target_value(&self, target: &Matching, objective: &Objective<'_>) -> f64 {
+    /// The score of the matching at which the second gradient is.
+    fn value_of(&self, target: &Matching, objective: &Objective<'_>) -> f64 {
         target.pairs().map(|(i, k)| objective.gain[[i, k]] + 0.5 * self.target_gradient[[i, k]]).sum()
     }
 
     /// (slope, bend) of the score on the way from y to z, and the size of the terms that make up the slope.
-    fn parabola(&self) -> (f64, f64, f64) {
+    fn parabola(&self, target: &Matching, objective: &Objective<'_>) -> (f64, f64, f64) {
         let (mut slope, mut bend, mut size) = (0.0, 0.0, 0.0);
-        let cells = self.score.iter().zip(self.soft.pair.iter().zip(&self.target.pair));
-        for ((score, (y, z)), (here, there)) in cells.zip(self.gradient.iter().zip(&self.target_gradient)) {
-            let step = z - y;
-            // Forbidden cells, whose score is minus infinity, have no step.
-            if step != 0.0 {
-                slope += score * step;
-                bend += 0.5 * (there - here) * step;
-                size += (score * step).abs();
+        let cells = self.soft.pair.iter().zip(&objective.gain).zip(self.gradient.iter().zip(&self.target_gradient));
+        for ((&y, gain), (here, there)) in cells {
+            // Forbidden cells, whose gain is minus infinity, are empty.
+            if y != 0.0 {
+                let worth = (gain + here) * y;
+                slope -= worth;
+                size += worth.abs();
+                bend -= 0.5 * (there - here) * y;
             }
+        }
+        for pair in target.pairs() {
+            let (here, there) = (self.gradient[pair], self.target_gradient[pair]);
+            let worth = objective.gain[pair] + here;
+            slope += worth;
+            size += worth.abs();
+            bend += 0.5 * (there - here);
         }
         (slope, bend, size)
     }
 
-    fn advance(&mut self, length: f64) {
-        let blend = |y: &mut f64, z: &f64| *y = length * z + (1.0 - length) * *y;
-        self.soft.pair.zip_mut_with(&self.target.pair, blend);
-        self.gradient.zip_mut_with(&self.target_gradient, blend);
-        self.soft.rest.iter_mut().zip(&self.target.rest).for_each(|(y, z)| blend(y, z));
+    /// How far the matching is: the root of the mean, over left nodes, of the squared differences of their rows.
+    fn distance(&self, target: &Matching) -> f64 {
+        let own: f64 = self.soft.pair.iter().map(|y| y * y).sum();
+        let other: f64 = target.pairs().map(|pair| 1.0 - 2.0 * self.soft.pair[pair]).sum();
+        ((own + other).max(0.0) / self.soft.rest.len().max(1) as f64).sqrt()
+    }
+
+    fn advance(&mut self, target: &Matching, length: f64) {
+        self.soft.pair.mapv_inplace(|y| (1.0 - length) * y);
+        target.pairs().for_each(|pair| self.soft.pair[pair] += length);
+        for (rest, right) in self.soft.rest.iter_mut().zip(target.left_to_right()) {
+            *rest = (1.0 - length) * *rest + if right.is_none() { length } else { 0.0 };
+        }
+        self.gradient
+            .zip_mut_with(&self.target_gradient, |here, there| *here = length * there + (1.0 - length) * *here);
     }
 }
 

@@ -13,6 +13,7 @@ mod problem;
 mod rrwm;
 mod sinkhorn;
 mod spectral;
+mod tables;
 
 pub use bistochastic::Bistochastic;
 pub use frank_wolfe::FrankWolfe;

@@ -12,17 +12,27 @@
 
 use super::bound;
 use super::sinkhorn::{Slack, Soft};
+use super::tables::Tables;
 use crate::Result;
 use crate::matching::problem::{FoldedPrices, GradientBuffers, check_cells};
-use crate::matching::search::{Growth, Kicks, grow, polish};
+use crate::matching::search::{Growth, Kicks, Tabu, grow, polish};
 use crate::matching::{
     Compatibility, Constraint, EdgeTerm, Linear, MAX_CELLS, Matcher, Matching, Shortage, Solution, Status, Workspace,
 };
 use ndarray::Array2;
 use std::borrow::Cow;
 
-/// The most pairs of nodes: the soft solvers hold about ten tables of this size, 2.7 GB.
-const MOST_CELLS: usize = MAX_CELLS / 4;
+/// The most pairs of nodes. The soft solvers hold about eight tables of this size: 10,000 nodes on each side take 6 GB.
+const MOST_CELLS: usize = MAX_CELLS;
+
+/// With more pairs of edges than this, what takes long is left out: kicks, most random starts. Dense graphs of 45 nodes, or
+/// triangulations of 350 points.
+const MOST_THOROUGH: usize = 1 << 22;
+/// With more pairs of edges than this, nothing is grown from the best ones: it looks at all of them.
+const MOST_GROWN: usize = 1 << 26;
+/// A tabu search on a large dense problem examines at most so many changes without a better matching, four times as many in total, and no
+/// more than a quarter of n³ of them without one: about as much as a matrix product costs.
+const IDLE_LOOKS: usize = 1 << 24;
 
 /// Refuses problems with more nodes than the soft solvers take.
 pub(in crate::matching) fn check_nodes(left_count: usize, right_count: usize) -> Result<()> {
@@ -66,15 +76,20 @@ pub(in crate::matching) struct Objective<'a> {
     pub(in crate::matching) edge: Cow<'a, EdgeTerm>,
     pub(in crate::matching) weight: f64,
     buffers: GradientBuffers,
+    tables: Option<Tables>,
 }
 
 impl<'a> Objective<'a> {
     pub(super) fn new(gain: Array2<f64>, edge: Cow<'a, EdgeTerm>, weight: f64) -> Self {
-        Self { gain, edge, weight, buffers: GradientBuffers::default() }
+        let tables = Tables::of(&edge, weight);
+        Self { gain, edge, weight, buffers: GradientBuffers::default(), tables }
     }
 
     /// The gradient of the edge part.
     pub(super) fn edge_gradient(&mut self, pair: &Array2<f64>, out: &mut Array2<f64>) {
+        if let Some(tables) = &mut self.tables {
+            return tables.gradient(pair, out);
+        }
         out.fill(0.0);
         self.edge.add_gradient_with(self.weight, pair.view(), out, &mut self.buffers);
     }
@@ -82,7 +97,10 @@ impl<'a> Objective<'a> {
 
 impl Objective<'_> {
     /// [`Self::edge_gradient`] at a matching: only neighbours of matched nodes contribute, n·deg·deg' in all.
-    pub(in crate::matching) fn gradient_at(&self, matching: &Matching, out: &mut Array2<f64>) {
+    pub(super) fn gradient_at(&mut self, matching: &Matching, out: &mut Array2<f64>) {
+        if let Some(tables) = self.tables.as_mut().filter(|_| matching.constraint() == Constraint::OneToOne) {
+            return tables.gradient_at(matching, out);
+        }
         out.fill(0.0);
         for (i, k) in matching.pairs() {
             self.edge.add_pair_gradient(i, k, self.weight, out);
@@ -131,14 +149,27 @@ impl<'a> SoftProblem<'a> {
         for ((cell, &score), &gain) in cells {
             *cell = if gain == f64::NEG_INFINITY { f64::NEG_INFINITY } else { score };
         }
-        if !self.prices.is_empty() {
-            for mut row in self.rounding.node.rows_mut() {
-                row.iter_mut().zip(&self.prices).for_each(|(cell, price)| *cell -= price);
-            }
-        }
         for (price, &rest) in self.rounding.unmatched.iter_mut().flatten().zip(rest) {
             if *price > f64::NEG_INFINITY {
                 *price = rest;
+            }
+        }
+        self.solve_rounding(work)
+    }
+
+    /// The feasible matching with the largest linearised score, gain + gradient.
+    pub(super) fn assign_linearised(&mut self, gradient: &Array2<f64>, work: &mut Workspace) -> Result<Matching> {
+        let cells = self.rounding.node.iter_mut().zip(gradient).zip(&self.objective.gain);
+        cells.for_each(|((cell, gradient), gain)| *cell = gain + gradient);
+        let prices = self.rounding.unmatched.iter_mut().flatten();
+        prices.filter(|price| **price > f64::NEG_INFINITY).for_each(|price| *price = 0.0);
+        self.solve_rounding(work)
+    }
+
+    fn solve_rounding(&mut self, work: &mut Workspace) -> Result<Matching> {
+        if !self.prices.is_empty() {
+            for mut row in self.rounding.node.rows_mut() {
+                row.iter_mut().zip(&self.prices).for_each(|(cell, price)| *cell -= price);
             }
         }
         let answer = Linear::default().solve(&self.rounding, work)?;
@@ -154,6 +185,16 @@ impl<'a> SoftProblem<'a> {
         self.assign(&soft.pair, &soft.rest, work)
     }
 
+    /// Whether there are so many pairs of edges that only the most promising of the quick searches are worth their time.
+    pub(super) fn is_large(&self) -> bool {
+        self.edge_pairs() > MOST_THOROUGH
+    }
+
+    fn edge_pairs(&self) -> usize {
+        let edge = &self.objective.edge;
+        edge.left_edges().len().saturating_mul(edge.right_edges().len())
+    }
+
     /// The best of several matchings, improved by local search if asked for, with its score and a bound.
     fn finish(
         &mut self,
@@ -165,14 +206,19 @@ impl<'a> SoftProblem<'a> {
         let mut starts: Vec<(Matching, Kicks)> = Vec::new();
         if let Some(kicks) = improve {
             starts.extend(found.into_iter().map(|matching| (matching, kicks)));
-            starts.push((self.linear.clone(), Kicks::default()));
-            starts.push((self.grown(work)?, kicks));
+            if !self.is_large() || starts.is_empty() {
+                starts.push((self.linear.clone(), Kicks::default()));
+            }
+            if self.edge_pairs() <= MOST_GROWN {
+                starts.push((self.grown(work)?, kicks));
+            }
         } else {
             starts.extend(found.into_iter().map(|matching| (matching, Kicks::default())));
         }
         let mut best: Option<(f64, Matching)> = None;
         for (start, kicks) in starts {
             let matching = match improve {
+                Some(_) if self.is_large() && self.objective.tables.is_some() => self.exchange(&start, work)?,
                 Some(_) => polish(self.problem, &self.objective.edge, &start, kicks, work)?,
                 None => start,
             };
@@ -185,10 +231,29 @@ impl<'a> SoftProblem<'a> {
             Some(best) => best,
             None => (self.problem.score(&self.linear)?, self.linear.clone()),
         };
-        let bound = bound::edge_bound(self.problem, &self.objective.edge, work)?.max(score);
+        let is_full = !self.prices.is_empty();
+        let bound = bound::edge_bound(self.problem, &self.objective.edge, is_full, work)?.max(score);
         let status = if steps.interrupted { Status::Limit } else { Status::Converged };
         let (iterations, shortage) = (steps.count, self.shortage.clone());
         Ok(Solution { matching, score, bound, status, iterations, certificate: None, shortage })
+    }
+
+    /// The matching, or a better one by a short tabu search: on dense graphs its steps are products of rows, many times faster than those of
+    /// local search.
+    fn exchange(&self, start: &Matching, work: &Workspace) -> Result<Matching> {
+        let problem = self.problem;
+        let (n, m) = problem.node.dim();
+        let may_rest = (0..n).map(|i| problem.unmatched_score(i) > f64::NEG_INFINITY).collect();
+        let Objective { gain, edge, weight, .. } = &self.objective;
+        let growth = Growth { gain, edge, weight: *weight, constraint: problem.constraint };
+        let mut tabu = Tabu::new(&growth, may_rest, 0);
+        tabu.jump(start.left_to_right());
+        let looks = n * n / 2 + n * m.saturating_sub(n) + 1;
+        let patience = (IDLE_LOOKS / looks).min(n / 2).max(8);
+        tabu.search(patience, 4 * patience, || work.interrupted());
+        let improved = Matching::new(tabu.best(), m, problem.constraint)?;
+        // The gain may be nothing but rounding.
+        Ok(if problem.score(&improved)? > problem.score(start)? { improved } else { start.clone() })
     }
 
     /// A feasible matching that keeps as much as it can of what grows from the best pairs of edges.

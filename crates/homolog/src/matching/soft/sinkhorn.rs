@@ -37,6 +37,16 @@ impl Soft {
     pub(super) fn zeros(n: usize, m: usize) -> Self {
         Self { pair: Array2::zeros((n, m)), rest: vec![0.0; n] }
     }
+
+    /// Takes over a table, without the pairs that no feasible matching has; what is missing of a row stays unmatched.
+    pub(super) fn set(&mut self, table: &Array2<f64>, gain: &Array2<f64>) {
+        for ((pair, &value), &gain) in self.pair.iter_mut().zip(table).zip(gain) {
+            *pair = if gain > f64::NEG_INFINITY { value } else { 0.0 };
+        }
+        for (rest, row) in self.rest.iter_mut().zip(self.pair.rows()) {
+            *rest = (1.0 - row.sum()).max(0.0);
+        }
+    }
 }
 
 /// The alternation, its scratch memory, and the right potentials it ended with.

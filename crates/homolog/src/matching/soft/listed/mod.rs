@@ -24,6 +24,7 @@ use self::reach::Reach;
 use self::sinkhorn::Soft;
 use super::problem::{Found, Steps, find_slack, scale_of};
 use super::sinkhorn::Slack;
+use super::tables::Tables;
 use crate::matching::search::Kicks;
 use crate::matching::{
     Certificate, Compatibility, Constraint, EdgeTerm, Linear, Matcher, Matching, Shortage, Solution, Sparse, Status,
@@ -113,7 +114,8 @@ pub(super) fn solve_table(
 ) -> Result<Option<Solution>> {
     let (n, m) = given.node.dim();
     let Some(edge) = given.edge.as_ref().filter(|edge| !edge.is_empty()) else { return Ok(None) };
-    if n * m < FEWEST_CELLS || given.constraint == Constraint::ManyToOne {
+    // Nodes of dense graphs share so many edges that lists of what candidates share outgrow all tables.
+    if n * m < FEWEST_CELLS || given.constraint == Constraint::ManyToOne || Tables::are_worth(edge) {
         return Ok(None);
     }
     given.check()?;
