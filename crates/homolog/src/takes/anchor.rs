@@ -8,7 +8,7 @@
 //! large: f is the size of the atlas's body relative to the take's, τ how much proportions differ. Two names are exchanged as long as that
 //! gains clearly.
 
-use super::body::{Body, log_density};
+use super::body::{Body, Lengths, log_density};
 use super::points::median;
 use crate::atlas::Atlas;
 
@@ -20,11 +20,9 @@ const LEAST_DIFFERENCE: f64 = 0.02;
 const EXCHANGES: usize = 3;
 
 /// For each marker the one that its name should be; the identity if nothing is gained.
-pub(super) fn renamed(body: &Body, atlas: &Atlas) -> Vec<usize> {
-    let count = atlas.landmarks.len();
-    let lengths = lengths(atlas);
+pub(super) fn renamed(body: &Body, lengths: &Lengths, count: usize) -> Vec<usize> {
     let mut edges: Vec<Vec<(usize, f64)>> = vec![Vec::new(); count];
-    for &([i, j], length) in &lengths {
+    for &([i, j], length) in lengths {
         edges[i].push((j, length));
         edges[j].push((i, length));
     }
@@ -65,7 +63,7 @@ pub(super) fn renamed(body: &Body, atlas: &Atlas) -> Vec<usize> {
 }
 
 /// The lengths of the edges of an atlas. Its covariances are partly prior: of S specimens and a prior worth κ, (S - 1) / (S + κ) was seen.
-fn lengths(atlas: &Atlas) -> Vec<([usize; 2], f64)> {
+pub(super) fn lengths(atlas: &Atlas) -> Lengths {
     let specimens = atlas.specimens as f64;
     let seen = (specimens - 1.0).max(0.0) / (specimens + atlas.prior[1]);
     let length = |edge: &crate::atlas::AtlasEdge| {

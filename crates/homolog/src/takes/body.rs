@@ -28,6 +28,9 @@ const PRIOR_SPREAD: f64 = 0.15;
 /// Which point has which name, in every frame: `of[frame][name]`.
 pub(super) type Names = Vec<Vec<Option<usize>>>;
 
+/// The lengths of the edges of an atlas.
+pub(super) type Lengths = Vec<([usize; 2], f64)>;
+
 /// The distance of two markers.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bone {
@@ -46,8 +49,8 @@ pub(super) struct Body {
 }
 
 impl Body {
-    /// Measures the named markers of a take.
-    pub(super) fn measure(points: &Points, names: &Names, count: usize, size: f64) -> Self {
+    /// Measures the named markers of a take. Distances that were never seen are those of the atlas (`known`), in the take's size.
+    pub(super) fn measure(points: &Points, names: &Names, known: &Lengths, count: usize, size: f64) -> Self {
         let step = points.len().div_ceil(MEASURED).max(1);
         let mut lengths: Vec<Vec<f64>> = vec![Vec::new(); count * count];
         for frame in (0..points.len()).step_by(step) {
@@ -60,7 +63,7 @@ impl Body {
                 }
             }
         }
-        let mut bones = vec![vec![None; count]; count];
+        let mut bones: Vec<Vec<Option<Bone>>> = vec![vec![None; count]; count];
         for i in 0..count {
             for j in 0..i {
                 let bone = bone(&mut lengths[i * count + j], LEAST_SPREAD * size);
@@ -68,11 +71,22 @@ impl Body {
                 bones[j][i] = bone;
             }
         }
+        let ratio = |&([i, j], length): &([usize; 2], f64)| Some(bones[i][j].as_ref()?.mean / length);
+        let mut ratios: Vec<f64> = known.iter().filter_map(ratio).filter(|ratio| ratio.is_finite()).collect();
+        if let Some(ratio) = median(&mut ratios) {
+            for &([i, j], length) in known {
+                if bones[i][j].is_some() {
+                    continue;
+                }
+                let mean = ratio * length;
+                let bone = Bone { mean, spread: (PRIOR_SPREAD * mean).hypot(LEAST_SPREAD * size) };
+                (bones[i][j], bones[j][i]) = (Some(bone), Some(bone));
+            }
+        }
         let neighbours = (0..count)
             .map(|i| {
-                let mut own: Vec<(f64, usize)> = (0..count)
-                    .filter_map(|j| Some((bones[i][j].as_ref().map(|bone: &Bone| bone.spread)?, j)))
-                    .collect();
+                let mut own: Vec<(f64, usize)> =
+                    (0..count).filter_map(|j| Some((bones[i][j].as_ref()?.spread, j))).collect();
                 own.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
                 own.into_iter().take(LISTED).map(|(_, j)| j).collect()
             })

@@ -31,7 +31,7 @@ pub use words::{NamedDoubt, NamedFrame, NamedSwap, NamedTake};
 use crate::atlas::{Atlas, Naming};
 use crate::graph::Graph;
 use crate::{Control, Report, Result};
-use body::{Body, Names};
+use body::{Body, Lengths, Names};
 use doubt::Judged;
 use evidence::{Evidence, Known};
 use points::Points;
@@ -151,7 +151,8 @@ struct Solver<'a> {
     points: &'a Points,
     tracks: Vec<Track>,
     splits: Vec<Split>,
-    atlas: &'a Atlas,
+    /// The edges of the atlas.
+    lengths: Lengths,
     markers: usize,
     size: f64,
     given: Vec<Option<usize>>,
@@ -160,13 +161,13 @@ struct Solver<'a> {
 }
 
 impl<'a> Solver<'a> {
-    fn new(points: &'a Points, tracks: Vec<Track>, atlas: &'a Atlas) -> Self {
-        let (size, markers) = (points.size(), atlas.landmarks.len());
+    fn new(points: &'a Points, tracks: Vec<Track>, atlas: &Atlas) -> Self {
+        let (size, markers, lengths) = (points.size(), atlas.landmarks.len(), anchor::lengths(atlas));
         Self {
             points,
             tracks,
             splits: Vec::new(),
-            atlas,
+            lengths,
             markers,
             size,
             given: Vec::new(),
@@ -181,7 +182,7 @@ impl<'a> Solver<'a> {
         self.given = assign::assign(&self.tracks, &votes.iter().collect::<Vec<_>>(), self.markers);
         self.settle(&votes);
         let Some(body) = &self.body else { return };
-        let names = anchor::renamed(body, self.atlas);
+        let names = anchor::renamed(body, &self.lengths, self.markers);
         if names.iter().enumerate().any(|(old, &new)| old != new) {
             self.given.iter_mut().flatten().for_each(|name| *name = names[*name]);
             for row in &mut votes {
@@ -197,7 +198,7 @@ impl<'a> Solver<'a> {
         for _ in 0..ROUNDS {
             let names = self.names();
             let fleeting = evidence::fleeting(&self.tracks, &self.given);
-            let body = Body::measure(self.points, &names, self.markers, self.size);
+            let body = Body::measure(self.points, &names, &self.lengths, self.markers, self.size);
             let known = Known { body: &body, points: self.points, names: &names, fleeting };
             self.evidence = evidence::weigh(&known, &self.tracks, votes);
             self.body = Some(body);
