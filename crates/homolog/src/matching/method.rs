@@ -1,5 +1,6 @@
 //! [`Method`]: the list of all matchers, for settings files, programs and the conformance tests.
 
+use super::exact;
 use super::soft::check_nodes;
 use super::{
     Bistochastic, BruteForce, Compatibility, Exact, FrankWolfe, GraduatedAssignment, Hungarian, Linear, Matcher, Rrwm,
@@ -98,7 +99,7 @@ impl Method {
             Self::Linear(solver) => solver.solve_streamed(problem, work),
             Self::GraduatedAssignment(solver) => solver.solve_streamed(problem, work),
             Self::FrankWolfe(solver) => solver.solve_streamed(problem, work),
-            Self::Exact(solver) => solver.solve_streamed(problem, work),
+            Self::Exact(_) => exact::solve_streamed(problem, work),
             _ => Err(Error::Unsupported { solver: self.name(), what: "node scores that are not stored" }),
         }
     }

@@ -37,6 +37,9 @@ const PROOF_TOLERANCE: f64 = 1e-12;
 /// no more than this, as between 7 and 8 nodes: a tenth of a second.
 const MOST_TO_TRY: usize = 400_000;
 
+/// Whoever asks for nothing but a proof may have a relaxation with this many entries: about 1.5 GB.
+const MOST_TO_PROVE: usize = 20_000_000;
+
 /// With this many pairs of edges, a few climbs are quicker than the relaxation's first look.
 const WORTH_SEARCHING: usize = 1 << 19;
 
@@ -104,7 +107,7 @@ impl Exact {
         }
         problem.check()?;
         let folded = FoldedPrices::of(problem);
-        let start = self.quick_start(&folded.problem, work)?;
+        let start = quick_start(&folded.problem, work)?;
         let solution = self.solve_folded(&folded, start, work, observe, true)?;
         decided(problem, folded.carry_back(problem, solution)?, work)
     }
@@ -115,33 +118,10 @@ impl Exact {
         edge.is_none_or(|edge| check_size(problem, edge, Listing::Tight, self.max_entries).is_ok())
     }
 
-    /// What a quick search finds, if the relaxation is so large that its first steps take longer.
-    fn quick_start(&self, problem: &Compatibility, work: &mut Workspace) -> Result<Option<Matching>> {
-        let Some(edge) = &problem.edge else { return Ok(None) };
-        if edge.left_edges().len().saturating_mul(edge.right_edges().len()) < WORTH_SEARCHING {
-            return Ok(None);
-        }
-        let quick = FrankWolfe { starts: 2, kicks: 0, ..FrankWolfe::default() };
-        let found = quick.solve(problem, work)?;
-        Ok((found.status != Status::Limit).then_some(found.matching))
-    }
-
-    /// A problem whose node scores are computed when they are needed: linear assignment, or with edges a search alone.
-    ///
-    /// # Errors
-    /// As [`FrankWolfe::solve_streamed`].
-    pub(super) fn solve_streamed(&self, problem: &Streamed<'_>, work: &mut Workspace) -> Result<Solution> {
-        if problem.edge().is_none() {
-            return Linear::default().solve_streamed(problem, work);
-        }
-        let found = FrankWolfe::default().solve_streamed(problem, work)?;
-        Ok(Solution { status: Status::Limit, ..found })
-    }
-
     /// For callers who have already searched and want the proof: however dense the graphs are, little searching is done here.
     pub(crate) fn prove(&self, problem: &Compatibility, work: &mut Workspace) -> Result<Solution> {
         if let Some(edge) = &problem.edge {
-            check_size(problem, edge, Listing::Tight, self.max_entries)?;
+            check_size(problem, edge, Listing::Tight, self.max_entries.max(MOST_TO_PROVE))?;
         }
         problem.check()?;
         let folded = FoldedPrices::of(problem);
@@ -222,6 +202,26 @@ fn decided(problem: &Compatibility, solution: Solution, work: &mut Workspace) ->
     }
     let best = BruteForce { max_matchings: MOST_TO_TRY }.solve(problem, work)?;
     Ok(if best.status == Status::Optimal { Solution { shortage: solution.shortage, ..best } } else { solution })
+}
+
+/// What a quick search finds, if the relaxation is so large that its first steps take longer.
+fn quick_start(problem: &Compatibility, work: &mut Workspace) -> Result<Option<Matching>> {
+    let Some(edge) = &problem.edge else { return Ok(None) };
+    if edge.left_edges().len().saturating_mul(edge.right_edges().len()) < WORTH_SEARCHING {
+        return Ok(None);
+    }
+    let quick = FrankWolfe { starts: 2, kicks: 0, ..FrankWolfe::default() };
+    let found = quick.solve(problem, work)?;
+    Ok((found.status != Status::Limit).then_some(found.matching))
+}
+
+/// The answer to a problem whose node scores are computed when they are needed: linear assignment, or with edges a search alone.
+pub(super) fn solve_streamed(problem: &Streamed<'_>, work: &mut Workspace) -> Result<Solution> {
+    if problem.edge().is_none() {
+        return Linear::default().solve_streamed(problem, work);
+    }
+    let found = FrankWolfe::default().solve_streamed(problem, work)?;
+    Ok(Solution { status: Status::Limit, ..found })
 }
 
 /// The answer of a search, with the bound that goes with it: nothing is proven.

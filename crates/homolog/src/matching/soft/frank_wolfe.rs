@@ -121,7 +121,8 @@ impl FrankWolfe {
         let mut climb = Climb::new(relaxed);
         let mut found: Vec<(f64, Matching)> = Vec::new();
         let is_large = relaxed.is_large();
-        for start in 0..if is_large { self.starts.div_ceil(3) } else { self.starts } {
+        let count = if is_large { self.starts.div_ceil(3) } else { self.starts };
+        for start in 0..count {
             // The best that there is for networks without node scores: of a large problem it comes second.
             let start = if is_large { [0, ANNEALED, 1].get(start).copied().unwrap_or(start) } else { start };
             if work.interrupted() {
