@@ -51,7 +51,10 @@ impl TrainingRun<'_> {
                 break;
             }
             let part = self.control.part(at, names.len());
-            complete = self.begin(at, name, &candidates)? && self.path(at, &mut candidates, &part)?;
+            complete = match self.begin(name, &candidates)? {
+                Some(at) => self.path(at, &mut candidates, &part)?,
+                None => false,
+            };
         }
         let chosen = self.choose(&candidates)?;
         Ok(Trained { candidates, chosen, by: self.by, complete, examples })
@@ -108,10 +111,10 @@ impl TrainingRun<'_> {
         names.filter(|&name| name != LearnerName::Groups || has_groups).collect()
     }
 
-    /// Finds the centre of a learner and its λ; `false` if interrupted.
-    fn begin(&mut self, at: usize, learner: LearnerName, candidates: &[Candidate]) -> Result<bool> {
-        if self.checkpoint.learners.len() > at {
-            return Ok(true);
+    /// Finds the centre of a learner and its λ, and its place in the checkpoint; `None` if interrupted.
+    fn begin(&mut self, learner: LearnerName, candidates: &[Candidate]) -> Result<Option<usize>> {
+        if let Some(at) = self.checkpoint.learners.iter().position(|run| run.learner == learner) {
+            return Ok(Some(at));
         }
         let starts = match (learner, &self.groups) {
             (LearnerName::Groups, Some(groups)) => {
@@ -127,9 +130,9 @@ impl TrainingRun<'_> {
                 let centres = starts.iter().map(|start| self.trainer.ruled(start, s)).collect::<Result<_>>()?;
                 self.checkpoint.learners.push(LearnerRun { learner, centre, centres, lambdas, done, training, last });
                 self.keep_if_due();
-                Ok(true)
+                Ok(Some(self.checkpoint.learners.len() - 1))
             }
-            Err(Error::Interrupted) => Ok(false),
+            Err(Error::Interrupted) => Ok(None),
             Err(error) => Err(error),
         }
     }
