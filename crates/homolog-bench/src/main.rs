@@ -12,6 +12,7 @@ mod all;
 mod atlas;
 mod automatic;
 mod certified;
+mod check;
 mod clock;
 mod exact;
 mod features;
@@ -69,6 +70,7 @@ enum Command {
     Scene(scene::Arguments),
     NeverWorse(never_worse::Arguments),
     Automatic(automatic::Arguments),
+    Check(check::Arguments),
     /// How long an atlas takes to learn and to name, with and without proof.
     Atlas(atlas::Arguments),
     /// One row of the last table of `learn`, in a process of its own.
@@ -97,6 +99,7 @@ fn main() -> Result<()> {
         Command::Scene(arguments) => scene::run(&arguments),
         Command::NeverWorse(arguments) => never_worse::run(&arguments),
         Command::Automatic(arguments) => automatic::run(&arguments),
+        Command::Check(arguments) => check::run(&arguments),
         Command::Atlas(arguments) => atlas::run(&arguments),
         Command::LearnScale(arguments) => learn::run_one(&arguments),
         Command::SolveOne(arguments) => linear::run_one(&arguments),

@@ -13,6 +13,7 @@
 //! | [`ScenePicture`] | a template's points found in a scene |
 //! | [`PointPicture`] | points in one picture |
 //! | [`NamedPicture`] | points with names, and the spread of each |
+//! | [`SuspectPicture`] | a specimen in which something looks wrong, and where its points should be |
 //!
 //! Values that are not finite are left out of a figure, an empty figure says so, and any text is shown as it is: no input gives a broken
 //! document or a panic. Axes contain every error bar in full.
@@ -41,6 +42,7 @@ mod png;
 mod point_picture;
 mod report;
 mod scene_picture;
+mod suspect_picture;
 mod svg;
 mod trade_off;
 mod view;
@@ -56,6 +58,7 @@ pub use png::{Error, GreyPicture, svg_to_png};
 pub use point_picture::PointPicture;
 pub use report::{Block, Report, Section};
 pub use scene_picture::{ScenePicture, SceneRow};
+pub use suspect_picture::{SuspectPicture, SuspectPoint};
 pub use trade_off::{TimedMethod, TradeOffChart};
 pub use view::View;
 pub use weights_chart::WeightsChart;

@@ -6,7 +6,7 @@ mod data;
 use crate::{files, house};
 use anyhow::Result;
 use cpu_time::ProcessTime;
-pub(crate) use data::{Data, all as all_data, table};
+pub(crate) use data::{Data, all as all_data, bikes, table};
 use homolog::Control;
 use homolog::features::FeatureSet;
 use homolog::learn::{LabelledPairs, Trainer, TrainingSet, evaluate};

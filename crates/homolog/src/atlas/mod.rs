@@ -29,8 +29,10 @@ mod pose;
 mod spread;
 mod together;
 
+pub(crate) use align::angle;
 pub use calibration::Calibration;
 pub use gaussian::Gaussian;
+pub(crate) use gaussian::{Square, inverse_and_log_det};
 pub use named::{Named, NamedCall, NamedPose};
 pub use naming::{Call, Naming, Search};
 
