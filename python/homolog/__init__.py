@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from . import distributed, plot, pygm
 from ._atlas import Atlas
+from ._check import CheckReport, Finding, check
 from ._core import __version__, linear_sum_assignment
 from ._data import DataSet, load
 from ._errors import ConvergenceWarning, MatchError, NotFittedError
@@ -22,8 +23,10 @@ from ._solve import linear_sum_assignment_batch, solve
 
 __all__ = [
     "Atlas",
+    "CheckReport",
     "ConvergenceWarning",
     "DataSet",
+    "Finding",
     "Graph",
     "Match",
     "MatchError",
@@ -32,6 +35,7 @@ __all__ = [
     "NotFittedError",
     "__version__",
     "as_graph",
+    "check",
     "distributed",
     "linear_sum_assignment",
     "linear_sum_assignment_batch",

@@ -44,7 +44,7 @@ pub(crate) struct Arguments {
 
 /// Mistakes that the sets have as they are, seen in the pictures or in the numbers.
 const KNOWN: [(&str, &str); 4] = [
-    // B_WheelEnd on the front wheel; SeatBase below the wheels.
+    // B_WheelEnd on the wheel of another bicycle; SeatBase outside of the picture.
     ("bikes", "2009_001255_2"),
     ("bikes", "2009_002119_1"),
     // p18 and p23 are the same point.
