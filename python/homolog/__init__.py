@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from . import distributed, plot
 from ._atlas import Atlas
+from ._check import CheckReport, Finding, check
 from ._core import __version__, linear_sum_assignment
 from ._data import DataSet, load
 from ._errors import ConvergenceWarning, MatchError, NotFittedError
@@ -23,8 +24,10 @@ from ._take import TakeNaming, name_take
 
 __all__ = [
     "Atlas",
+    "CheckReport",
     "ConvergenceWarning",
     "DataSet",
+    "Finding",
     "Graph",
     "Match",
     "MatchError",
@@ -34,6 +37,7 @@ __all__ = [
     "TakeNaming",
     "__version__",
     "as_graph",
+    "check",
     "distributed",
     "linear_sum_assignment",
     "linear_sum_assignment_batch",

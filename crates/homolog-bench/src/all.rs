@@ -47,6 +47,7 @@ const SECTIONS: &[(&str, usize, &str)] = &[
     ("coverage", 2, "coverage"),
     ("takes", 1, "takes --long"),
     ("never-worse", 1, "never-worse"),
+    ("check", 2, "check"),
     ("laws", 2, "laws"),
 ];
 

@@ -11,6 +11,7 @@
 mod all;
 mod atlas;
 mod certified;
+mod check;
 mod choice;
 mod clock;
 mod exact;
@@ -76,6 +77,7 @@ enum Command {
     Choice(choice::Arguments),
     Presence(naming::presence::Arguments),
     Coverage(naming::coverage::Arguments),
+    Check(check::Arguments),
     /// How long an atlas takes to learn and to name, with and without proof.
     Atlas(atlas::Arguments),
     Takes(takes::Arguments),
@@ -108,6 +110,7 @@ fn main() -> Result<()> {
         Command::Choice(arguments) => choice::run(&arguments),
         Command::Presence(arguments) => naming::presence::run(&arguments),
         Command::Coverage(arguments) => naming::coverage::run(&arguments),
+        Command::Check(arguments) => check::run(&arguments),
         Command::Atlas(arguments) => atlas::run(&arguments),
         Command::Takes(arguments) => takes::run(&arguments),
         Command::LearnScale(arguments) => learn::run_one(&arguments),

@@ -69,7 +69,7 @@ impl Places {
                     values.iter().for_each(|path| files::is_own(path));
                 }
                 // Answers to shards and pictures of many specimens go into a folder.
-                let into = |path: &PathBuf| path.is_dir() && matches!(command.get_name(), "match" | "name");
+                let into = |path: &PathBuf| path.is_dir() && matches!(command.get_name(), "match" | "name" | "check");
                 let (folders, outputs): (Vec<PathBuf>, Vec<PathBuf>) = values.into_iter().partition(into);
                 self.folders.extend(folders);
                 self.outputs.extend(outputs);

@@ -10,6 +10,7 @@ mod model;
 mod problem;
 mod run;
 mod shards;
+mod specimens;
 mod train;
 
 /// The module `homolog._core`.
@@ -35,6 +36,8 @@ mod _core {
     use crate::problem::{Problem, Solution};
     #[pymodule_export]
     use crate::shards::{ShardRun, answer_order, cut};
+    #[pymodule_export]
+    use crate::specimens::check_specimens;
     #[pymodule_export]
     use crate::train::{Trained, run_task, train};
 }

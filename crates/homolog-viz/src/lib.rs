@@ -14,6 +14,7 @@
 //! | [`PointPicture`] | points in one picture |
 //! | [`NamedPicture`] | points with names, and the spread of each |
 //! | [`TakePicture`] | how certain the names of markers are over the frames of a take |
+//! | [`SuspectPicture`] | a specimen in which something looks wrong, and where its points should be |
 //!
 //! Values that are not finite are left out of a figure, an empty figure says so, and any text is shown as it is: no input gives a broken
 //! document or a panic. Axes contain every error bar in full.
@@ -42,6 +43,7 @@ mod png;
 mod point_picture;
 mod report;
 mod scene_picture;
+mod suspect_picture;
 mod svg;
 mod take_picture;
 mod trade_off;
@@ -58,6 +60,7 @@ pub use png::{Error, GreyPicture, svg_to_png};
 pub use point_picture::PointPicture;
 pub use report::{Block, Report, Section};
 pub use scene_picture::{ScenePicture, SceneRow};
+pub use suspect_picture::{SuspectPicture, SuspectPoint};
 pub use take_picture::TakePicture;
 pub use trade_off::{TimedMethod, TradeOffChart};
 pub use view::View;

@@ -75,7 +75,7 @@ pub(crate) fn table(path: &Path, name: &str) -> Result<Data> {
 }
 
 /// The bicycles, those that face left mirrored.
-fn bikes(folder: &Path) -> Result<Data> {
+pub(crate) fn bikes(folder: &Path) -> Result<Data> {
     let rows = house::rows(&folder.join("bikes/landmarks.csv"))?;
     let mut objects: Vec<(String, Vec<String>, Vec<f64>)> = Vec::new();
     for row in rows {

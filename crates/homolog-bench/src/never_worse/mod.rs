@@ -8,7 +8,7 @@ use crate::{files, house};
 use anyhow::Result;
 use cpu_time::ProcessTime;
 use data::{Columns, all as all_data};
-pub(crate) use data::{Data, given as given_data, table};
+pub(crate) use data::{Data, bikes, given as given_data, table};
 use homolog::Control;
 use homolog::features::FeatureSet;
 use homolog::learn::{LabelledPairs, Trainer, TrainingSet, evaluate};

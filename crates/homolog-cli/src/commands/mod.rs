@@ -1,6 +1,7 @@
 //! One file per command: its arguments and a `run`.
 
 mod atlas;
+pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod convert;
 pub(crate) mod demo;

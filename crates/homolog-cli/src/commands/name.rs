@@ -261,7 +261,7 @@ fn is_one_file(path: &Path) -> bool {
 }
 
 /// A file for a specimen in a folder, named by its id as far as that can be the name of a file.
-fn picture_file(folder: &Path, id: &str, taken: &mut BTreeSet<String>) -> Result<PathBuf> {
+pub(super) fn picture_file(folder: &Path, id: &str, taken: &mut BTreeSet<String>) -> Result<PathBuf> {
     files::make_folder(folder)?;
     let plain =
         |character: char| if character.is_alphanumeric() || "-_ ".contains(character) { character } else { '_' };

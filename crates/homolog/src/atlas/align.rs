@@ -203,7 +203,7 @@ pub(super) fn upright(
 }
 
 /// The angle of a rotation in the plane or in space.
-pub(super) fn angle(rotation: &Array2<f64>) -> f64 {
+pub(crate) fn angle(rotation: &Array2<f64>) -> f64 {
     let trace = rotation.diag().sum();
     let cosine = if rotation.nrows() == 2 { trace / 2.0 } else { (trace - 1.0) / 2.0 };
     cosine.clamp(-1.0, 1.0).acos()

@@ -25,7 +25,7 @@ pub struct Gaussian {
 }
 
 /// A symmetric matrix of up to three rows; entries beyond the dimension are 0.
-pub(super) type Square = [[f64; 3]; 3];
+pub(crate) type Square = [[f64; 3]; 3];
 
 impl Gaussian {
     /// From a mean and a covariance; `None` if that is not positive definite.
@@ -122,7 +122,7 @@ fn pairs(dimension: usize) -> impl Iterator<Item = (usize, usize)> {
 }
 
 /// The inverse of a symmetric positive definite matrix and the logarithm of its determinant, by Cholesky.
-pub(super) fn inverse_and_log_det(matrix: &Square, d: usize) -> Option<(Square, f64)> {
+pub(crate) fn inverse_and_log_det(matrix: &Square, d: usize) -> Option<(Square, f64)> {
     let mut lower = Square::default();
     let mut log_det = 0.0;
     for p in 0..d {

@@ -40,9 +40,11 @@ mod spread;
 mod strain;
 mod together;
 
+pub(crate) use align::angle;
 pub use calibration::{Calibration, Clues, Trust};
 pub use coverage::{Coverage, NameSet, NameSets, TrueNames};
 pub use gaussian::Gaussian;
+pub(crate) use gaussian::{Square, inverse_and_log_det};
 pub use named::{Named, NamedCall, NamedPose, NamedSet, NamedSets};
 pub use naming::{Call, Naming, Search};
 pub use spoiling::{Spoiling, Truth, Unnamed};

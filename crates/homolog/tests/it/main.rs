@@ -83,6 +83,7 @@ mod shape_context;
 mod shards;
 mod soft_features;
 mod sparse;
+mod specimen_check;
 mod stand_ins;
 mod streamed;
 mod susan;

@@ -1,0 +1,207 @@
+//! [`check`]: what looks wrong in a table of labelled specimens, surest first, before anybody trusts it.
+//!
+//! Specimens are brought into one frame (`frame`), each landmark is predicted from its neighbours (`learning`), and a specimen with a
+//! landmark odder than those of all but 1 in 100 good specimens (`tail`) is listed with what would explain it (`explain`): names
+//! swapped, rolled or reversed, a mirrored or rotated specimen, displaced landmarks, other units (`pose`). Mistakes do not teach: odd
+//! landmarks are left out and everything is learned again, always without the specimen that is judged.
+//!
+//! Two landmarks that lie within their own spread of each other cannot be told apart, so their swap is not found.
+
+mod explain;
+mod frame;
+mod learning;
+mod names;
+mod neighbours;
+mod pose;
+mod regression;
+mod report;
+mod robust;
+mod shapes;
+mod tail;
+
+pub use report::{CheckReport, Finding, Fix, Kind, Should};
+
+use crate::data::dataset::NamedGraph;
+use crate::{Control, Report, Result};
+use explain::{Mistake, explain};
+use frame::{Frame, Placed};
+use learning::{Learned, learn};
+use names::renamings;
+use shapes::{Place, Shape, Shapes, difference, length};
+
+/// With fewer specimens than this nothing is judged: what one differs in from so few is not known to be odd.
+pub const FEWEST_SPECIMENS: usize = 8;
+/// A landmark that fewer than this share of the specimens have is not judged; one that more than this share have is missed in others.
+const JUDGED_SHARE: f64 = 0.25;
+const MISSED_SHARE: f64 = 0.75;
+/// Points closer than this share of the size of a specimen are the same point.
+const SAME_POINT: f64 = 1e-9;
+/// Landmarks whose mean places are closer than this share of the radius may share a point.
+const USUALLY_APART: f64 = 1e-3;
+
+/// At most about this share of good specimens is listed by mistake.
+pub const FALSE_ALARMS: f64 = 0.01;
+
+/// Lists what looks wrong in labelled specimens. If `control` interrupts, by what was learned so far.
+///
+/// # Errors
+/// A graph without points or names, or with points of another dimension than the first.
+pub fn check(graphs: &[NamedGraph], control: &Control) -> Result<CheckReport> {
+    let shapes = Shapes::new(graphs)?;
+    let mut report = CheckReport::new(graphs, &shapes);
+    report.findings = missing(graphs, &shapes);
+    let (judged, table) = judged(&shapes);
+    report.judged = judged.len();
+    if judged.len() >= FEWEST_SPECIMENS {
+        let found = Checked::new(&table, control)?;
+        report.false_alarms = Some(FALSE_ALARMS);
+        for (at, &specimen) in judged.iter().enumerate() {
+            found.add(at, specimen, &graphs[specimen].id, &table, &mut report)?;
+        }
+    }
+    report.sort();
+    Ok(report)
+}
+
+/// The specimens and landmarks that can be judged: specimens by position, and a table of them.
+fn judged(shapes: &Shapes) -> (Vec<usize>, Shapes) {
+    let count = shapes.specimens.len();
+    let fewest = (JUDGED_SHARE * count as f64).max(FEWEST_SPECIMENS as f64 - 2.0);
+    let common: Vec<bool> = (0..shapes.names.len()).map(|at| shapes.count(at) as f64 >= fewest).collect();
+    let cut = |shape: &Shape| -> Shape {
+        shape.iter().zip(&common).map(|(point, common)| point.filter(|_| *common)).collect()
+    };
+    let all: Vec<Shape> = shapes.specimens.iter().map(cut).collect();
+    let enough = |shape: &Shape| shape.iter().flatten().count() >= shapes.dimension + 2;
+    let judged: Vec<usize> = (0..count).filter(|&at| enough(&all[at])).collect();
+    let specimens = judged.iter().map(|&at| all[at].clone()).collect();
+    (judged, Shapes { dimension: shapes.dimension, names: shapes.names.clone(), specimens })
+}
+
+/// Landmarks that a specimen lacks though most have them.
+fn missing(graphs: &[NamedGraph], shapes: &Shapes) -> Vec<Finding> {
+    let total = shapes.specimens.len() as f64;
+    let usual: Vec<bool> = (0..shapes.names.len()).map(|at| shapes.count(at) as f64 > MISSED_SHARE * total).collect();
+    let of = |(index, shape): (usize, &Shape)| {
+        let lacks = (0..shape.len()).filter(|&at| usual[at] && shape[at].is_none());
+        let landmarks: Vec<String> = lacks.map(|at| shapes.names[at].clone()).collect();
+        let finding = Finding::new(index, &graphs[index].id, Kind::Missing);
+        (!landmarks.is_empty()).then_some(Finding { landmarks, ..finding })
+    };
+    shapes.specimens.iter().enumerate().filter_map(of).collect()
+}
+
+/// Specimens in their frame, mended as far as whole specimens can be, and what was learned from them.
+struct Checked {
+    frame: Frame,
+    placed: Vec<Placed>,
+    /// The points under the names that they should have, if all names of a specimen were exchanged.
+    orders: Vec<Option<Vec<usize>>>,
+    learned: Learned,
+    sizes: Vec<Option<f64>>,
+    rotations: Vec<Option<f64>>,
+}
+
+impl Checked {
+    fn new(table: &Shapes, control: &Control) -> Result<Self> {
+        control.report(&Report::new("aligning specimens", 0, Some(3)));
+        let (frame, mut placed) = frame::align(table)?;
+        let (usual, angles) = pose::orientations(&placed);
+        let (sizes, rotations) = (pose::odd_sizes(&placed), pose::odd_orientations(&angles));
+        let usual = placed.get(usual).cloned();
+        let mut orders = vec![None; placed.len()];
+        let mut rename = |wrong: &dyn Fn(usize, &Placed) -> bool, placed: &mut [Placed]| -> Result<bool> {
+            let mut any = false;
+            for (at, own) in placed.iter_mut().enumerate() {
+                let Some(usual) = usual.as_ref().filter(|_| wrong(at, own) && orders[at].is_none()) else { continue };
+                if let Some((order, again)) = names::mended(&frame, &table.specimens[at], own, usual)? {
+                    (orders[at], *own, any) = (Some(order), again, true);
+                }
+            }
+            Ok(any)
+        };
+        rename(&|_, placed| !frame.fits(placed.misfit), &mut placed)?;
+        control.report(&Report::new("learning where landmarks lie", 1, Some(3)));
+        let learn_from = |placed: &[Placed]| {
+            learn(table.dimension, placed.iter().map(|placed| &placed.points).collect(), &frame.mean, control)
+        };
+        let mut learned = learn_from(&placed);
+        control.report(&Report::new("learning where landmarks lie", 2, Some(3)));
+        // A specimen that fits nothing may still have its names exchanged.
+        if rename(&|at, placed| !placed.mirrored && learned.fits_nothing(at), &mut placed)? {
+            learned = learn_from(&placed);
+        }
+        Ok(Self { frame, placed, orders, learned, sizes, rotations })
+    }
+
+    /// Adds what is wrong with a specimen to the report.
+    fn add(&self, at: usize, index: usize, id: &str, table: &Shapes, report: &mut CheckReport) -> Result<()> {
+        let (placed, shape) = (&self.placed[at], &table.specimens[at]);
+        let mut mistakes = explain(&self.learned, at, &placed.points)?;
+        let fits = mistakes.iter().all(|mistake| mistake.kind != Kind::Unlike);
+        if placed.mirrored && fits {
+            let odd = self.oddness_as_given(shape)?;
+            mistakes.push(Mistake::whole(Kind::Mirrored, odd));
+        }
+        if let Some(order) = self.orders[at].as_ref().filter(|_| fits) {
+            let odd = self.oddness_as_given(shape)?;
+            mistakes.extend(renamings(order).into_iter().map(|renaming| Mistake::named(renaming, odd)));
+        }
+        let finding = |kind: Kind| Finding::new(index, id, kind);
+        let doubled = doubled(shape, &self.frame.mean);
+        mistakes.retain(|mistake| {
+            mistake.kind != Kind::Displaced || doubled.iter().all(|pair| !pair.contains(&mistake.landmarks[0]))
+        });
+        let names = |list: &[usize]| -> Vec<String> { list.iter().map(|&at| table.names[at].clone()).collect() };
+        let own = |place: &Place| placed.back(place)[..table.dimension].to_vec();
+        let before = report.findings.len();
+        for mistake in &mistakes {
+            report.findings.push(Finding {
+                landmarks: names(&mistake.landmarks),
+                points_of: names(&mistake.points_of),
+                by: mistake.by,
+                spreads: mistake.spreads,
+                should_be: mistake.should_be.as_ref().map(own),
+                oddness: Some(mistake.odd / self.learned.tail.threshold),
+                ..finding(mistake.kind)
+            });
+        }
+        let pairs = doubled.iter().map(|pair| Finding { landmarks: names(pair), ..finding(Kind::Doubled) });
+        report.findings.extend(pairs);
+        report.findings.extend(self.sizes[at].map(|factor| Finding { factor: Some(factor), ..finding(Kind::Scaled) }));
+        let rotated = self.rotations[at].filter(|_| fits && !placed.mirrored);
+        report.findings.extend(rotated.map(|degrees| Finding { degrees: Some(degrees), ..finding(Kind::Rotated) }));
+        if report.findings.len() > before {
+            let judged = &self.learned.specimens[at];
+            let should = |landmark: usize| {
+                let landmark_name = table.names[landmark].clone();
+                self.frame.mean[landmark]
+                    .map(|_| Should { landmark: landmark_name, at: own(&judged.expected[landmark]) })
+            };
+            let list = (0..shape.len()).filter_map(should).collect();
+            report.expected.insert(index, list);
+        }
+        Ok(())
+    }
+
+    /// How odd a specimen was before it was mended.
+    fn oddness_as_given(&self, shape: &Shape) -> Result<f64> {
+        Ok(self.learned.oddest_of(&self.frame.place(shape)?.points))
+    }
+}
+
+/// Landmarks of a specimen that have the same point though their usual places differ.
+fn doubled(shape: &Shape, mean: &Shape) -> Vec<[usize; 2]> {
+    let (_, size) = shapes::centre_and_size(shape.iter().flatten());
+    let mut pairs = Vec::new();
+    for i in 0..shape.len() {
+        for j in i + 1..shape.len() {
+            let far = |a: &Option<Place>, b: &Option<Place>| Some(length(&difference(&(*a)?, &(*b)?)));
+            let same = far(&shape[i], &shape[j]).is_some_and(|far| far <= SAME_POINT * size);
+            if same && far(&mean[i], &mean[j]).is_some_and(|far| far > USUALLY_APART) {
+                pairs.push([i, j]);
+            }
+        }
+    }
+    pairs
+}

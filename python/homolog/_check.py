@@ -1,0 +1,104 @@
+"""What looks wrong in labelled specimens."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from . import _core
+from ._data import DataSet, load
+from ._solve import threads
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something that looks wrong.
+
+    Attributes
+    ----------
+    index, specimen : int, str
+        Position and id of the specimen.
+    kind : str
+        swapped, rolled, reversed, renamed, mirrored, rotated, displaced, doubled, scaled, unlike or missing.
+    landmarks : list of str
+        The landmarks that are concerned; none if it is the whole specimen.
+    points_of : list of str
+        Names at the wrong points: whose point each of the landmarks should have.
+    by : int or None
+        Rolled: by how many places.
+    spreads : float or None
+        Displaced: how far, in root-mean-square distances of this landmark from its mean place.
+    should_be : list of float or None
+        Displaced: where it should be.
+    factor, degrees : float or None
+        Scaled and rotated: by how much.
+    oddness : float or None
+        How odd it is: 1 is the threshold that few good specimens reach.
+    """
+
+    index: int
+    specimen: str
+    kind: str
+    landmarks: list[str] = field(default_factory=list)
+    points_of: list[str] = field(default_factory=list)
+    by: int | None = None
+    spreads: float | None = None
+    should_be: list[float] | None = None
+    factor: float | None = None
+    degrees: float | None = None
+    oddness: float | None = None
+
+
+class CheckReport:
+    """What `check` found, surest first; prints as `homolog check` does.
+
+    Attributes
+    ----------
+    findings : list of Finding
+    false_alarms : float or None
+        The share of good specimens that may be listed by mistake; None if there were too few specimens to judge any.
+    expected : dict of int to dict of str to list of float
+        Where each landmark of a suspect should be, by the position of the specimen.
+    """
+
+    def __init__(self, values: dict[str, Any], text: str) -> None:
+        self.findings = [Finding(**finding) for finding in values["findings"]]
+        self.false_alarms: float | None = values["false_alarms"]
+        self.expected: dict[int, dict[str, list[float]]] = {
+            int(index): {place["landmark"]: place["at"] for place in places}
+            for index, places in values["expected"].items()
+        }
+        self._text = text
+
+    def __iter__(self) -> Iterator[Finding]:
+        return iter(self.findings)
+
+    def __len__(self) -> int:
+        return len(self.findings)
+
+    def __str__(self) -> str:
+        return self._text
+
+    __repr__ = __str__
+
+
+def check(data: DataSet | str | os.PathLike[str], n_jobs: int | None = None) -> CheckReport:
+    """Lists what looks wrong in labelled specimens: landmarks swapped, displaced, doubled or missing, mirror images, other units.
+
+    Parameters
+    ----------
+    data : DataSet or path
+        Specimens whose landmarks have names: what `load` returns, or a file that it reads.
+    n_jobs : int, optional
+        Threads to use; all cores by default.
+
+    Returns
+    -------
+    CheckReport
+    """
+    found = data if isinstance(data, DataSet) else load(data)
+    values, text = _core.check_specimens(found._inner, threads(n_jobs))
+    return CheckReport(json.loads(values), text)
