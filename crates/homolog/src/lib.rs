@@ -30,6 +30,7 @@
 //! * [`graph`]: points, edges and attributes; pairs of graphs.
 //! * [`features`]: from two graphs to a problem whose scores are linear in the weights.
 //! * [`atlas`]: where each named point belongs, learned from specimens; the names of the points of a new one.
+//! * [`appearance`]: what landmarks look like, learned from labelled pictures; where they are in a new one.
 //! * [`loss`]: how wrong a matching is.
 //! * [`optimize`]: minimises a regularised convex risk that is expensive to evaluate, with a proof.
 //! * [`learn`]: weights from matched examples, with a proof of how good they are.
@@ -38,6 +39,7 @@
 //! * [`experiment`]: the paper's experiments on any data.
 //! * [`data`]: text to values and back, one file per format; the built-in turntable sequence.
 
+pub mod appearance;
 pub mod atlas;
 pub mod data;
 pub mod experiment;
@@ -54,6 +56,7 @@ pub mod task;
 
 mod control;
 mod error;
+mod linalg;
 pub use control::{Control, Report};
 pub use error::{ColumnFault, Error, ErrorKind, Result};
 
