@@ -31,6 +31,7 @@
 //! * [`features`]: from two graphs to a problem whose scores are linear in the weights.
 //! * [`atlas`]: where each named point belongs, learned from specimens; the names of the points of a new one.
 //! * [`takes`]: the frames of a recording named as a whole.
+//! * [`appearance`]: what landmarks look like, learned from labelled pictures; where they are in a new one.
 //! * [`loss`]: how wrong a matching is.
 //! * [`optimize`]: minimises a regularised convex risk that is expensive to evaluate, with a proof.
 //! * [`learn`]: weights from matched examples, with a proof of how good they are.
@@ -40,6 +41,7 @@
 //! * [`experiment`]: the paper's experiments on any data.
 //! * [`data`]: text to values and back, one file per format; the built-in turntable sequence.
 
+pub mod appearance;
 pub mod atlas;
 pub mod data;
 pub mod experiment;
@@ -58,6 +60,7 @@ pub mod task;
 
 mod control;
 mod error;
+mod linalg;
 pub use control::{Control, Report};
 pub use error::{ColumnFault, Error, ErrorKind, Result};
 

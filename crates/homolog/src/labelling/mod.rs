@@ -11,6 +11,7 @@ mod names;
 mod pairs;
 mod proposer;
 mod requests;
+mod seeing;
 mod shape;
 mod suggestion;
 

@@ -2,12 +2,13 @@
 //! and a WebAssembly module inside it give the same answers.
 //!
 //! ```text
-//! request   length of the JSON (4 bytes, little-endian), the JSON, the grey levels of a picture if `detect` needs them
+//! request   length of the JSON (4 bytes, little-endian), the JSON, the grey levels of a picture if the request is about one
 //! answer    {"ok": ...} or {"error": "..."}
 //! ```
 //!
 //! A model is sent once ([`Session`] keeps it under its name) and from then on only its name is.
 
+use super::seeing::Seeing;
 use super::{Candidates, Known, LabelledPart, Proposer, Sight, estimate, learn, learn_names, review, suggest};
 use crate::data::dataset::DataSet;
 use crate::data::{self, landmarks, matches, tps};
@@ -46,8 +47,18 @@ enum Request {
     Propose { labelled: String, candidates: Candidates, known: Vec<(String, [f64; 2])> },
     /// The share of wrong names when each labelled specimen is named from the others.
     Estimate { labelled: String, candidates: Vec<Candidates> },
-    /// A model that names points, from labelled specimens.
-    LearnNames { labelled: String },
+    /// Looks at a labelled picture, whose grey levels come with the request, and keeps what it looks like under a key.
+    See { key: String, specimen: Specimen, width: usize, height: usize },
+    /// The named points of the picture whose grey levels come with the request, by what labelled pictures look like: these by their keys.
+    Find { labelled: Vec<String>, width: usize, height: usize, known: Vec<(String, [f64; 2])> },
+    /// The labels of a picture beside what other labelled pictures say.
+    CheckPicture { labelled: Vec<String>, specimen: Specimen, width: usize, height: usize },
+    /// A model that names points, from labelled specimens; with the keys of labelled pictures it also finds them in pictures.
+    LearnNames {
+        labelled: String,
+        #[serde(default)]
+        seen: Vec<String>,
+    },
     /// A model from the labelled pairs of a data set, and its name.
     Learn { data: DataSet, features: Sight },
     /// A model from any task, with its report.
@@ -88,6 +99,11 @@ impl Specimen {
             Some(names) => graph.with_names(names),
             None => Ok(graph),
         }
+    }
+
+    /// Named points by name.
+    fn places(&self) -> BTreeMap<String, [f64; 2]> {
+        self.names.iter().flatten().cloned().zip(self.points.iter().copied()).collect()
     }
 }
 
@@ -148,6 +164,8 @@ struct LearnedNames {
 pub struct Session {
     /// What was last learned from: a person looks at one specimen after another while the labels stay the same.
     proposer: Option<(String, Proposer)>,
+    /// Labelled pictures.
+    seeing: Seeing,
     /// The last used last.
     models: Vec<(String, Model)>,
 }
@@ -195,8 +213,32 @@ impl Session {
             Request::Estimate { labelled, candidates } => {
                 Ok(success(&estimate(&read_specimens(&labelled)?, &candidates, control)?))
             }
-            Request::LearnNames { labelled } => {
-                let learned = learn_names(&read_specimens(&labelled)?, control)?;
+            Request::See { key, specimen, width, height } => {
+                self.seeing.see(key, GreyImage::new(width, height, pixels)?, &specimen.graph()?)?;
+                Ok(success(&serde_json::json!({})))
+            }
+            Request::Find { labelled, width, height, known } => {
+                if let Some(missing) = self.missing(&labelled) {
+                    return Ok(missing);
+                }
+                let picture = GreyImage::new(width, height, pixels)?;
+                Ok(success(&self.seeing.propose(&labelled, picture, &known, control)?))
+            }
+            Request::CheckPicture { labelled, specimen, width, height } => {
+                if let Some(missing) = self.missing(&labelled) {
+                    return Ok(missing);
+                }
+                let picture = GreyImage::new(width, height, pixels)?;
+                Ok(success(&self.seeing.check(&labelled, picture, &specimen.places(), control)?))
+            }
+            Request::LearnNames { labelled, seen } => {
+                if let Some(missing) = self.missing(&seen) {
+                    return Ok(missing);
+                }
+                let mut learned = learn_names(&read_specimens(&labelled)?, control)?;
+                if !seen.is_empty() {
+                    learned.model = learned.model.with_appearance(self.seeing.learned(&seen)?)?;
+                }
                 let model = learned.model.to_json()?;
                 Ok(success(&LearnedNames { model, strays: learned.strays, sentence: learned.sentence }))
             }
@@ -243,6 +285,12 @@ impl Session {
                 Ok(success(&Text { text }))
             }
         }
+    }
+
+    /// What to answer if some labelled pictures were not sent yet: `{"missing": [their keys]}`.
+    fn missing(&self, keys: &[String]) -> Option<String> {
+        let missing = self.seeing.missing(keys);
+        (!missing.is_empty()).then(|| success(&serde_json::json!({ "missing": missing })))
     }
 
     /// Keeps a model under a name that is a function of its text.

@@ -13,7 +13,7 @@
 //! a linear system of 6 + S numbers. Lengths are in units of the extent of the mean. All specimens are in one frame (`proposer`), so
 //! how they lie in their pictures plays no part.
 
-use ndarray::{Array1, Array2};
+use crate::linalg::{cholesky, solve};
 use std::collections::BTreeMap;
 
 /// The error of a placed point, as a share of the extent.
@@ -63,11 +63,11 @@ impl ShapeModel {
     /// Where all points should be, given some of them.
     pub(super) fn complete(&self, given: &[Option<Place>]) -> Completed {
         let count = 6 + self.deviations.len();
-        let (mut matrix, mut right) = (Array2::<f64>::zeros((count, count)), Array1::<f64>::zeros(count));
+        let (mut matrix, mut right) = (vec![0.0; count * count], vec![0.0; count]);
         let error = PLACING * PLACING;
         for parameter in 0..count {
             let weight = error * self.stiffness(parameter);
-            matrix[[parameter, parameter]] = weight;
+            matrix[parameter * count + parameter] = weight;
             // A0 is the identity.
             if parameter == 0 || parameter == 4 {
                 right[parameter] = weight;
@@ -81,12 +81,15 @@ impl ShapeModel {
                 for (i, a) in row.iter().enumerate() {
                     right[i] += a * target[axis];
                     for (j, b) in row.iter().enumerate() {
-                        matrix[[i, j]] += a * b;
+                        matrix[i * count + j] += a * b;
                     }
                 }
             }
         }
-        let parameters = solve(matrix, right);
+        // The priors keep it well away from singular.
+        cholesky(&mut matrix, count);
+        solve(&matrix, &mut right);
+        let parameters = right;
         let strain = (0..count).map(|parameter| {
             let from = if parameter == 0 || parameter == 4 { 1.0 } else { 0.0 };
             0.5 * self.stiffness(parameter) * (parameters[parameter] - from).powi(2)
@@ -136,25 +139,6 @@ pub(super) fn extent(places: &[Place]) -> f64 {
         if high > low { high - low } else { 0.0 }
     };
     side(0).hypot(side(1))
-}
-
-/// A symmetric positive definite system, by Cholesky. The priors keep it well away from singular.
-fn solve(mut matrix: Array2<f64>, mut right: Array1<f64>) -> Array1<f64> {
-    let count = right.len();
-    for i in 0..count {
-        for j in 0..=i {
-            let known: f64 = (0..j).map(|k| matrix[[i, k]] * matrix[[j, k]]).sum();
-            let rest = matrix[[i, j]] - known;
-            matrix[[i, j]] = if i == j { rest.max(f64::MIN_POSITIVE).sqrt() } else { rest / matrix[[j, j]] };
-        }
-        let known: f64 = (0..i).map(|k| matrix[[i, k]] * right[k]).sum();
-        right[i] = (right[i] - known) / matrix[[i, i]];
-    }
-    for i in (0..count).rev() {
-        let known: f64 = (i + 1..count).map(|k| matrix[[k, i]] * right[k]).sum();
-        right[i] = (right[i] - known) / matrix[[i, i]];
-    }
-    right
 }
 
 #[cfg(test)]

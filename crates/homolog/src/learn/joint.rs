@@ -17,6 +17,7 @@ use super::Example;
 use super::most_violated::slope;
 use super::parts::{Parts, Scratch};
 use super::soft::plane_of;
+use crate::linalg::{cholesky, solve};
 use crate::matching::{Average, Compatibility, Matching, Moving, Pace, WarmStart, Workspace};
 use crate::optimize::{Plane, State};
 use crate::{Control, Report, Result};
@@ -269,36 +270,6 @@ fn begin_moving(
 
 fn difference(a: &[f64], b: &[f64]) -> Vec<f64> {
     a.iter().zip(b).map(|(a, b)| a - b).collect()
-}
-
-/// Turns a symmetric positive matrix into its lower Cholesky factor.
-fn cholesky(matrix: &mut [f64], n: usize) {
-    for j in 0..n {
-        for k in 0..j {
-            let factor = matrix[j * n + k];
-            for i in j..n {
-                matrix[i * n + j] -= matrix[i * n + k] * factor;
-            }
-        }
-        // Rounding may say otherwise where features are nearly dependent.
-        let root = matrix[j * n + j].max(f64::MIN_POSITIVE).sqrt();
-        for i in j..n {
-            matrix[i * n + j] /= root;
-        }
-    }
-}
-
-/// Solves with a Cholesky factor.
-fn solve(factor: &[f64], x: &mut [f64]) {
-    let n = x.len();
-    for i in 0..n {
-        let sum: f64 = (0..i).map(|k| factor[i * n + k] * x[k]).sum();
-        x[i] = (x[i] - sum) / factor[i * n + i];
-    }
-    for i in (0..n).rev() {
-        let sum: f64 = (i + 1..n).map(|k| factor[k * n + i] * x[k]).sum();
-        x[i] = (x[i] - sum) / factor[i * n + i];
-    }
 }
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
 //! [`Model`]: features, matcher and weights, and how they were learned. A model file is JSON that a person can read and compare:
 //! data, never code. Numbers come back bit for bit. `record` says how the weights came about; graphs are `prepared` once, and matched,
-//! explained (`explain`), named (`naming`) and rotated (`rotation`) from that; `stream` matches any number of pairs.
+//! explained (`explain`), named (`naming`), found in pictures (`finding`) and rotated (`rotation`) from that; `stream` matches any number of pairs.
 
 mod explain;
+mod finding;
 mod naming;
 mod prepared;
 mod record;
@@ -14,6 +15,7 @@ pub use prepared::{Matched, Prepared};
 pub use record::{TrainingRecord, ValidationRecord};
 pub use stream::PairOf;
 
+use crate::appearance::Appearance;
 use crate::atlas::Atlas;
 use crate::features::FeatureMap;
 use crate::learn::{LabelledPairs, Outcome, Selected, Trained, Trainer, TrainingSet};
@@ -45,6 +47,9 @@ pub struct Model {
     /// Where each named point belongs, for a model that names points.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) atlas: Option<Atlas>,
+    /// What the named points look like, for a model that finds them in pictures.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    appearance: Option<Appearance>,
 }
 
 /// The first lines of a model file.
@@ -89,7 +94,16 @@ impl Model {
         }
         let weights = names.into_iter().zip(weights).map(|(name, &weight)| NamedWeight { name, weight }).collect();
         let format = Format { kind: KIND.to_string(), version: FORMAT_VERSION };
-        let model = Self { format, library: LIBRARY.to_string(), features, matcher, weights, training, atlas: None };
+        let model = Self {
+            format,
+            library: LIBRARY.to_string(),
+            features,
+            matcher,
+            weights,
+            training,
+            atlas: None,
+            appearance: None,
+        };
         model.check()?;
         Ok(model)
     }
@@ -217,6 +231,7 @@ impl Model {
     fn check(&self) -> Result<()> {
         self.features.check()?;
         self.check_atlas()?;
+        self.appearance.as_ref().map_or(Ok(()), Appearance::check)?;
         let names = self.features.names();
         if names.len() != self.weights.len() {
             let (expected, found) = (names.len(), self.weights.len());

@@ -189,7 +189,7 @@ impl Task {
 
     /// An atlas of all specimens that are not kept for testing.
     fn atlas(&self, control: &Control) -> Result<Outcome> {
-        let specimens = self.specimens();
+        let specimens: Vec<&Graph> = self.specimens().into_iter().map(|at| &*self.data.graphs()[at].graph).collect();
         if specimens.is_empty() {
             return Err(nothing("no specimen has names to learn from"));
         }
@@ -202,17 +202,20 @@ impl Task {
         Ok(Outcome { model, report })
     }
 
-    /// The specimens with names; those that only pairs of the split "test" have are for measuring.
-    fn specimens(&self) -> Vec<&Graph> {
+    /// The positions of the specimens with names; those that only pairs of the split "test" have are for measuring.
+    #[must_use]
+    pub fn specimens(&self) -> Vec<usize> {
         let of = |is_wanted: &dyn Fn(Option<Split>) -> bool| -> BTreeSet<usize> {
             let pairs = self.data.pairs().iter().filter(|pair| is_wanted(pair.split));
             pairs.flat_map(|pair| [pair.left, pair.right]).collect()
         };
         let (tested, others) = (of(&|split| split == Some(Split::Test)), of(&|split| split != Some(Split::Test)));
         let is_held_out = |at: &usize| tested.contains(at) && !others.contains(at);
-        let named = |graph: &&Graph| graph.names().is_some_and(|names| names.iter().any(|name| !name.is_empty()));
-        let learned = (0..self.data.graphs().len()).filter(|at| !is_held_out(at));
-        learned.map(|at| &*self.data.graphs()[at].graph).filter(named).collect()
+        let has_names = |at: &usize| {
+            let names = self.data.graphs()[*at].graph.names();
+            names.is_some_and(|names| names.iter().any(|name| !name.is_empty()))
+        };
+        (0..self.data.graphs().len()).filter(|at| !is_held_out(at)).filter(has_names).collect()
     }
 }
 

@@ -11,6 +11,7 @@
 )]
 
 mod allocation;
+mod appearance;
 mod atlas;
 mod auto;
 mod certified;
