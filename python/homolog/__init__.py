@@ -14,11 +14,14 @@ from ._core import __version__, linear_sum_assignment
 from ._data import DataSet, load
 from ._errors import ConvergenceWarning, MatchError, NotFittedError
 from ._graph import Graph, as_graph
+from ._listed import match_points, min_weight_full_bipartite_matching
 from ._match import Match, match_batches
 from ._matcher import Matcher
 from ._naming import Naming
+from ._pairs import boxes
 from ._qap import quadratic_assignment
 from ._solve import linear_sum_assignment_batch, solve
+from ._tracks import Tracks
 
 __all__ = [
     "Atlas",
@@ -30,13 +33,17 @@ __all__ = [
     "Matcher",
     "Naming",
     "NotFittedError",
+    "Tracks",
     "__version__",
     "as_graph",
+    "boxes",
     "distributed",
     "linear_sum_assignment",
     "linear_sum_assignment_batch",
     "load",
     "match_batches",
+    "match_points",
+    "min_weight_full_bipartite_matching",
     "plot",
     "pygm",
     "quadratic_assignment",

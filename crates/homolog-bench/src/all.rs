@@ -43,6 +43,7 @@ const SECTIONS: &[(&str, usize, &str)] = &[
     ("atlas", 1, "atlas --rounds 5"),
     ("automatic", 1, "automatic --pairs 0 --single-seconds 15 --match-seconds 0.2"),
     ("never-worse", 1, "never-worse"),
+    ("tracking", 1, "tracking"),
     ("laws", 2, "laws"),
 ];
 

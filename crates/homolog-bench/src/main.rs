@@ -28,6 +28,7 @@ mod quadratic;
 mod scene;
 mod sparse;
 mod streamed;
+mod tracking;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
@@ -71,6 +72,7 @@ enum Command {
     Automatic(automatic::Arguments),
     /// How long an atlas takes to learn and to name, with and without proof.
     Atlas(atlas::Arguments),
+    Tracking(tracking::Arguments),
     /// One row of the last table of `learn`, in a process of its own.
     #[command(hide = true)]
     LearnScale(learn::OneArguments),
@@ -98,6 +100,7 @@ fn main() -> Result<()> {
         Command::NeverWorse(arguments) => never_worse::run(&arguments),
         Command::Automatic(arguments) => automatic::run(&arguments),
         Command::Atlas(arguments) => atlas::run(&arguments),
+        Command::Tracking(arguments) => tracking::run(&arguments),
         Command::LearnScale(arguments) => learn::run_one(&arguments),
         Command::SolveOne(arguments) => linear::run_one(&arguments),
     }

@@ -57,6 +57,7 @@ mod model_files;
 mod optimize;
 mod optimize_house;
 mod optimize_runs;
+mod pair_features;
 mod pairing;
 mod paper;
 mod polyhedral;
