@@ -9,7 +9,8 @@ use homolog::data::dataset::{DataSet, NamedGraph};
 use homolog::data::edge_table::EdgeTable;
 use homolog::data::landmarks::LandmarkTable;
 use homolog::data::{
-    c3d, coco, dd, deeplabcut, edge_table, graphml, house, npy, pair_costs, problem, qaplib, read, tps, trc,
+    c3d, coco, dd, deeplabcut, edge_table, graphml, house, npy, pair_costs, pair_table, problem, qaplib, read, tps,
+    tracks, trc,
 };
 use homolog::features::FeatureMap;
 use homolog::learn::Checkpoint;
@@ -19,7 +20,7 @@ use homolog::model::Model;
 pub(crate) type Target = (&'static str, fn(&[u8]));
 
 /// Every reader.
-pub(crate) const TARGETS: [Target; 20] = [
+pub(crate) const TARGETS: [Target; 22] = [
     ("any_graphs", any_graphs),
     ("c3d", |bytes| _ = c3d::read(bytes, &mut Vec::new())),
     ("checkpoint", checkpoint),
@@ -37,8 +38,10 @@ pub(crate) const TARGETS: [Target; 20] = [
     ("model", model),
     ("npy", |bytes| _ = npy::read(bytes)),
     ("pair_costs", pairs),
+    ("pair_table", |bytes| with_text(bytes, |text| _ = (pair_table::is_one(text), pair_table::read(text)))),
     ("problem", whole_problem),
     ("qaplib_tps", |bytes| with_text(bytes, |text| _ = (qaplib::read(text), tps::read(text)))),
+    ("tracks", detections),
     ("trc", trc_text),
 ];
 
@@ -52,6 +55,13 @@ fn with_text(bytes: &[u8], read: impl FnOnce(&str)) {
 /// A file without a name, which may be anything: its own bytes also lie beside it.
 fn any_graphs(bytes: &[u8]) {
     let _ = read("-", bytes, &|_, most| Some(bytes[..bytes.len().min(most)].to_vec()));
+}
+
+fn detections(bytes: &[u8]) {
+    with_text(bytes, |text| {
+        let Ok(tracks) = tracks::read_mot(text) else { return };
+        let _ = (tracks.joined(&tracks), tracks.pairs(2));
+    });
 }
 
 fn trc_text(bytes: &[u8]) {

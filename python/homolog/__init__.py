@@ -15,12 +15,15 @@ from ._core import __version__, linear_sum_assignment
 from ._data import DataSet, load
 from ._errors import ConvergenceWarning, MatchError, NotFittedError
 from ._graph import Graph, as_graph
+from ._listed import match_points, min_weight_full_bipartite_matching
 from ._match import Match, match_batches
 from ._matcher import Matcher
 from ._naming import Naming
+from ._pairs import boxes
 from ._qap import quadratic_assignment
 from ._solve import linear_sum_assignment_batch, solve, solve_affinity
 from ._take import TakeNaming, name_take
+from ._tracks import Tracks
 
 __all__ = [
     "Atlas",
@@ -35,14 +38,18 @@ __all__ = [
     "Naming",
     "NotFittedError",
     "TakeNaming",
+    "Tracks",
     "__version__",
     "as_graph",
+    "boxes",
     "check",
     "distributed",
     "linear_sum_assignment",
     "linear_sum_assignment_batch",
     "load",
     "match_batches",
+    "match_points",
+    "min_weight_full_bipartite_matching",
     "name_take",
     "plot",
     "quadratic_assignment",

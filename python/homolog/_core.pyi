@@ -9,19 +9,25 @@ __all__ = [
     "Graph",
     "MatchError",
     "Model",
+    "PairFeatures",
     "Problem",
     "ShardRun",
     "Solution",
     "Trained",
     "__version__",
     "answer_order",
+    "box_features",
     "cut",
     "explain_naming",
     "linear_sum_assignment",
     "linear_sum_assignment_batch",
     "name_points",
     "name_take",
+    "read_tracks",
     "run_task",
+    "solve_listed",
+    "solve_points",
+    "tracks",
     "train",
     "train_atlas",
 ]
@@ -58,9 +64,39 @@ def name_points(
 def name_take(
     model: Model, frames: Sequence[Graph], ids: Sequence[str], time_limit: float | None, jobs: int | None
 ) -> str: ...
+def box_features(
+    left: NDArray[np.float64], right: NDArray[np.float64], appearance: Any
+) -> PairFeatures: ...
 def explain_naming(model: Model, specimen: Graph, jobs: int | None) -> str: ...
 def check_specimens(data: DataSet, jobs: int | None) -> tuple[str, str]: ...
 
+Frames = list[tuple[int, NDArray[np.float64], list[int | None]]]
+
+def tracks(frames: list[tuple[int, NDArray[np.float64], list[int]]], gap: int) -> tuple[DataSet, Frames]: ...
+def read_tracks(text: str, truth: str | None, gap: int) -> tuple[DataSet, Frames]: ...
+
+Given = tuple[NDArray[np.float64] | None, float | None, NDArray[np.int64] | None, NDArray[np.int64] | None]
+Listed = tuple[dict[str, Any], tuple[NDArray[np.float64], NDArray[np.float64]] | None]
+
+def solve_listed(
+    counts: tuple[int, int],
+    pairs: tuple[NDArray[np.int64], NDArray[np.int64]],
+    costs: NDArray[np.float64],
+    maximize: bool,
+    given: Given,
+    full: bool,
+    time_limit: float | None,
+    jobs: int | None,
+) -> Listed: ...
+def solve_points(
+    left: NDArray[np.float64],
+    right: NDArray[np.float64],
+    near: tuple[float, int | None],
+    given: Given,
+    squared: bool,
+    time_limit: float | None,
+    jobs: int | None,
+) -> Listed: ...
 @final
 class Graph:
     def __new__(
@@ -104,11 +140,28 @@ class Graph:
     def __eq__(self, other: object, /) -> bool: ...
 
 @final
+class PairFeatures:
+    @staticmethod
+    def of_tables(names: list[str], tables: list[NDArray[np.float64]]) -> PairFeatures: ...
+    @staticmethod
+    def of_list(
+        names: list[str], counts: tuple[int, int], pairs: NDArray[np.int64], values: NDArray[np.float64]
+    ) -> PairFeatures: ...
+    @property
+    def names(self) -> list[str]: ...
+    @property
+    def shape(self) -> tuple[int, int]: ...
+    @property
+    def pairs(self) -> NDArray[np.int64]: ...
+    @property
+    def values(self) -> NDArray[np.float64]: ...
+
+@final
 class DataSet:
     def __new__(
         cls,
         graphs: Sequence[tuple[str, Graph]],
-        pairs: Sequence[tuple[int, int, list[int] | None, str | None]],
+        pairs: Sequence[tuple[int, int, list[int] | None, str | None, PairFeatures | None]],
     ) -> DataSet: ...
     @staticmethod
     def from_json(text: str) -> DataSet: ...
@@ -125,7 +178,7 @@ class DataSet:
     def turntable_picture(frame: int) -> NDArray[np.uint8]: ...
     def to_json(self) -> str: ...
     def graphs(self) -> list[tuple[str, Graph, str | None]]: ...
-    def pairs(self) -> list[tuple[int, int, NDArray[np.int64] | None, str | None]]: ...
+    def pairs(self) -> list[tuple[int, int, NDArray[np.int64] | None, str | None, PairFeatures | None]]: ...
     def paired(self, baseline: int | None, split: bool) -> DataSet: ...
 
 @final
@@ -171,6 +224,8 @@ class Trained:
     def report_json(self) -> str: ...
     def report_text(self) -> str: ...
 
+GivenPair = tuple[Graph, Graph, list[tuple[int, int]] | None, list[tuple[int, int]] | None, PairFeatures | None]
+
 @final
 class Model:
     @staticmethod
@@ -181,13 +236,15 @@ class Model:
     def weights(self) -> NDArray[np.float64]: ...
     @property
     def weight_names(self) -> list[str]: ...
+    @property
+    def has_pair_features(self) -> bool: ...
     def solve(
         self,
-        pairs: Sequence[tuple[Graph, Graph, list[tuple[int, int]] | None, list[tuple[int, int]] | None]],
+        pairs: Sequence[GivenPair],
         time_limit: float | None,
         jobs: int | None,
     ) -> list[Solution]: ...
-    def explain(self, left: Graph, right: Graph, jobs: int | None) -> str: ...
+    def explain(self, given: GivenPair, jobs: int | None) -> str: ...
     def losses(self, data: DataSet, jobs: int | None) -> NDArray[np.float64]: ...
 
 def answer_order(folder: str, order: str, most_bytes: int, jobs: int | None) -> str: ...

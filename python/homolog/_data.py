@@ -14,8 +14,10 @@ from numpy.typing import NDArray
 from . import _core
 from ._errors import MatchError
 from ._graph import Graph, GraphLike, as_array, as_graph
+from ._pairs import are_tables, is_table, item_of
 
-Pair = tuple[Graph, Graph]
+#: Two graphs, or two graphs and features of their pairs.
+Pair = Any
 Truth = NDArray[np.int64]
 
 
@@ -25,7 +27,7 @@ class DataSet:
     Attributes
     ----------
     graphs : dict of str to Graph
-    pairs : list of (left, right)
+    pairs : list of (left, right), or (left, right, features) if a pair has features
         What `Matcher.fit` takes for its pairs.
     y : list of numpy.ndarray of int, or None if nothing is known
         The right node of each left node, -1 for none, -2 if it is not known.
@@ -43,9 +45,12 @@ class DataSet:
         self.images = {id: folder / image for id, _, image in graphs if image is not None}
         rows = inner.pairs()
         listed = [graph for _, graph, _ in graphs]
-        self.pairs: list[Pair] = [(listed[left], listed[right]) for left, right, _, _ in rows]
-        self.y: list[Truth | None] = [truth for _, _, truth, _ in rows]
-        self.splits: list[str | None] = [split for _, _, _, split in rows]
+        self.pairs: list[Pair] = [
+            (listed[left], listed[right]) if features is None else (listed[left], listed[right], features)
+            for left, right, _, _, features in rows
+        ]
+        self.y: list[Truth | None] = [row[2] for row in rows]
+        self.splits: list[str | None] = [row[3] for row in rows]
 
     def picture(self, id: str) -> Any:
         """The picture of a graph, as an array; that of the built-in sequence is rendered. None if there is none."""
@@ -136,14 +141,14 @@ def load(
     return DataSet(inner, place.parent)
 
 
-def data_set(pairs: Sequence[Any], y: Sequence[Any] | None) -> tuple[_core.DataSet, list[Pair]]:
+def data_set(pairs: Sequence[Any], y: Sequence[Any] | None, tables: bool = False) -> tuple[_core.DataSet, list[Pair]]:
     """The pairs as a data set of the library: equal arrays and the same object are one graph, however many pairs it occurs in."""
     numbers: dict[Any, int] = {}
     graphs: list[Graph] = []
     # An id tells objects apart only while they live: a sequence may make its arrays on access.
     alive: list[Any] = []
     read: list[Pair] = []
-    rows: list[tuple[int, int, list[int] | None, None]] = []
+    rows: list[tuple[int, int, list[int] | None, None, _core.PairFeatures | None]] = []
 
     def number(thing: GraphLike) -> int:
         array = as_array(thing)
@@ -154,18 +159,29 @@ def data_set(pairs: Sequence[Any], y: Sequence[Any] | None) -> tuple[_core.DataS
             graphs.append(as_graph(thing if array is None else array))
         return numbers[key]
 
-    for at, pair in enumerate(checked_pairs(pairs)):
+    listed = checked_pairs(pairs)
+    tables = are_tables(listed, tables)
+    for at, pair in enumerate(listed):
+        features = None
+        if is_item(pair, tables):
+            one, other, features = item_of(pair, tables, at)
+            pair = (one, other) if is_table(pair) or isinstance(pair, np.ndarray) else (pair[0], pair[1])
         left, right = number(pair[0]), number(pair[1])
         read.append((graphs[left], graphs[right]))
         truth = None if y is None else truth_array(y[at], graphs[left], graphs[right], at)
-        rows.append((left, right, None if truth is None else truth.tolist(), None))
+        rows.append((left, right, None if truth is None else truth.tolist(), None, features))
     named = [(str(at), graph._graph) for at, graph in enumerate(graphs)]
     return _core.DataSet(named, rows), read
 
 
+def is_item(pair: Any, tables: bool) -> bool:
+    """Whether a pair has features."""
+    return is_table(pair) or isinstance(pair, np.ndarray) and pair.ndim == 3 and tables or len(pair) == 3
+
+
 def checked_pairs(pairs: Any) -> Sequence[Any]:
     """Refuses anything that is not a list of pairs, and says what was expected."""
-    expected = "expected a list of pairs (left, right), each a graph or an array of points"
+    expected = "expected a list of pairs (left, right), each a graph or an array of points, or of features of pairs (n, m, d)"
     if isinstance(pairs, DataSet):
         return pairs.pairs
     if isinstance(pairs, np.ndarray) and pairs.ndim <= 2 and pairs.dtype != object:
@@ -173,8 +189,12 @@ def checked_pairs(pairs: Any) -> Sequence[Any]:
     if isinstance(pairs, (str, bytes, Mapping, Graph)) or not hasattr(pairs, "__len__") or hasattr(pairs, "tocoo"):
         raise MatchError(f"{expected}; found {type(pairs).__name__}")
     for at, pair in enumerate(pairs):
-        if isinstance(pair, (str, bytes, Mapping, Graph)) or not hasattr(pair, "__len__") or len(pair) != 2:
+        if is_table(pair):
+            continue
+        if isinstance(pair, (str, bytes, Graph)) or not hasattr(pair, "__len__") or len(pair) not in (2, 3):
             raise _indexed(MatchError(f"{expected}; found {type(pair).__name__} at position {at}"), at)
+        if len(pair) == 3 and isinstance(pair, np.ndarray) and pair.ndim != 3:
+            raise _indexed(MatchError(f"{expected}; found an array of shape {pair.shape} at position {at}"), at)
     return pairs  # type: ignore[no-any-return]
 
 

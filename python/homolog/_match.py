@@ -32,6 +32,8 @@ class Match:
         "optimal": proven, bound and score agree; "converged": the solver finished, without a proof; "limit": stopped early.
     shortage : (left, right) or None
         Left nodes that have too few right nodes to go to because of forbidden pairs, if there are any.
+    duals : (left, right) or None
+        Of a sparse problem: values u, v of the nodes that prove the answer. No listed pair costs less than u_i + v_k, and matched ones cost that.
     margins : numpy.ndarray of float
         For each matched pair, how much worse the best matching without it is; infinite if no such matching has as many nodes. Exact
         without edges; with edges at most this large, unless the method proves its answers.
@@ -42,7 +44,9 @@ class Match:
         fields: dict[str, Any],
         margins: Callable[[], NDArray[np.float64]] | None = None,
         names: tuple[list[str] | None, list[str] | None] = (None, None),
+        duals: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None,
     ) -> None:
+        self.duals = duals
         self.assignment: NDArray[np.int64] = fields["assignment"]
         self.score: float = fields["score"]
         self.bound: float = fields["bound"]
@@ -73,7 +77,7 @@ class Match:
     @cached_property
     def margins(self) -> NDArray[np.float64]:
         if self._margins is None:
-            raise AttributeError("the margins of this match are not known: it was read from a file")
+            raise AttributeError("the margins of this match are not known: it was read from a file, or is that of a list of pairs")
         return self._margins()
 
     @property

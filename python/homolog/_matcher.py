@@ -13,11 +13,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _core
-from ._data import DataSet, checked_pairs, data_set, truth_array
+from ._data import DataSet, checked_pairs, data_set, is_item, truth_array
 from ._errors import MatchError, convergence_warning
 from ._estimator import Estimator
-from ._graph import GraphLike, as_graph
+from ._graph import as_graph
 from ._match import Match
+from ._pairs import are_tables, item_of
 from ._progress import Progress
 from ._report import Explanation, FitReport
 from ._solve import Method, method_text, threads
@@ -130,8 +131,9 @@ class Matcher(Estimator):
         Parameters
         ----------
         pairs : sequence of (left, right), DataSet, or path
-            Graphs, or arrays of points. The same object in several pairs is one specimen. A path must be that of a folder of shards
-            (docs/cluster.md).
+            Graphs, or arrays of points. The same object in several pairs is one specimen. An item may also be **features of pairs**: an array
+            (n, m, d), or a dict of names to tables (n, m), dense (an infinity forbids a pair) or scipy.sparse (absent entries are forbidden);
+            or (left, right, features). A path must be that of a folder of shards (docs/cluster.md).
         y : sequence, optional
             For each pair: the right node of each left node (-1 for none, -2 not known), or (m, 2) pairs, or a dict of names, or None.
             Without it nodes with the same name match.
@@ -220,7 +222,7 @@ class Matcher(Estimator):
             raise MatchError("there are no pairs to learn from")
         if y is not None and len(y) != len(listed):
             raise MatchError(f"y has {len(y)} entries for {len(listed)} pairs")
-        return data_set(listed, y)[0]
+        return data_set(listed, y, self._has_tables())[0]
 
     def _importance(self, sample_weight: ArrayLike | None, count: int) -> list[float] | None:
         if sample_weight is None:
@@ -267,36 +269,54 @@ class Matcher(Estimator):
                 known[id(thing)] = (thing, as_graph(thing))
             return known[id(thing)][1]
 
-        graphs = [(graph(left), graph(right)) for left, right in checked_pairs(pairs)]
+        listed = checked_pairs(pairs)
+        tables = are_tables(listed, self._has_tables())
+        items = [
+            item_of(pair, tables, at) if is_item(pair, tables) else (graph(pair[0]), graph(pair[1]), None)
+            for at, pair in enumerate(listed)
+        ]
         jobs = threads(self.n_jobs)
-        solutions = model.solve([(left._graph, right._graph, None, None) for left, right in graphs], time_limit, jobs)
-        return [self._match(found, left, right) for found, (left, right) in zip(solutions, graphs)]
+        rows = [(left._graph, right._graph, None, None, features) for left, right, features in items]
+        solutions = model.solve(rows, time_limit, jobs)
+        return [self._match(found, left, right) for found, (left, right, _) in zip(solutions, items)]
 
     def match(
         self,
-        left: GraphLike,
-        right: GraphLike,
+        left: Any,
+        right: Any = None,
         *,
+        features: Any = None,
         seeds: Any = None,
         forbid: Any = None,
         time_limit: float | None = None,
     ) -> Match:
-        """Matches two graphs. `seeds` are pairs of nodes that must be matched, `forbid` pairs that must not be."""
+        """Matches two graphs, or the nodes of one item of X if `right` is left out. `features` are those of pairs; `seeds` are pairs of nodes that must
+        be matched, `forbid` pairs that must not be."""
         model = self._fitted()
-        one, other = as_graph(left), as_graph(right)
+        one, other, table = self._item(left, right, features)
         given = [None if pairs is None else _node_pairs(pairs, one, other) for pairs in (seeds, forbid)]
-        rows = [(one._graph, other._graph, given[0], given[1])]
+        rows = [(one._graph, other._graph, given[0], given[1], table)]
         return self._match(model.solve(rows, time_limit, threads(self.n_jobs))[0], one, other)
+
+    def _item(self, left: Any, right: Any, features: Any) -> Any:
+        if right is None:
+            return item_of(left, self._has_tables())
+        return item_of((left, right, features), False)
+
+    def _has_tables(self) -> bool:
+        """Whether the model has features of pairs, so that an array (2, m, 3) is such."""
+        model: _core.Model | None = self.__dict__.get("_model")
+        return model is not None and model.has_pair_features
 
     def _match(self, solution: _core.Solution, left: Any, right: Any) -> Match:
         jobs = threads(self.n_jobs)
         return Match(solution.fields(), lambda: solution.margins(jobs), (left.names, right.names))
 
-    def explain(self, left: GraphLike, right: GraphLike) -> Explanation:
-        """Why each node went where it did, the least certain first."""
+    def explain(self, left: Any, right: Any = None, *, features: Any = None) -> Explanation:
+        """Why each node went where it did, the least certain first; of two graphs, or of one item of X."""
         model = self._fitted()
-        one, other = as_graph(left), as_graph(right)
-        fields = json.loads(model.explain(one._graph, other._graph, threads(self.n_jobs)))
+        one, other, table = self._item(left, right, features)
+        fields = json.loads(model.explain((one._graph, other._graph, None, None, table), threads(self.n_jobs)))
         return Explanation(fields, self.feature_names_, (one.names, other.names))
 
     def losses(self, pairs: Any, y: Any = None) -> NDArray[np.float64]:
@@ -312,8 +332,10 @@ class Matcher(Estimator):
 
     def truth(self, pairs: Any, y: Any) -> list[NDArray[np.int64] | None]:
         """`y` as one array for each pair."""
-        graphs = [(as_graph(left), as_graph(right)) for left, right in checked_pairs(pairs)]
-        return [truth_array(own, left, right, at) for at, (own, (left, right)) in enumerate(zip(y, graphs))]
+        listed = checked_pairs(pairs)
+        tables = are_tables(listed, self._has_tables())
+        items = [item_of(pair, tables, at) for at, pair in enumerate(listed)]
+        return [truth_array(own, left, right, at) for at, (own, (left, right, _)) in enumerate(zip(y, items))]
 
     # -- files ------------------------------------------------------------------------------------------------------------------
 

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from . import _core
 from ._errors import MatchError
 from ._graph import plain_floats, plain_integers
+from ._listed import is_sparse, solve_sparse
 from ._match import Match
 
 #: A solver by name, or a dict with its name and settings.
@@ -70,6 +71,7 @@ def solve(
     *,
     maximize: bool = False,
     unmatched: ArrayLike | None = None,
+    gate: float | None = None,
     forbid: ArrayLike | None = None,
     seeds: ArrayLike | None = None,
     method: Method = None,
@@ -80,12 +82,15 @@ def solve(
 
     Parameters
     ----------
-    cost : array_like, shape (n, m)
-        Costs; ``inf`` forbids a pair (``-inf`` with `maximize`).
+    cost : array_like or scipy.sparse matrix, shape (n, m)
+        Costs; ``inf`` forbids a pair (``-inf`` with `maximize`). In a sparse matrix absent entries are forbidden and explicit zeros are costs of
+        zero; it is solved as a list, and no table of all pairs is made.
     maximize : bool, default False
         The matrix has scores, which are maximised.
     unmatched : float or array_like of shape (n,), optional
         What it costs (with `maximize`: scores) to leave a row without a column; by default as many rows as possible are matched.
+    gate : float, optional
+        Pairs that cost more than this (with `maximize`: score less) are forbidden.
     forbid : array_like of bool, shape (n, m), or of int, shape (f, 2), optional
         Pairs that must not be matched.
     seeds : array_like of int, shape (s, 2), or dict of row to column, optional
@@ -106,6 +111,14 @@ def solve(
     >>> match.assignment.tolist(), match.score, match.status
     ([0, -1, -1], 6.0, 'optimal')
     """
+    if is_sparse(cost):
+        if method_text(method) is not None and method != "linear":
+            raise MatchError(f"method is {method!r}: a sparse matrix is solved by 'linear'")
+        given = (_pairs(seeds, "seeds"), _forbidden(forbid, cost.shape))
+        return solve_sparse(cost, bool(maximize), unmatched, gate, *given, time_limit, threads(n_jobs))
+    if gate is not None:
+        cost = _matrix(cost)
+        cost = np.where(cost < gate if maximize else cost > gate, -np.inf if maximize else np.inf, cost)
     problem = make_problem(cost, maximize, unmatched, forbid, seeds)
     return solve_problem(problem, method, time_limit, n_jobs)
 
@@ -199,6 +212,11 @@ def make_problem(
     if unmatched is not None:
         prices = plain_floats(np.broadcast_to(np.asarray(unmatched, dtype=float), matrix.shape[:1]))
     return _core.Problem(matrix, bool(maximize), prices, _pairs(seeds, "seeds"), _forbidden(forbid, matrix.shape))
+
+
+def pairs_array(pairs: Any, what: str) -> Indices | None:
+    """Pairs of numbers, one per row."""
+    return _pairs(pairs, what)
 
 
 def _pairs(pairs: Any, what: str) -> Indices | None:

@@ -48,6 +48,7 @@ const SECTIONS: &[(&str, usize, &str)] = &[
     ("takes", 1, "takes --long"),
     ("never-worse", 1, "never-worse"),
     ("check", 2, "check"),
+    ("tracking", 1, "tracking"),
     ("laws", 2, "laws"),
 ];
 

@@ -32,6 +32,7 @@ mod scene;
 mod sparse;
 mod streamed;
 mod takes;
+mod tracking;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
@@ -81,6 +82,7 @@ enum Command {
     /// How long an atlas takes to learn and to name, with and without proof.
     Atlas(atlas::Arguments),
     Takes(takes::Arguments),
+    Tracking(tracking::Arguments),
     /// One row of the last table of `learn`, in a process of its own.
     #[command(hide = true)]
     LearnScale(learn::OneArguments),
@@ -113,6 +115,7 @@ fn main() -> Result<()> {
         Command::Check(arguments) => check::run(&arguments),
         Command::Atlas(arguments) => atlas::run(&arguments),
         Command::Takes(arguments) => takes::run(&arguments),
+        Command::Tracking(arguments) => tracking::run(&arguments),
         Command::LearnScale(arguments) => learn::run_one(&arguments),
         Command::SolveOne(arguments) => linear::run_one(&arguments),
     }

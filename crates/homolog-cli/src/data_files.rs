@@ -35,6 +35,10 @@ pub(crate) enum GraphFormat {
     Trc,
     /// Motion capture (.c3d): its points
     C3d,
+    /// Features of pairs, a row for each pair of nodes (.csv with pair, left and right)
+    PairTable,
+    /// Detections as in MOTChallenge (.txt); the truth is NAME.gt.txt beside NAME.det.txt
+    Mot,
     /// The house directory of the paper's authors
     House,
 }
@@ -52,17 +56,19 @@ impl GraphFormat {
             Self::Edges => Some(Format::Edges),
             Self::Trc => Some(Format::Trc),
             Self::C3d => Some(Format::C3d),
+            Self::PairTable => Some(Format::PairTable),
+            Self::Mot => Some(Format::Mot),
             Self::House => None,
         }
     }
 }
 
 /// Reads a file with graphs, of the given format or of what its name and its beginning say, with what lies beside it; `nodes` is the
-/// table of nodes of a network. Says what the reader notes.
+/// table of nodes of a network, `gap` the most frames between two of a pair of detections. Says what the reader notes.
 pub(crate) fn read(
     path: &Path,
     format: Option<GraphFormat>,
-    table: LandmarkTable,
+    (table, gap): (LandmarkTable, Option<usize>),
     nodes: Option<&Path>,
 ) -> Result<DataSet> {
     if !path.exists() && !files::is_standard(path) {
@@ -80,7 +86,7 @@ pub(crate) fn read(
         _ => files::read_beginning(&folder.join(name), most),
     };
     let name = path.display().to_string();
-    let reader = Reader { format: format.and_then(GraphFormat::of_library), table };
+    let reader = Reader { format: format.and_then(GraphFormat::of_library), table, gap };
     let loaded = reader.read(&name, &bytes, &beside)?;
     for about in &loaded.notes {
         let option = match about {

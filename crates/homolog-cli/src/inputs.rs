@@ -61,7 +61,7 @@ impl Input {
         if path.is_dir() {
             return Self::folder(path);
         }
-        let data = data_files::read(path, None, LandmarkTable::default(), None)?;
+        let data = data_files::read(path, None, (LandmarkTable::default(), None), None)?;
         let (graphs, pairs) = (data.graphs().len(), data.pairs().len());
         detail(&format!("read {}: {graphs} graphs, {pairs} pairs", path.display()));
         Ok(Self::of_file(data, path))

@@ -4,7 +4,7 @@ use crate::inputs::{Input, Picture};
 use crate::progress::note;
 use anyhow::Result;
 use homolog::data::dataset::{NamedGraph, match_by_name};
-use homolog::graph::Pair;
+use homolog::graph::{Pair, PairFeatures};
 use homolog::matching::{Matching, Restrictions};
 use homolog_viz::GreyPicture;
 use std::path::{Path, PathBuf};
@@ -16,12 +16,14 @@ pub(crate) struct PairInput {
     pub(crate) right: NamedGraph,
     pub(crate) truth: Option<Matching>,
     pub(crate) given: Restrictions,
+    pub(crate) features: Option<Arc<PairFeatures>>,
     pub(crate) pictures: [Picture; 2],
 }
 
 impl PairInput {
     pub(crate) fn pair(&self) -> Pair {
-        Pair { given: self.given.clone(), ..Pair::new(Arc::clone(&self.left.graph), Arc::clone(&self.right.graph)) }
+        let (given, features) = (self.given.clone(), self.features.clone());
+        Pair { given, features, ..Pair::new(Arc::clone(&self.left.graph), Arc::clone(&self.right.graph)) }
     }
 
     /// What an error is about.
@@ -37,7 +39,8 @@ impl PairInput {
             let (right, right_picture) = single(Path::new(right))?;
             let truth = match_by_name(&left.graph, &right.graph);
             let pictures = [left_picture, right_picture];
-            return Ok(Self { left, right, truth, given: Restrictions::default(), pictures });
+            let given = Restrictions::default();
+            return Ok(Self { left, right, truth, given, features: None, pictures });
         };
         let input = Input::load(data)?;
         let (left, right) = (input.find(left)?, input.find(right)?);
@@ -52,6 +55,7 @@ impl PairInput {
         Self {
             pictures: [input.picture_of(left), input.picture_of(right)],
             given: labelled.map(|pair| pair.given.clone()).unwrap_or_default(),
+            features: labelled.and_then(|pair| pair.features.clone()),
             truth: labelled.map_or_else(by_name, |pair| pair.truth.clone()),
             left: graphs[left].clone(),
             right: graphs[right].clone(),

@@ -3,20 +3,24 @@
 use crate::files;
 use crate::progress::note;
 use anyhow::{Context, Result, bail};
-use homolog::features::{FeatureMap, FeatureSet};
-use homolog::graph::Graph;
+use homolog::features::{Common, FeatureMap, FeatureSet};
+use homolog::graph::Pair;
 use homolog::loss::LossKind;
 use homolog::matching::Method;
 use homolog::task::Features;
 use serde::de::DeserializeOwned;
 use std::path::Path;
 
-/// A set of features by name, made for these graphs, or a feature map as JSON, or a file with one. Attributes that are in the data and not
+/// A set of features by name, made for these pairs, or a feature map as JSON, or a file with one. Attributes that are in the data and not
 /// in the features are named on standard error.
-pub(crate) fn features<'a>(text: &str, graphs: impl Iterator<Item = &'a Graph> + Clone) -> Result<FeatureMap> {
+pub(crate) fn features(text: &str, pairs: &[Pair]) -> Result<FeatureMap> {
+    let graphs = pairs.iter().flat_map(|pair| [&*pair.left, &*pair.right]);
     let names = FeatureSet::ALL.map(FeatureSet::name);
     let map = match FeatureSet::of_name(text) {
-        Ok(set) => set.features(graphs.clone()).with_context(|| format!("--features {text}"))?,
+        Ok(set) => {
+            let common = Common::of(graphs.clone())?.with_pairs(pairs.iter().map(|pair| pair.features.as_deref()));
+            set.features_for(&common).with_context(|| format!("--features {text}"))?
+        }
         Err(_) => json(text, "features", &names)?,
     };
     map.check()?;

@@ -3,6 +3,7 @@
 use crate::arrays::with_minus_one;
 use crate::errors::{plain, raise};
 use crate::graph::Graph;
+use crate::pair_features::{self, PairFeatures};
 use homolog::data::dataset::{DataSet as Inner, LabelledPair, NamedGraph, Pairing, SplitBy, match_by_name};
 use homolog::data::landmarks::LandmarkTable;
 use homolog::data::turntable::Turntable;
@@ -21,10 +22,10 @@ pub(crate) struct DataSet {
 
 /// The columns that name graph and landmark, those that are attributes, and those to ignore.
 type ReadColumns = (Option<String>, Option<String>, Vec<String>, Vec<String>);
-/// Positions of two graphs; the right node of each left one (-1 none, -2 not known), or `None` for "the same names"; the split.
-type GivenPair = (usize, usize, Option<Vec<i64>>, Option<String>);
+/// Positions of two graphs; the right node of each left one (-1 none, -2 not known), or `None` for "the same names"; the split; features of pairs.
+type GivenPair = (usize, usize, Option<Vec<i64>>, Option<String>, Option<Py<PairFeatures>>);
 /// The same, as it is handed back.
-type KnownPair<'py> = (usize, usize, Option<Bound<'py, PyArray1<i64>>>, Option<&'static str>);
+type KnownPair<'py> = (usize, usize, Option<Bound<'py, PyArray1<i64>>>, Option<&'static str>, Option<PairFeatures>);
 
 #[pymethods]
 impl DataSet {
@@ -67,7 +68,8 @@ impl DataSet {
         };
         let (graph, landmark, attributes, ignored) = columns;
         let table = LandmarkTable { graph, landmark, attributes, ignored };
-        let loaded = Reader { format: None, table }.read(name, bytes, &bytes_of).map_err(|error| raise(py, &error));
+        let loaded =
+            Reader { table, ..Reader::default() }.read(name, bytes, &bytes_of).map_err(|error| raise(py, &error));
         if let Some(error) = failed.take() {
             return Err(error);
         }
@@ -102,7 +104,7 @@ impl DataSet {
         self.inner.graphs().iter().map(graph).collect()
     }
 
-    /// The pairs: left graph, right graph, truth, split.
+    /// The pairs: left graph, right graph, truth, split, features of pairs.
     fn pairs<'py>(&self, py: Python<'py>) -> Vec<KnownPair<'py>> {
         let pair = |pair: &LabelledPair| {
             let truth = pair.truth.as_ref().map(|truth| {
@@ -115,7 +117,8 @@ impl DataSet {
                 }
                 array
             });
-            (pair.left, pair.right, truth, pair.split.map(Split::name))
+            let features = pair.features.as_ref().map(|inner| PairFeatures { inner: Arc::clone(inner) });
+            (pair.left, pair.right, truth, pair.split.map(Split::name), features)
         };
         self.inner.pairs().iter().map(pair).collect()
     }
@@ -133,7 +136,12 @@ impl DataSet {
 /// For a left node about which nothing is known.
 const NOT_KNOWN: i64 = -2;
 
-fn labelled(py: Python<'_>, graphs: &[NamedGraph], (left, right, truth, split): GivenPair) -> PyResult<LabelledPair> {
+fn labelled(
+    py: Python<'_>,
+    graphs: &[NamedGraph],
+    (left, right, truth, split, features): GivenPair,
+) -> PyResult<LabelledPair> {
+    let features = pair_features::inner(features.as_ref());
     let (Some(from), Some(to)) = (graphs.get(left), graphs.get(right)) else {
         return Err(plain(py, "a pair of graphs that are not there"));
     };
@@ -146,11 +154,11 @@ fn labelled(py: Python<'_>, graphs: &[NamedGraph], (left, right, truth, split): 
     };
     let Some(numbers) = truth else {
         let truth = match_by_name(&from.graph, &to.graph);
-        return Ok(LabelledPair { split, ..LabelledPair::new(left, right, truth) });
+        return Ok(LabelledPair { split, features, ..LabelledPair::new(left, right, truth) });
     };
     let partner = |&number: &i64| usize::try_from(number).ok();
     let map: Vec<Option<usize>> = numbers.iter().map(partner).collect();
     let unknown = (0..numbers.len()).filter(|&node| numbers[node] == NOT_KNOWN).collect();
     let truth = Matching::new(map, to.graph.node_count(), Constraint::OneToOne).map_err(|error| raise(py, &error))?;
-    Ok(LabelledPair { unknown, split, ..LabelledPair::new(left, right, Some(truth)) })
+    Ok(LabelledPair { unknown, split, features, ..LabelledPair::new(left, right, Some(truth)) })
 }

@@ -35,6 +35,7 @@ pub(crate) fn plain(py: Python<'_>, sentence: &str) -> PyErr {
 /// Row, column and index of the fault.
 fn place(error: &Error) -> (Option<usize>, Option<usize>, Option<usize>) {
     match *error {
+        Error::At { ref error, .. } => place(error),
         Error::BadCell { row, column, .. } => (Some(row), Some(column), None),
         Error::ForbiddenPair { left, right } => (Some(left), Some(right), None),
         Error::BadEntry { index, .. } | Error::OutOfRange { index, .. } | Error::NotAPermutation { index, .. } => {

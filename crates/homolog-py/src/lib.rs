@@ -7,10 +7,13 @@ mod errors;
 mod graph;
 mod linear;
 mod model;
+mod pair_features;
 mod problem;
 mod run;
 mod shards;
+mod sparse;
 mod specimens;
+mod tracks;
 mod train;
 
 /// The module `homolog._core`.
@@ -33,11 +36,17 @@ mod _core {
     #[pymodule_export]
     use crate::model::Model;
     #[pymodule_export]
+    use crate::pair_features::{PairFeatures, box_features};
+    #[pymodule_export]
     use crate::problem::{Problem, Solution};
     #[pymodule_export]
     use crate::shards::{ShardRun, answer_order, cut};
     #[pymodule_export]
+    use crate::sparse::{solve_listed, solve_points};
+    #[pymodule_export]
     use crate::specimens::check_specimens;
+    #[pymodule_export]
+    use crate::tracks::{read_tracks, tracks};
     #[pymodule_export]
     use crate::train::{Trained, run_task, train};
 }

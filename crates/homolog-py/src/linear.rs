@@ -38,8 +38,8 @@ thread_local! {
 ///
 /// Parameters
 /// ----------
-/// cost_matrix : array_like, shape (n, m)
-///     Costs; ``inf`` forbids a pair (``-inf`` with `maximize`).
+/// cost_matrix : array_like or scipy.sparse matrix, shape (n, m)
+///     Costs; ``inf`` forbids a pair (``-inf`` with `maximize`). In a sparse matrix absent entries are forbidden, and explicit zeros are costs.
 /// maximize : bool, default False
 ///     The matrix has scores, which are maximised.
 ///
@@ -71,6 +71,9 @@ pub(crate) fn linear_sum_assignment<'py>(
         && is_plain(array)
     {
         return assign(py, array, sense);
+    }
+    if cost_matrix.hasattr("tocoo")? && cost_matrix.hasattr("nnz")? {
+        return Ok(py.import("homolog._listed")?.call_method1("assign_sparse", (cost_matrix, maximize))?.extract()?);
     }
     let array = as_matrix(py, cost_matrix)?;
     assign(py, &array, sense)

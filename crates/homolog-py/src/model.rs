@@ -3,6 +3,7 @@
 use crate::data::DataSet;
 use crate::errors::{plain, raise};
 use crate::graph::Graph;
+use crate::pair_features::{self, PairFeatures};
 use crate::problem::{Solution, Source, deadline};
 use crate::run;
 use homolog::graph::Pair;
@@ -22,8 +23,18 @@ pub(crate) struct Model {
     pub(crate) inner: Arc<Inner>,
 }
 
-/// Two graphs, pairs of nodes that must be matched, and pairs that must not be.
-type GivenPair = (Py<Graph>, Py<Graph>, Option<Vec<[usize; 2]>>, Option<Vec<[usize; 2]>>);
+/// Two graphs, pairs of nodes that must be matched, pairs that must not be, and features of pairs.
+type GivenPair = (Py<Graph>, Py<Graph>, Option<Vec<[usize; 2]>>, Option<Vec<[usize; 2]>>, Option<Py<PairFeatures>>);
+
+fn pair((left, right, seeds, forbidden, features): GivenPair) -> homolog::Result<Pair> {
+    let graph = |graph: &Py<Graph>| Arc::clone(&graph.get().inner);
+    let mut pair = Pair::new(graph(&left), graph(&right));
+    pair.given = Restrictions { seeds: seeds.unwrap_or_default(), forbidden: forbidden.unwrap_or_default() };
+    match pair_features::inner(features.as_ref()) {
+        Some(features) => pair.with_features(features),
+        None => Ok(pair),
+    }
+}
 
 #[pymethods]
 impl Model {
@@ -60,6 +71,12 @@ impl Model {
         self.inner.weight_names().map(str::to_owned).collect()
     }
 
+    /// Whether features of pairs are among the features.
+    #[getter]
+    fn has_pair_features(&self) -> bool {
+        !self.inner.features.pair.is_empty()
+    }
+
     /// Matches every pair; `time_limit` applies to all of them together.
     #[pyo3(signature = (pairs, time_limit, jobs))]
     fn solve(
@@ -69,14 +86,8 @@ impl Model {
         time_limit: Option<f64>,
         jobs: Option<usize>,
     ) -> PyResult<Vec<Solution>> {
-        let pair = |(left, right, seeds, forbidden): GivenPair| {
-            let graph = |graph: &Py<Graph>| Arc::clone(&graph.get().inner);
-            let given = Restrictions { seeds: seeds.unwrap_or_default(), forbidden: forbidden.unwrap_or_default() };
-            let mut pair = Pair::new(graph(&left), graph(&right));
-            pair.given = given;
-            pair
-        };
-        let pairs: Vec<Pair> = pairs.into_iter().map(pair).collect();
+        let pairs: homolog::Result<Vec<Pair>> = pairs.into_iter().map(pair).collect();
+        let pairs = pairs.map_err(|error| raise(py, &error))?;
         let until = deadline(time_limit);
         let model = Arc::clone(&self.inner);
         run::run(py, jobs, move |control| {
@@ -87,7 +98,7 @@ impl Model {
             let prepared = model.prepare(&graphs, control)?;
             let make = |of: &PairOf, matched: Matched<'_>| -> homolog::Result<Solution> {
                 let ends = [of.left, of.right].map(|at| prepared[at].clone());
-                let source = Source::Model(Arc::clone(&model), Box::new(ends), of.given.clone());
+                let source = Source::Model(Arc::clone(&model), Box::new(ends), Box::new(of.clone()));
                 Ok(Solution { solved: matched.solution, source, sense: Sense::Maximize })
             };
             let mut answers = Vec::with_capacity(pairs.len());
@@ -101,9 +112,9 @@ impl Model {
     }
 
     /// Why a pair is matched as it is, as JSON.
-    #[pyo3(signature = (left, right, jobs))]
-    fn explain(&self, py: Python<'_>, left: &Graph, right: &Graph, jobs: Option<usize>) -> PyResult<String> {
-        let pair = Pair::new(Arc::clone(&left.inner), Arc::clone(&right.inner));
+    #[pyo3(signature = (given, jobs))]
+    fn explain(&self, py: Python<'_>, given: GivenPair, jobs: Option<usize>) -> PyResult<String> {
+        let pair = pair(given).map_err(|error| raise(py, &error))?;
         let model = Arc::clone(&self.inner);
         let explanation = run::run(py, jobs, move |control| model.explain(&pair, control))?;
         explanation_json(py, &explanation)

@@ -7,7 +7,7 @@ use homolog::matching::{
     Compatibility, EdgeList, EdgeTerm, Exact, Linear, Margin, Method, Restrictions, Sense, Solution as Solved,
     Workspace, margins,
 };
-use homolog::model::{Model, Prepared};
+use homolog::model::{Model, PairOf, Prepared};
 use ndarray::{Array1, Array2};
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
@@ -156,7 +156,7 @@ pub(crate) struct Solution {
 pub(crate) enum Source {
     Problem(Arc<Compatibility>, Method),
     /// A model and the two graphs as it sees them, with what was given.
-    Model(Arc<Model>, Box<[Prepared; 2]>, Restrictions),
+    Model(Arc<Model>, Box<[Prepared; 2]>, Box<PairOf>),
 }
 
 #[pymethods]
@@ -173,13 +173,13 @@ impl Solution {
         let values = |all: Vec<Margin>| all.iter().map(|margin| margin.margin).collect::<Vec<f64>>();
         let values = run::run(py, jobs, move |control| match source {
             Source::Problem(problem, method) => margins(&problem, &solved, Some(method.matcher()), control).map(values),
-            Source::Model(model, graphs, given) => {
+            Source::Model(model, graphs, of) => {
                 let [left, right] = &*graphs;
                 if model.atlas().is_some() {
                     let work = &mut Workspace::with_control(control);
-                    return model.match_prepared(left, right, &given, work)?.margins(control).map(values);
+                    return model.match_prepared(left, right, &*of, work)?.margins(control).map(values);
                 }
-                let problem = model.problem_of(left, right, &given)?;
+                let problem = model.problem_of(left, right, &*of)?;
                 margins(&problem, &solved, Some(model.matcher.matcher()), control).map(values)
             }
         })?;

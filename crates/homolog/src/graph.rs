@@ -9,11 +9,15 @@
 //! counts. A graph is shared by `Arc`: however many pairs it occurs in, it exists once.
 
 mod attributes;
+mod pair;
+mod pair_features;
 
 pub use attributes::Attributes;
+pub use pair::Pair;
+pub use pair_features::PairFeatures;
 
 use crate::geometry::{EdgeRule, check_finite, to_unit_range};
-use crate::matching::{EdgeList, Restrictions};
+use crate::matching::EdgeList;
 use crate::{Error, Result};
 use ndarray::{Array2, ArrayView2, Axis};
 use std::sync::Arc;
@@ -404,24 +408,5 @@ impl Graph {
 
     fn expect_count(&self, what: &'static str, found: usize) -> Result<()> {
         if found == self.node_count { Ok(()) } else { Err(Error::Size { what, expected: self.node_count, found }) }
-    }
-}
-
-/// Two graphs to be matched: nodes of the left go to nodes of the right.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Pair {
-    /// G, whose nodes get partners.
-    pub left: Arc<Graph>,
-    /// G', whose nodes are the partners.
-    pub right: Arc<Graph>,
-    /// Pairs of nodes that every matching has, and pairs that none has.
-    pub given: Restrictions,
-}
-
-impl Pair {
-    /// Two graphs without seeds or forbidden pairs.
-    #[must_use]
-    pub fn new(left: Arc<Graph>, right: Arc<Graph>) -> Self {
-        Self { left, right, given: Restrictions::default() }
     }
 }

@@ -16,8 +16,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 const SCRIPT: &str = include_str!("../../python/peers.py");
-/// What pip is asked for: the series of lapx that the tables name, and the current scipy.
-const REQUIREMENTS: [&str; 2] = ["lapx==0.11.*", "scipy"];
+/// What pip is asked for: the series of lapx that the tables name, and the current scipy and scikit-learn.
+const REQUIREMENTS: [&str; 3] = ["lapx==0.11.*", "scipy", "scikit-learn"];
 
 /// Starts the named peers, in an environment that is created if it does not exist yet.
 pub(crate) fn start(packages: &[&'static str]) -> Result<Vec<PythonSolver>> {

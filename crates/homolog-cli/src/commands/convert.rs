@@ -23,12 +23,14 @@ use std::path::{Path, PathBuf};
     homolog convert wings.tps --pairs random:500 --split specimens -o wings.json
   A network as a list of edges with a table of nodes:
     homolog convert net.csv --nodes people.csv -o net.json
+  Detections of a tracker with the truth beside them (seq.gt.txt), as pairs of frames up to 2 apart:
+    homolog convert seq.det.txt --gap 2 -o seq.json
   A data set cut up into 64 files, to train on many machines:
     homolog convert wings.json --shards 64 -o wings/
   The matches of a data set as a table:
     homolog convert wings.json --to matches -o matches.csv")]
 pub(crate) struct Arguments {
-    /// Landmark tables (.csv), .tps, DeepLabCut and COCO files, networks (.graphml, .edges), motion capture (.trc, .c3d), data sets
+    /// Landmark tables (.csv), .tps, DeepLabCut and COCO files, networks (.graphml, .edges), motion capture (.trc, .c3d), detections (.txt), tables of pair features (.csv), data sets
     /// (.json, .jsonl), the house directory of the paper's authors, the word turntable, or - for standard input
     #[arg(required = true)]
     inputs: Vec<PathBuf>,
@@ -65,6 +67,9 @@ pub(crate) struct Arguments {
     /// The table of nodes of a network given by its edges: the first column names them [default: NAME.nodes.csv beside it, if there]
     #[arg(long, value_name = "FILE")]
     nodes: Option<PathBuf>,
+    /// Pairs of frames of detections that are up to N frames apart [default: 1]
+    #[arg(long, value_name = "N")]
+    gap: Option<usize>,
     /// Take the edges of the house's houseNNN.adj files
     #[arg(long)]
     house_edges: bool,
@@ -214,7 +219,7 @@ impl Arguments {
         if path.is_dir() || (path == Path::new(BUILT_IN) && !path.exists()) {
             return self.with_pictures(&Input::load(path)?);
         }
-        let data = data_files::read(path, self.from, self.table(), self.nodes.as_deref())?;
+        let data = data_files::read(path, self.from, (self.table(), self.gap), self.nodes.as_deref())?;
         self.with_pictures(&Input::of_file(data, path))
     }
 

@@ -84,7 +84,8 @@ impl Many {
             input = input.seen_by(&model.image_descriptors())?;
         }
         let graph = |at: usize| Arc::clone(&input.data.graphs()[at].graph);
-        let pair = |of: PairOf| Pair { given: of.given, ..Pair::new(graph(of.left), graph(of.right)) };
+        let pair =
+            |of: PairOf| Pair { given: of.given, features: of.features, ..Pair::new(graph(of.left), graph(of.right)) };
         let unseen = model.is_none();
         let model = arguments.model(model, || pairs(&input).map(pair).collect())?;
         if unseen {
@@ -151,7 +152,7 @@ impl Many {
             }
             Ok(ControlFlow::Continue(()))
         };
-        let placed = |of: PairOf| PairOf { left: place[of.left], right: place[of.right], given: of.given };
+        let placed = |of: PairOf| PairOf { left: place[of.left], right: place[of.right], ..of };
         let rest = pairs(&self.input).skip(done).map(placed);
         self.model.match_all(&prepared, rest, (&stopped, &each), make, take)?;
         watch.end();
@@ -248,7 +249,12 @@ fn pairs(input: &Input) -> Box<dyn Iterator<Item = PairOf> + '_> {
             (0..graphs).flat_map(move |left| (left + 1..graphs).map(move |right| PairOf::new(left, right))),
         );
     }
-    Box::new(listed.iter().map(|pair| PairOf { left: pair.left, right: pair.right, given: pair.given.clone() }))
+    Box::new(listed.iter().map(|pair| PairOf {
+        left: pair.left,
+        right: pair.right,
+        given: pair.given.clone(),
+        features: pair.features.clone(),
+    }))
 }
 
 /// Where answers go, and how they are written.

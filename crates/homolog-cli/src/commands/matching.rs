@@ -133,7 +133,7 @@ impl Arguments {
         model.check_size(&pair).with_context(about)?;
         let [left, right] = [&pair.left, &pair.right].map(|graph| model.prepare_one(graph, &control));
         let (left, right) = (left.with_context(about)?, right.with_context(about)?);
-        let matched = model.match_prepared(&left, &right, &pair.given, &mut work).with_context(about)?;
+        let matched = model.match_prepared(&left, &right, &pair, &mut work).with_context(about)?;
         let ended_by = limited.ended_by();
         let margins = self.margins_of(&matched, &control).with_context(about)?;
         let answer = Answer::new([&input.left, &input.right], &matched, margins, ended_by)?;
@@ -181,8 +181,7 @@ impl Arguments {
             return Ok(model);
         }
         let pairs = pairs();
-        let graphs = pairs.iter().flat_map(|pair| [&*pair.left, &*pair.right]);
-        let features = settings::features(self.features.as_deref().unwrap_or_default(), graphs)?;
+        let features = settings::features(self.features.as_deref().unwrap_or_default(), &pairs)?;
         let matcher = matcher.unwrap_or_else(|| default_matcher(&features));
         let model = Model::unlearned(features, matcher)?;
         // Before spreads are measured, which takes a while for large graphs.

@@ -34,6 +34,7 @@ fn every_example_can_be_read() {
                 "Sets" => text.strip_prefix("--features ").is_some_and(|name| name == entry.name),
                 "Node descriptors" => serde_json::from_str::<NodeFeature>(text).is_ok(),
                 "Comparisons" => serde_json::from_str::<Comparison>(value).is_ok(),
+                "Features of pairs" => serde_json::from_str::<Vec<String>>(value).is_ok(),
                 "Edge features" => serde_json::from_str::<EdgeKind>(text).is_ok(),
                 "Differences" => serde_json::from_str::<Difference>(value).is_ok(),
                 "Edge rules" => serde_json::from_str::<EdgeRule>(value).is_ok(),

@@ -88,6 +88,7 @@ impl Atlas {
         nodes.extend(groups.iter().map(|(kind, members)| node(self.group_columns(members, kind))));
         let edge = EdgeKind::Product(EdgeProduct { columns: columns(DISPLACEMENT, self.dimension) });
         FeatureMap {
+            pair: Vec::new(),
             node: nodes,
             edge_rule: None,
             edge: if self.edges.is_empty() { Vec::new() } else { vec![edge] },

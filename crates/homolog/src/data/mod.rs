@@ -16,6 +16,7 @@ pub mod matches;
 mod notes;
 pub mod npy;
 pub mod pair_costs;
+pub mod pair_table;
 mod pictures;
 pub mod problem;
 pub mod qaplib;
@@ -25,6 +26,7 @@ mod split;
 mod table;
 mod take;
 pub mod tps;
+pub mod tracks;
 pub mod trc;
 pub mod turntable;
 

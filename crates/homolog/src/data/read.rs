@@ -8,7 +8,8 @@ use super::dataset::{DataSet, NamedGraph};
 use super::edge_table::{self, EdgeTable};
 use super::landmarks::LandmarkTable;
 use super::table::MAX_TABLE_SIZE;
-use super::{Note, c3d, coco, deeplabcut, graphml, pictures, tps, trc};
+use super::tracks::Tracks;
+use super::{Note, c3d, coco, deeplabcut, graphml, pair_table, pictures, tps, tracks, trc};
 use crate::{Error, Result};
 use std::path::Path;
 
@@ -16,7 +17,8 @@ use std::path::Path;
 pub type Beside<'a> = &'a dyn Fn(&str, usize) -> Option<Vec<u8>>;
 
 /// What names of files with graphs end in.
-pub const ENDINGS: &[&str] = &[".json", ".jsonl", ".csv", ".tsv", ".tps", ".graphml", ".edges", ".trc", ".c3d"];
+pub const ENDINGS: &[&str] =
+    &[".json", ".jsonl", ".csv", ".tsv", ".tps", ".graphml", ".edges", ".trc", ".c3d", ".det.txt", ".gt.txt"];
 
 /// What a file with graphs is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -40,6 +42,10 @@ pub enum Format {
     Trc,
     /// Motion capture as [C3D](super::c3d).
     C3d,
+    /// [Features of pairs](super::pair_table), a row for each pair of nodes.
+    PairTable,
+    /// [Detections](super::tracks) as in MOTChallenge, with the truth beside them: NAME.gt.txt beside NAME.det.txt, or gt/gt.txt beside det/det.txt.
+    Mot,
 }
 
 /// Graphs, and what should be known about how they were read.
@@ -58,6 +64,8 @@ pub struct Reader {
     pub format: Option<Format>,
     /// What the columns mean, if it is a table of landmarks.
     pub table: LandmarkTable,
+    /// The most frames between two that become a pair, if it has detections; `None`: 1.
+    pub gap: Option<usize>,
 }
 
 /// Reads a file. The name is its path, as errors should show it, or "-" for one without a name.
@@ -115,6 +123,8 @@ impl Reader {
                 return Ok((DataSet::from_json_lines(text)?, format));
             }
             Format::DataSet => return Ok((DataSet::from_json(text)?, format)),
+            Format::PairTable => return Ok((pair_table::read(text)?, format)),
+            Format::Mot => return Ok((detections(text, name, beside)?.pairs(self.gap.unwrap_or(1))?, format)),
             Format::Landmarks => {
                 let graphs = self.table.read(text, &stem)?;
                 guessed_columns(&self.table, text, notes)?;
@@ -142,7 +152,9 @@ impl Format {
         let head: String = start.chars().take(1000).collect();
         let json = || if !head.contains("homolog-") && coco::is_one(text) { Self::Coco } else { Self::DataSet };
         let table = || {
-            if deeplabcut::is_one(text) {
+            if pair_table::is_one(text) {
+                Self::PairTable
+            } else if deeplabcut::is_one(text) {
                 Self::DeepLabCut
             } else if edge_table::is_one(text) {
                 Self::Edges
@@ -158,6 +170,7 @@ impl Format {
             "graphml" => Some(Self::Graphml),
             "edges" | "edgelist" => Some(Self::Edges),
             "trc" => Some(Self::Trc),
+            "txt" if tracks::is_mot(text) => Some(Self::Mot),
             "c3d" => Some(Self::C3d),
             _ if c3d::is_one(bytes) => Some(Self::C3d),
             _ if start.starts_with(trc::START) => Some(Self::Trc),
@@ -206,4 +219,17 @@ fn network(text: &str, stem: &str, beside: Beside<'_>) -> Result<NamedGraph> {
     let bytes = beside(&name, MAX_TABLE_SIZE + 1);
     let nodes = bytes.as_deref().map(|bytes| edge_table::nodes(text_of(bytes)?, stem)).transpose().map_err(at)?;
     EdgeTable::default().read_with(text, nodes, stem)
+}
+
+/// Detections, with the identities of the truth if that is beside them.
+fn detections(text: &str, name: &str, beside: Beside<'_>) -> Result<Tracks> {
+    let read = tracks::read_mot(text)?;
+    let file = Path::new(name).file_name().unwrap_or_default().to_string_lossy();
+    let Some(stem) = file.strip_suffix("det.txt") else { return Ok(read) };
+    let places = [format!("{stem}gt.txt"), format!("../gt/{stem}gt.txt")];
+    let truth = places.into_iter().find_map(|place| Some((beside(&place, MAX_TABLE_SIZE + 1)?, place)));
+    let Some((bytes, place)) = truth else { return Ok(read) };
+    let at = |error: Error| Error::At { place, error: Box::new(error) };
+    let truth = text_of(&bytes).and_then(tracks::read_mot).map_err(at)?;
+    read.joined(&truth)
 }

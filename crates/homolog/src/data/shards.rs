@@ -82,7 +82,7 @@ impl Manifest {
                 shards.push(Shard { file, sha256, purpose, pairs: own.len(), positions: runs(own), pieces });
             }
         }
-        let graphs = Common::of(data.graphs().iter().map(|named| &*named.graph))?;
+        let graphs = data.common()?;
         Ok(Self { format: Format { kind: KIND.to_string(), version: VERSION }, graphs, shards })
     }
 
@@ -166,7 +166,8 @@ fn read_shard(shard: &Shard, bytes: &[u8]) -> Result<LabelledPairs> {
     for (pair, &position) in data.pairs().iter().zip(&positions) {
         let Some(truth) = &pair.truth else { return Err(refused("a pair has no matches".to_string())) };
         let graphs = [pair.left, pair.right];
-        labelled.add_numbered(graphs, truth.clone(), &pair.unknown, &pair.given, position as u64)?;
+        let between = (&pair.given, pair.features.as_ref());
+        labelled.add_numbered(graphs, truth.clone(), &pair.unknown, between, position as u64)?;
     }
     Ok(labelled)
 }

@@ -33,7 +33,17 @@ pub struct Entry {
 /// All chapters.
 #[must_use]
 pub fn catalogue() -> Vec<Chapter> {
-    vec![sets(), descriptors(), comparisons(), edge_features(), differences(), edge_rules(), scales(), poses()]
+    vec![
+        sets(),
+        descriptors(),
+        comparisons(),
+        pair_features(),
+        edge_features(),
+        differences(),
+        edge_rules(),
+        scales(),
+        poses(),
+    ]
 }
 
 /// As in a settings file. Everything here can be serialised, so the default is never used.
@@ -106,6 +116,20 @@ fn comparisons() -> Chapter {
         title: "Comparisons",
         about: "Beside a descriptor: how the numbers of two nodes become features. Widths are in spreads of the numbers.",
         entries: Comparison::all().into_iter().map(entry).collect(),
+    }
+}
+
+fn pair_features() -> Chapter {
+    let example = vec!["iou".to_string(), "cosine".to_string()];
+    Chapter {
+        title: "Features of pairs",
+        about: "In \"pair\": numbers that every pair of graphs brings along for its pairs of nodes. A small number means alike, unless the training \
+                pairs show the opposite.",
+        entries: vec![Entry {
+            name: "pair".to_string(),
+            help: "by name: overlaps, distances, likenesses",
+            example: format!("\"pair\":{}", json(&example)),
+        }],
     }
 }
 

@@ -28,6 +28,8 @@ pub struct Described {
 pub(super) struct Plan {
     pub(super) map: FeatureMap,
     pub(super) node: Vec<(Comparison, Range<usize>)>,
+    /// The weights of the features of pairs.
+    pub(super) pair: Range<usize>,
     pub(super) edge: Vec<EdgePlan>,
     pub(super) dim: usize,
 }
@@ -39,14 +41,15 @@ impl Plan {
             dim += count;
             dim - count..dim
         };
-        let node = map.node.iter().map(|feature| (feature.comparison, take(feature.feature_count()))).collect();
+        let node: Vec<_> = map.node.iter().map(|feature| (feature.comparison, take(feature.feature_count()))).collect();
+        let pair = take(map.pair.len());
         let plan_edge = |kind: &super::EdgeKind| EdgePlan {
             kind: kind.clone(),
             weights: take(kind.feature().names().len()),
             forms: kind.feature().bilinear(),
         };
         let edge = map.edge.iter().map(plan_edge).collect();
-        Self { map: map.clone(), node, edge, dim: dim + usize::from(map.unmatched) }
+        Self { map: map.clone(), node, pair, edge, dim: dim + usize::from(map.unmatched) }
     }
 }
 

@@ -4,7 +4,9 @@
 //! problem allows. `compatibility` costs a matrix product n m D and the edges; `joint_features` only what the matching uses.
 
 use super::described::{Described, Plan};
+use super::pair_scores::PairScores;
 use super::{edge_scores, node_scores};
+use crate::graph::PairFeatures;
 use crate::matching::{Compatibility, Constraint, Matching, Relaxed, Restrictions};
 use crate::{Error, Result};
 use ndarray::{Array1, Array2};
@@ -17,12 +19,27 @@ pub struct Instance {
     left: Arc<Described>,
     right: Arc<Described>,
     given: Option<Arc<Restrictions>>,
+    /// Features of pairs, and which pairs may be matched.
+    pairs: Option<Arc<PairScores>>,
 }
 
 impl Instance {
     /// Both must be described by the same map.
     pub(super) fn new(left: Arc<Described>, right: Arc<Described>) -> Self {
-        Self { left, right, given: None }
+        Self { left, right, given: None, pairs: None }
+    }
+
+    /// The same problem with these features of pairs.
+    pub(super) fn with_pairs(mut self, pairs: Option<&Arc<PairFeatures>>) -> Result<Self> {
+        let map = &self.plan().map;
+        let Some(pairs) = pairs else {
+            let Some(name) = map.pair.first() else { return Ok(self) };
+            return Err(Error::NoAttribute { what: "feature of pairs", name: name.clone() });
+        };
+        pairs.check_counts(self.left.node_count, self.right.node_count)?;
+        let scores = PairScores::new(map, pairs)?;
+        self.pairs = Some(Arc::new(scores));
+        Ok(self)
     }
 
     /// The same problem, narrowed to the matchings that have the seeds and none of the forbidden pairs.
@@ -49,7 +66,8 @@ impl Instance {
             .given
             .as_ref()
             .map(|given| Arc::new(Restrictions { seeds: place(&given.seeds), forbidden: place(&given.forbidden) }));
-        Ok(Self { left: described, right: Arc::clone(&self.right), given })
+        let pairs = self.pairs.as_ref().map(|pairs| Arc::new(pairs.with_left_nodes(left)));
+        Ok(Self { left: described, right: Arc::clone(&self.right), given, pairs })
     }
 
     pub(super) fn plan(&self) -> &Plan {
@@ -71,6 +89,17 @@ impl Instance {
     /// The seeds and forbidden pairs, if there are any.
     pub(super) fn given(&self) -> Option<&Restrictions> {
         self.given.as_deref()
+    }
+
+    /// The features of pairs, if there are any.
+    #[must_use]
+    pub fn pair_features(&self) -> Option<&Arc<PairFeatures>> {
+        self.pairs.as_ref().map(|pairs| pairs.features())
+    }
+
+    /// Whether all pairs of a matching may be matched, as far as the features of pairs say.
+    pub(crate) fn allows(&self, matching: &Matching) -> bool {
+        self.pair_features().is_none_or(|pairs| pairs.check_matching(matching).is_ok())
     }
 
     /// How many weights there are.
@@ -137,6 +166,9 @@ impl Instance {
                 *node += &scores;
             }
         }
+        if let Some(pairs) = &self.pairs {
+            pairs.add_scores(&weights[plan.pair.clone()], node);
+        }
         Ok(())
     }
 
@@ -167,6 +199,9 @@ impl Instance {
             let pairs = matching.pairs().map(|pair| (pair, factor));
             node_scores::add_features(*comparison, a, b, pairs, &mut phi[range.clone()]);
         }
+        if let Some(pairs) = &self.pairs {
+            pairs.add_features(matching.pairs().map(|pair| (pair, factor)), &mut phi[plan.pair.clone()]);
+        }
         let preserved = left.edges.ends().iter().enumerate().filter_map(|(e, &[i, j])| {
             let f = right.edges.find(matching.right_of(i)?, matching.right_of(j)?)?;
             Some(((e, f), factor))
@@ -193,6 +228,11 @@ impl Instance {
             let cells = cells.map(|(pair, share)| (pair, factor * share));
             node_scores::add_features(*comparison, a, b, cells, &mut phi[range.clone()]);
         }
+        if let Some(pairs) = &self.pairs {
+            let cells = soft.node.indexed_iter().filter(|&(_, &share)| share != 0.0);
+            let cells = cells.map(|(pair, share)| (pair, factor * share));
+            pairs.add_features(cells, &mut phi[plan.pair.clone()]);
+        }
         // The share of a pair of nodes is the same for both directions between them.
         let both = soft.edges.iter().flat_map(|edge| {
             let ([i, j], [k, l]) = (edge.left, edge.right);
@@ -215,7 +255,7 @@ impl Instance {
     /// The weights that are not about nodes: those of edges, and the price of staying unmatched.
     pub(crate) fn columns_beside_nodes(&self) -> Range<usize> {
         let plan = self.plan();
-        plan.node.last().map_or(0, |(_, range)| range.end)..plan.dim
+        plan.pair.end..plan.dim
     }
 
     fn check_sizes(&self, left_count: usize, right_count: usize, phi: &[f64]) -> Result<()> {

@@ -1,14 +1,15 @@
 //! [`FeatureMap`]: which features there are, the order of their weights, and what they are called. It is the part of a
 //! model that a person reads in the model file.
 //!
-//! The weights: coordinates of the node features in order, then the edge features in order, then the price of staying unmatched.
+//! The weights: coordinates of the node features in order, then the features of pairs, then the edge features, each in order, then the price of
+//! staying unmatched.
 
 use super::{
     Adjacency, Comparison, Described, Descriptor, EdgeKind, ImageDescriptor, ImagePoints, Instance, NegativeSquare,
     Pose, Scale, ShapeContext,
 };
 use crate::geometry::{Delaunay, EdgeRule};
-use crate::graph::Graph;
+use crate::graph::{Graph, PairFeatures};
 use crate::matching::{Compatibility, Constraint};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -41,8 +42,12 @@ const EDGE_START: f64 = 0.2;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct FeatureMap {
-    /// Features of pairs of nodes.
+    /// Features of pairs of nodes that compare what describes each node.
     pub node: Vec<NodeFeature>,
+    /// Features that each pair of graphs brings along, by name ([`PairFeatures`]). A small number means alike, unless the training pairs
+    /// show the opposite.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub pair: Vec<String>,
     /// Draws the edges between the points of every graph in place of its own; `None` keeps the graph's own edges.
     pub edge_rule: Option<EdgeRule>,
     /// Features of pairs of edges; none makes the problem linear.
@@ -113,6 +118,7 @@ impl FeatureMap {
         let descriptor = Descriptor::ShapeContext(ShapeContext::paper());
         Self {
             node: vec![NodeFeature { descriptor, comparison: Comparison::default() }],
+            pair: Vec::new(),
             edge_rule: None,
             edge: Vec::new(),
             unmatched: false,
@@ -144,6 +150,11 @@ impl FeatureMap {
         for kind in &self.edge {
             kind.feature().check()?;
         }
+        let mut names: Vec<&String> = self.pair.iter().collect();
+        names.sort_unstable();
+        if let Some(two) = names.windows(2).find(|two| two[0] == two[1]) {
+            return Err(Error::Repeated { what: "features of pairs", name: two[0].clone() });
+        }
         self.check_scale()?;
         self.edge_rule.as_ref().map_or(Ok(()), EdgeRule::check)
     }
@@ -161,7 +172,7 @@ impl FeatureMap {
     pub fn dim(&self) -> usize {
         let node: usize = self.node.iter().map(NodeFeature::feature_count).sum();
         let edge: usize = self.edge.iter().map(|kind| kind.feature().names().len()).sum();
-        node + edge + usize::from(self.unmatched)
+        node + self.pair.len() + edge + usize::from(self.unmatched)
     }
 
     /// A name for each weight, all different: a name that would be repeated gets a number.
@@ -173,7 +184,7 @@ impl FeatureMap {
         let mut taken = BTreeSet::new();
         let mut next = BTreeMap::new();
         let mut names: Vec<String> = Vec::with_capacity(self.dim());
-        for name in node.chain(edge).chain(unmatched) {
+        for name in node.chain(self.pair.iter().cloned()).chain(edge).chain(unmatched) {
             let numbered = |number: usize| if number == 1 { name.clone() } else { format!("{name} #{number}") };
             // Where numbering stopped for this name: a name that occurs n times takes n steps, not n².
             let number = next.entry(name.clone()).or_insert(1_usize);
@@ -194,7 +205,7 @@ impl FeatureMap {
         if self.scale == Scale::AsIs {
             return weights;
         }
-        let nodes: usize = self.node.iter().map(NodeFeature::feature_count).sum();
+        let nodes = self.node.iter().map(NodeFeature::feature_count).sum::<usize>() + self.pair.len();
         if nodes > 0 {
             weights[nodes..].fill(EDGE_START);
         }
@@ -209,7 +220,7 @@ impl FeatureMap {
                 // A decay gains 1 where the numbers agree, and 1/e where they are one apart.
                 _ => -0.5 * feature.feature_count() as f64,
             };
-            *last = self.node.iter().map(of).sum();
+            *last = self.node.iter().map(of).sum::<f64>() + 0.5 * self.wrong_pair();
         }
         weights
     }
@@ -266,14 +277,28 @@ impl FeatureMap {
     /// The problem of matching one described graph to another.
     ///
     /// # Errors
-    /// One of them was described by another feature map; more pairs of nodes than a problem can have.
+    /// One of them was described by another feature map; more pairs of nodes than a problem can have; a map with features of pairs.
     pub fn instance(&self, left: &Arc<Described>, right: &Arc<Described>) -> Result<Instance> {
+        self.instance_with(left, right, None)
+    }
+
+    /// The problem of matching one described graph to another, with the features of their pairs of nodes. Pairs that are not listed are
+    /// forbidden, also if the map has no features of pairs.
+    ///
+    /// # Errors
+    /// As [`Self::instance`]; a feature of pairs that is missing; features for other numbers of nodes.
+    pub fn instance_with(
+        &self,
+        left: &Arc<Described>,
+        right: &Arc<Described>,
+        pairs: Option<&Arc<PairFeatures>>,
+    ) -> Result<Instance> {
         for (side, described) in [("left", left), ("right", right)] {
             if described.plan.map != *self {
                 return Err(Error::OtherFeatures { side });
             }
         }
         Compatibility::check_size(left.node_count(), right.node_count())?;
-        Ok(Instance::new(Arc::clone(left), Arc::clone(right)))
+        Instance::new(Arc::clone(left), Arc::clone(right)).with_pairs(pairs)
     }
 }

@@ -12,6 +12,7 @@
 
 mod adjacency;
 mod attributes;
+mod boxes;
 mod catalogue;
 mod comparison;
 mod described;
@@ -29,6 +30,7 @@ mod instance;
 mod length;
 mod map;
 mod node_scores;
+mod pair_scores;
 mod patch;
 mod pose;
 mod posing;
@@ -42,6 +44,7 @@ mod streamed;
 
 pub use adjacency::Adjacency;
 pub use attributes::NodeAttributes;
+pub use boxes::{box_features, iou};
 pub use catalogue::{Chapter, Entry, catalogue};
 pub use comparison::{Comparison, Decay, InnerProduct, NegativeSquare, WholeDecay};
 #[cfg(test)]

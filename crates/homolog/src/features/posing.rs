@@ -24,7 +24,7 @@ impl FeatureMap {
         let control = work.control().clone();
         let instance = |pair: &Pair| -> Result<Instance> {
             let left = Arc::new(self.describe(&pair.left)?);
-            self.instance(&left, right)?.restricted(&pair.given)
+            self.instance_with(&left, right, pair.features.as_ref())?.restricted(&pair.given)
         };
         let (posed, solution) = pose.best(pair, &control, |pair| {
             let problem = instance(pair)?.compatibility(weights)?;

@@ -6,9 +6,16 @@
 //! feature counts. There is one spread for each attribute, and one for a whole shape context, position or image descriptor, whose numbers
 //! share a unit. Directions and adjacency have no unit, and a decay of lengths has its own width. A spread of 0 means a number that never
 //! differed: nothing is known about its unit, so it does not count.
+//!
+//! A feature of pairs x(i, k) is a number already, with no difference to take. Over the listed pairs of nodes of a pair of graphs, with mean m,
+//!
+//!   s = mean of |x - m|,   origin = mean of x over true pairs,   apart = mean of m - x over true pairs
+//!
+//! where a negative `apart` says that a large number means alike.
 
 use super::{Comparison, Descriptor, Difference, EdgeKind, FeatureMap};
-use crate::graph::{Graph, Pair};
+use crate::graph::{Graph, Pair, PairFeatures};
+use crate::matching::Matching;
 use crate::{Error, Result};
 use ndarray::{Array2, ArrayView2, Axis, Slice};
 use serde::{Deserialize, Serialize};
@@ -35,6 +42,17 @@ pub struct Spread {
     pub name: String,
     /// One unit; 0 means it never differed and is not compared.
     pub spread: f64,
+    /// Of a feature of pairs: its mean over true pairs.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub origin: f64,
+    /// Of a feature of pairs: how much larger it is for all pairs than for true ones, on average.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub apart: f64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+fn is_zero(value: &f64) -> bool {
+    *value == 0.0
 }
 
 /// Numbers that share a unit: columns of the numbers that describe nodes, or edges.
@@ -50,6 +68,7 @@ pub(super) struct Unit {
 enum Side {
     Nodes,
     Edges,
+    Pairs,
 }
 
 /// No more pairs than this are measured: a hundred are enough for a mean.
@@ -79,7 +98,15 @@ impl FeatureMap {
     /// ```
     pub fn with_spread_of(&self, pairs: &[Pair]) -> Result<Self> {
         let looked_at = pairs.iter().step_by(Self::spread_step(pairs.len()));
-        let differences: Vec<_> = looked_at.map(|pair| self.differences(pair)).collect::<Result<_>>()?;
+        let differences: Vec<_> = looked_at.map(|pair| self.differences(pair, None)).collect::<Result<_>>()?;
+        Ok(self.with_differences(&differences))
+    }
+
+    /// [`Self::with_spread_of`] labelled pairs, which also show where the features of true pairs are.
+    pub(crate) fn fitted_to(&self, pairs: &[(Pair, &Matching)]) -> Result<Self> {
+        let looked_at = pairs.iter().step_by(Self::spread_step(pairs.len()));
+        let differences: Vec<_> =
+            looked_at.map(|(pair, truth)| self.differences(pair, Some(truth))).collect::<Result<_>>()?;
         Ok(self.with_differences(&differences))
     }
 
@@ -88,15 +115,28 @@ impl FeatureMap {
         count.div_ceil(MOST_PAIRS).max(1)
     }
 
-    /// What a pair contributes to the spreads: for each unit the sum of differences, and how many there are.
-    pub(crate) fn differences(&self, pair: &Pair) -> Result<Vec<(f64, f64)>> {
+    /// What a pair contributes to the spreads: for each unit the sum of differences, and how many there are; then for each feature of pairs the
+    /// sum over true pairs, and how many there are, and how far that sum is from that of as many typical pairs.
+    pub(crate) fn differences(&self, pair: &Pair, truth: Option<&Matching>) -> Result<Vec<(f64, f64)>> {
         if self.scale == Scale::AsIs {
             return Ok(Vec::new());
         }
         let plain = Self { scale: Scale::AsIs, ..self.clone() };
         let [left, right] = [plain.numbers(&pair.left)?, plain.numbers(&pair.right)?];
-        let of = |unit: &Unit| unit.differences(unit.rows(&left), unit.rows(&right));
-        Ok(plain.units().iter().map(of).collect())
+        let mut of_truth = Vec::new();
+        let mut of = |unit: &Unit| -> Result<(f64, f64)> {
+            if unit.of != Side::Pairs {
+                return Ok(unit.differences(unit.rows(&left), unit.rows(&right)));
+            }
+            let missing = || Error::NoAttribute { what: "feature of pairs", name: unit.name.clone() };
+            let [spread, true_pairs, apart] =
+                pair_differences(pair.features.as_deref().ok_or_else(missing)?, &unit.name, truth)?;
+            of_truth.extend([true_pairs, apart]);
+            Ok(spread)
+        };
+        let mut all = plain.units().iter().map(&mut of).collect::<Result<Vec<_>>>()?;
+        all.extend(of_truth);
+        Ok(all)
     }
 
     /// The same features in units of the spreads these contributions give, added up in order.
@@ -105,18 +145,33 @@ impl FeatureMap {
             return self.clone();
         }
         let plain = Self { scale: Scale::AsIs, ..self.clone() };
-        let mean = |(at, unit): (usize, Unit)| {
+        let units = plain.units();
+        let count = units.len();
+        let sums = |at: usize| {
             let mut all = (0.0, 0.0);
             for (sum, count) in pairs.iter().filter_map(|differences| differences.get(at)) {
                 all = (all.0 + sum, all.1 + count);
             }
-            let (sum, count): (f64, f64) = all;
-            let mean = if count > 0.0 { (sum / count).min(f64::MAX) } else { 1.0 };
+            all
+        };
+        let mean_at = |at: usize, otherwise: f64| {
+            let (sum, count): (f64, f64) = sums(at);
+            if count > 0.0 { (sum / count).clamp(f64::MIN, f64::MAX) } else { otherwise }
+        };
+        let first_of_pairs = count - plain.pair.len();
+        let mean = |(at, unit): (usize, Unit)| {
+            let mean = mean_at(at, 1.0);
+            if unit.of == Side::Pairs {
+                let own = count + 2 * (at - first_of_pairs);
+                let (origin, apart) = (mean_at(own, 0.0), mean_at(own + 1, 0.0));
+                return Spread { name: unit.name, spread: mean, origin, apart };
+            }
             // If nothing differed, several numbers that share a unit stay as they are, but a single number has no unit to be compared in.
             let has_unit = unit.columns.len() == 1;
-            Spread { name: unit.name, spread: if mean == 0.0 && !has_unit { 1.0 } else { mean } }
+            let spread = if mean == 0.0 && !has_unit { 1.0 } else { mean };
+            Spread { name: unit.name, spread, origin: 0.0, apart: 0.0 }
         };
-        let spreads = plain.units().into_iter().enumerate().map(mean).collect();
+        let spreads = units.into_iter().enumerate().map(mean).collect();
         Self { scale: Scale::Measured(spreads), ..plain }
     }
 
@@ -167,6 +222,11 @@ impl FeatureMap {
                 add(name, Side::Edges, at, column..column + 1, difference);
             }
         }
+        // Last, and by their own names: the features of pairs ask for these.
+        for (at, name) in self.pair.iter().enumerate() {
+            let difference = Difference::NegativeAbsolute;
+            units.push(Unit { name: name.clone(), of: Side::Pairs, feature: at, columns: at..at + 1, difference });
+        }
         units
     }
 
@@ -186,6 +246,9 @@ impl FeatureMap {
             if !(spread.spread.is_finite() && spread.spread >= 0.0) {
                 return Err(Error::BadEntry { what: "spreads of the features", index, value: spread.spread });
             }
+            if let Some(value) = [spread.origin, spread.apart].into_iter().find(|value| !value.is_finite()) {
+                return Err(Error::BadEntry { what: "origins of the features", index, value });
+            }
         }
         Ok(())
     }
@@ -195,7 +258,12 @@ impl FeatureMap {
         let Scale::Measured(spreads) = &self.scale else { return };
         for (unit, spread) in self.units().iter().zip(spreads) {
             let factor = if spread.spread == 0.0 { 0.0 } else { 1.0 / spread.spread };
-            let table = if unit.of == Side::Nodes { &mut nodes[unit.feature] } else { &mut edges[unit.feature] };
+            let table = match unit.of {
+                Side::Nodes => &mut nodes[unit.feature],
+                Side::Edges => &mut edges[unit.feature],
+                // They are converted pair by pair.
+                Side::Pairs => continue,
+            };
             // The square of an edge's number is stored next to it.
             let squares = unit.of == Side::Edges && unit.difference.columns() == 2;
             table.slice_axis_mut(Axis(1), Slice::from(unit.columns.clone())).mapv_inplace(|x| x * factor);
@@ -208,6 +276,7 @@ impl FeatureMap {
 
 impl Unit {
     fn rows<'a>(&self, [nodes, edges]: &'a [Vec<Array2<f64>>; 2]) -> ArrayView2<'a, f64> {
+        // Those of pairs have no rows of their own.
         let table = if self.of == Side::Nodes { &nodes[self.feature] } else { &edges[self.feature] };
         table.slice_axis(Axis(1), Slice::from(self.columns.clone()))
     }
@@ -231,6 +300,26 @@ impl Unit {
         }
         (sum, (left.nrows() * right.nrows()) as f64)
     }
+}
+
+/// Of one feature of pairs: the sum of |x - m| and the count; the sum of x over true pairs and the count; the sum of m - x over true pairs and the
+/// count.
+fn pair_differences(features: &PairFeatures, name: &str, truth: Option<&Matching>) -> Result<[(f64, f64); 3]> {
+    let column = features.column(name)?;
+    let values = features.values();
+    let values = values.column(column);
+    let count = values.len() as f64;
+    // Divided first: a sum of large numbers may be out of range.
+    let mean: f64 = values.iter().map(|x| x / count).sum();
+    let deviation = values.iter().map(|x| (x - mean).abs()).sum::<f64>();
+    let (mut sum, mut true_count) = (0.0, 0.0);
+    for (i, k) in truth.into_iter().flat_map(Matching::pairs) {
+        if let Some(row) = features.row(i, k) {
+            sum += row[column];
+            true_count += 1.0;
+        }
+    }
+    Ok([(deviation, count), (sum, true_count), (mean * true_count - sum, true_count)])
 }
 
 /// Evenly spaced rows, at most the number needed.

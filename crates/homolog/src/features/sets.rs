@@ -6,7 +6,7 @@ use super::{
     EdgeRanks, FeatureMap, Lengths, NegativeSquare, NodeAttributes, NodeFeature, Pose, Scale, ShapeContext,
 };
 use crate::geometry::{Delaunay, EdgeRule, Nearest};
-use crate::graph::{Attributes, Graph};
+use crate::graph::{Attributes, Graph, PairFeatures};
 use crate::matching::Constraint;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -21,7 +21,7 @@ pub enum FeatureSet {
     Quadratic,
     /// Edges to the nearest neighbours, compared in ways that tolerate outliers.
     Robust,
-    /// The nodes' own attributes.
+    /// The nodes' own attributes, and features of pairs.
     Attributes,
     /// The graphs' own edges.
     Graph,
@@ -43,6 +43,9 @@ pub struct Common {
     pub edges: bool,
     /// Their names, among graphs that have edges.
     pub edge_attributes: Vec<String>,
+    /// The names of the features of pairs that all pairs have.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pair_features: Vec<String>,
 }
 
 impl FeatureSet {
@@ -78,7 +81,9 @@ impl FeatureSet {
             Self::Linear => "points in the plane or in space: how each sees the others; microseconds a match",
             Self::Quadratic => "the same, and neighbours stay neighbours: more sure where points are few or alike",
             Self::Robust => "points with many strangers among them: only edges to the nearest count",
-            Self::Attributes => "no geometry at all: records and tracks, compared by their numbers",
+            Self::Attributes => {
+                "no geometry at all: records and tracks, compared by their numbers or by features of pairs"
+            }
             Self::Graph => "networks: the graphs' own edges and their weights, no points",
             Self::PaperLinear => "the paper's 60 shape context features, with hard bins",
             Self::PaperQuadratic => "the paper's 60 features, and whether Delaunay edges are kept",
@@ -95,13 +100,22 @@ impl FeatureSet {
         Self::ALL.into_iter().find(|set| set.name() == name).ok_or_else(unknown)
     }
 
-    /// The set for graphs like these when nobody chose one: by their points; without points by their attributes; otherwise by their edges.
+    /// The set for graphs like these when nobody chose one: by the features of their pairs if there are any; by their points; without points
+    /// by their attributes; otherwise by their edges.
     ///
     /// # Errors
     /// The graphs have none of these in common, or points of different dimensions.
     pub fn suited<'a>(graphs: impl IntoIterator<Item = &'a Graph>) -> Result<Self> {
-        let common = Common::of(graphs)?;
+        Self::suited_for(&Common::of(graphs)?)
+    }
+
+    /// The same for graphs and pairs that have this in common.
+    ///
+    /// # Errors
+    /// They have nothing to compare.
+    pub fn suited_for(common: &Common) -> Result<Self> {
         match common {
+            Common { pair_features, .. } if !pair_features.is_empty() => Ok(Self::Attributes),
             Common { dimension: Some(_), .. } => Ok(Self::Linear),
             Common { node_attributes, .. } if !node_attributes.is_empty() => Ok(Self::Attributes),
             Common { edges: true, .. } => Ok(Self::Graph),
@@ -131,6 +145,7 @@ impl FeatureSet {
         };
         let map = FeatureMap {
             node: attributes(square).into_iter().collect(),
+            pair: common.pair_features.clone(),
             edge_rule: None,
             edge: Vec::new(),
             unmatched: false,
@@ -164,7 +179,7 @@ impl FeatureSet {
                 let node = attributes(Comparison::Decay(Decay::default())).into_iter().collect();
                 Ok(FeatureMap { node, edge_rule: Some(EdgeRule::Nearest(Nearest { count: 8 })), edge, ..map })
             }
-            Self::Attributes if columns.is_empty() => {
+            Self::Attributes if columns.is_empty() && common.pair_features.is_empty() => {
                 Err(Error::Missing { what: "node attributes that all graphs share", needed_by: self.name() })
             }
             Self::Attributes => Ok(map),
@@ -241,7 +256,7 @@ impl FeatureMap {
             }
         }
         self.node.retain(|feature| feature.feature_count() > 0);
-        if self.node.is_empty() && self.edge.is_empty() {
+        if self.node.is_empty() && self.edge.is_empty() && self.pair.is_empty() {
             return Err(Error::Missing { what: "node attributes that all graphs share", needed_by });
         }
         Ok(self)
@@ -270,6 +285,7 @@ impl Common {
             node_attributes: names(first.node_attributes()),
             edges: !first.edges().is_empty(),
             edge_attributes: names(first.edge_attributes()),
+            pair_features: Vec::new(),
         };
         for graph in graphs {
             match (common.dimension, graph.points().map(|points| points.ncols())) {
@@ -290,5 +306,19 @@ impl Common {
             common.edges |= !graph.edges().is_empty();
         }
         Ok(common)
+    }
+
+    /// The same for graphs in pairs: the features that all of these pairs have.
+    #[must_use]
+    pub fn with_pairs<'a>(self, pairs: impl IntoIterator<Item = Option<&'a PairFeatures>>) -> Self {
+        let mut all: Option<Vec<String>> = None;
+        for features in pairs {
+            let own = features.map_or(&[][..], PairFeatures::names);
+            match &mut all {
+                None => all = Some(own.to_vec()),
+                Some(all) => all.retain(|name| own.contains(name)),
+            }
+        }
+        Self { pair_features: all.unwrap_or_default(), ..self }
     }
 }

@@ -18,7 +18,7 @@ impl FeatureMap {
         let is_cheap = |comparison| matches!(comparison, Comparison::NegativeSquare(_) | Comparison::InnerProduct(_));
         let are_cheap = self.node.iter().all(|feature| is_cheap(feature.comparison));
         let is_large = left_count.saturating_mul(right_count) >= FEWEST_CELLS;
-        let fits = self.constraint == Constraint::OneToOne && !self.node.is_empty();
+        let fits = self.constraint == Constraint::OneToOne && !self.node.is_empty() && self.pair.is_empty();
         let edges_factor = self.edge.iter().all(|kind| kind.feature().bilinear().is_some());
         is_large && fits && if self.edge.is_empty() { are_cheap } else { edges_factor }
     }

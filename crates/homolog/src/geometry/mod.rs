@@ -7,6 +7,7 @@
 
 mod delaunay;
 mod grey_image;
+mod near;
 mod procrustes;
 mod proximity;
 mod scale;
@@ -14,6 +15,7 @@ mod susan;
 
 pub use delaunay::delaunay;
 pub use grey_image::GreyImage;
+pub use near::{Near, near_pairs};
 pub use procrustes::Similarity;
 pub(crate) use procrustes::main_axes;
 pub use proximity::{complete, nearest, within};

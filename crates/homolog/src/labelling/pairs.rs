@@ -59,7 +59,7 @@ pub fn learn(data: &DataSet, sight: Sight, control: &Control) -> Result<Learned>
     let settings = sight.settings();
     let labelled = data.pairs().iter().filter(|pair| pair.truth.is_some()).count();
     if labelled == 0 {
-        let features = settings.features(data.graphs().iter().map(|named| &*named.graph))?;
+        let features = settings.features(data)?;
         let pairs = (0..data.pairs().len()).map(|number| data.pair(number)).collect::<Result<Vec<Pair>>>()?;
         let features = features.with_spread_of(&pairs)?;
         let matcher = settings.matcher.unwrap_or_else(|| default_matcher(&features));

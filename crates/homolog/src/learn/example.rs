@@ -73,7 +73,7 @@ impl Example {
         seed: u64,
     ) -> Result<Self> {
         let instance = instance.restricted(&pair.given)?;
-        pair.given.check_matching(&truth)?;
+        pair.check_matching(&truth)?;
         let mut is_known = vec![true; truth.left_count()];
         for &index in unknown {
             match is_known.get_mut(index) {

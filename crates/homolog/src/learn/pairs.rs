@@ -1,8 +1,8 @@
 //! [`LabelledPairs`]: data to learn from and measure on, as graphs and true matchings, before any features are chosen.
 
 use super::Example;
-use crate::features::{Described, FeatureMap};
-use crate::graph::{Graph, Pair};
+use crate::features::{Common, Described, FeatureMap};
+use crate::graph::{Graph, Pair, PairFeatures};
 use crate::loss::Loss;
 use crate::matching::{Matching, Restrictions};
 use crate::{Error, Result};
@@ -32,6 +32,7 @@ struct Labelled {
     truth: Matching,
     unknown: Vec<usize>,
     given: Restrictions,
+    features: Option<Arc<PairFeatures>>,
     seed: u64,
 }
 
@@ -62,7 +63,8 @@ impl LabelledPairs {
                 self.add_graph(graph, format!("graph {number}"), number)
             })
         });
-        self.add_numbered([left, right], truth, unknown, &pair.given, self.pairs.len() as u64)
+        let between = (&pair.given, pair.features.as_ref());
+        self.add_numbered([left, right], truth, unknown, between, self.pairs.len() as u64)
     }
 
     /// Adds a graph; returns its position.
@@ -77,7 +79,7 @@ impl LabelledPairs {
         [left, right]: [usize; 2],
         truth: Matching,
         unknown: &[usize],
-        given: &Restrictions,
+        (given, features): (&Restrictions, Option<&Arc<PairFeatures>>),
         seed: u64,
     ) -> Result<()> {
         let sizes = [
@@ -89,7 +91,8 @@ impl LabelledPairs {
                 return Err(Error::Size { what, expected, found });
             }
         }
-        self.pairs.push(Labelled { left, right, truth, unknown: unknown.to_vec(), given: given.clone(), seed });
+        let (unknown, given, features) = (unknown.to_vec(), given.clone(), features.cloned());
+        self.pairs.push(Labelled { left, right, truth, unknown, given, features, seed });
         Ok(())
     }
 
@@ -108,6 +111,14 @@ impl LabelledPairs {
     /// All graphs.
     pub fn graphs(&self) -> impl Iterator<Item = &Graph> {
         self.graphs.iter().map(|specimen| &*specimen.graph)
+    }
+
+    /// What all graphs, and all pairs, have in common.
+    ///
+    /// # Errors
+    /// Points of different dimensions.
+    pub fn common(&self) -> Result<Common> {
+        Ok(Common::of(self.graphs())?.with_pairs(self.pairs.iter().map(|labelled| labelled.features.as_deref())))
     }
 
     /// The positions of the two graphs of a pair.
@@ -165,7 +176,8 @@ impl LabelledPairs {
 
     fn pair(&self, labelled: &Labelled) -> Pair {
         let graph = |at: usize| Arc::clone(&self.graphs[at].graph);
-        Pair { left: graph(labelled.left), right: graph(labelled.right), given: labelled.given.clone() }
+        let (given, features) = (labelled.given.clone(), labelled.features.clone());
+        Pair { left: graph(labelled.left), right: graph(labelled.right), given, features }
     }
 
     /// The examples these pairs become under given features and a loss, the graphs as given. Every graph is described once.
@@ -192,9 +204,11 @@ impl LabelledPairs {
         for labelled in &self.pairs {
             let Labelled { left, right, truth, unknown, seed, .. } = labelled;
             let (Some(a), Some(b)) = (&described[*left], &described[*right]) else { continue };
-            let instance = features.instance(a, b)?;
             let (left, right) = (&self.graphs[*left], &self.graphs[*right]);
-            let example = Example::labelled(instance, &self.pair(labelled), truth.clone(), unknown, loss, *seed)
+            let pair = self.pair(labelled);
+            let example = features
+                .instance_with(a, b, pair.features.as_ref())
+                .and_then(|instance| Example::labelled(instance, &pair, truth.clone(), unknown, loss, *seed))
                 .map_err(at(format!("pair {}, {}", left.name, right.name)))?;
             examples.push(example.with_specimens(left.number, right.number));
         }

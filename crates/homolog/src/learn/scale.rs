@@ -132,6 +132,9 @@ pub(super) fn swap_ratios(weights: &[f64], example: &Example) -> Result<Vec<f64>
         let mut map = example.truth.left_to_right().to_vec();
         (map[i], map[j]) = (Some(l), Some(k));
         let swapped = Matching::new(map, example.truth.right_count(), example.truth.constraint())?;
+        if !example.instance.allows(&swapped) {
+            continue;
+        }
         let features = example.instance.joint_features(&swapped)?;
         let change: f64 =
             features.iter().zip(&*example.truth_features).zip(weights).map(|((a, b), w)| w * (a - b)).sum();

@@ -37,8 +37,8 @@ impl TrainingSet {
         training: &LabelledPairs,
         validation: &LabelledPairs,
     ) -> Result<Self> {
-        let pairs: Vec<_> = training.iter().map(|(pair, ..)| pair).collect();
-        let features = match features.with_spread_of(&pairs) {
+        let pairs: Vec<_> = training.iter().map(|(pair, truth, _)| (pair, truth)).collect();
+        let features = match features.fitted_to(&pairs) {
             Ok(features) => features,
             // This error names the graph.
             Err(error) => return Err(training.examples(features, loss.loss()).err().unwrap_or(error)),

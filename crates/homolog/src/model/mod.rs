@@ -11,7 +11,7 @@ mod rotation;
 mod stream;
 
 pub use explain::{Alternative, Explanation, Reasons};
-pub use prepared::{Matched, Prepared};
+pub use prepared::{Between, Matched, Prepared};
 pub use record::{TrainingRecord, ValidationRecord};
 pub use stream::PairOf;
 

@@ -1,10 +1,10 @@
 //! [`Prepared`]: a graph as a model sees it, computed once for all the pairs it is in; [`Matched`]: two of them, and the one problem that the
 //! match, its margins and its reasons share.
 
-use super::Model;
+use super::{Model, PairOf};
 use crate::atlas::Naming;
 use crate::features::{Described, Instance};
-use crate::graph::{Graph, Pair};
+use crate::graph::{Graph, Pair, PairFeatures};
 use crate::matching::{self, Compatibility, EdgesKept, Margin, Restrictions, RightOrder, Solution, Workspace};
 use crate::{Control, Error, Report, Result};
 use ndarray::Array2;
@@ -43,6 +43,33 @@ pub(super) enum Problem {
     Graphs(Instance, Option<Compatibility>),
     /// Two namings, joined.
     Names(Arc<Naming>, Arc<Naming>),
+}
+
+/// What is known about the nodes of two graphs together.
+#[derive(Debug, Clone, Copy)]
+pub struct Between<'a> {
+    /// Seeds and forbidden pairs.
+    pub given: &'a Restrictions,
+    /// Features of pairs, and which pairs may be matched.
+    pub features: Option<&'a Arc<PairFeatures>>,
+}
+
+impl<'a> From<&'a Restrictions> for Between<'a> {
+    fn from(given: &'a Restrictions) -> Self {
+        Self { given, features: None }
+    }
+}
+
+impl<'a> From<&'a Pair> for Between<'a> {
+    fn from(pair: &'a Pair) -> Self {
+        Self { given: &pair.given, features: pair.features.as_ref() }
+    }
+}
+
+impl<'a> From<&'a PairOf> for Between<'a> {
+    fn from(pair: &'a PairOf) -> Self {
+        Self { given: &pair.given, features: pair.features.as_ref() }
+    }
 }
 
 impl Prepared {
@@ -130,20 +157,22 @@ impl Model {
     ///
     /// # Errors
     /// Graphs that another model prepared; seeds or forbidden pairs that cannot hold, or any with an atlas; graphs too large for the matcher.
-    pub fn match_prepared(
+    pub fn match_prepared<'a>(
         &self,
         left: &Prepared,
         right: &Prepared,
-        given: &Restrictions,
+        between: impl Into<Between<'a>>,
         work: &mut Workspace,
     ) -> Result<Matched<'_>> {
+        let between = between.into();
         if let (Seen::Named(left), Seen::Named(right)) = (&left.seen, &right.seen) {
-            return self.join_by_name(left, right, given);
+            return self.join_by_name(left, right, between.given);
         }
-        let instance = self.instance(left, right, given, work)?;
+        let instance = self.instance(left, right, between, work)?;
         let weights = self.weights();
         let (n, m) = (instance.left().node_count(), instance.right().node_count());
-        let (solution, problem) = if self.matcher.is_streaming() && self.features.is_streamed(n, m) {
+        let is_streamed = self.matcher.is_streaming() && self.features.is_streamed(n, m);
+        let (solution, problem) = if is_streamed && instance.pair_features().is_none() {
             let order = RightOrder::random(m, 0);
             (instance.solve_streamed(&self.matcher, &weights, &order, work)?, None)
         } else {
@@ -159,7 +188,7 @@ impl Model {
     /// A graph without the parts that the features need; graphs too large for the matcher, which is seen before anything is computed.
     pub fn match_pair(&self, pair: &Pair, work: &mut Workspace) -> Result<Matched<'_>> {
         let [left, right] = self.prepare_pair(pair, work.control())?;
-        self.match_prepared(&left, &right, &pair.given, work)
+        self.match_prepared(&left, &right, pair, work)
     }
 
     /// The solution of [`Self::match_pair`].
@@ -174,9 +203,14 @@ impl Model {
     ///
     /// # Errors
     /// As [`Self::match_prepared`]; a model that names has no such problem.
-    pub fn problem_of(&self, left: &Prepared, right: &Prepared, given: &Restrictions) -> Result<Compatibility> {
+    pub fn problem_of<'a>(
+        &self,
+        left: &Prepared,
+        right: &Prepared,
+        between: impl Into<Between<'a>>,
+    ) -> Result<Compatibility> {
         self.check_table(left.graph.node_count(), right.graph.node_count())?;
-        self.instance(left, right, given, &mut Workspace::new())?.compatibility(&self.weights())
+        self.instance(left, right, between.into(), &mut Workspace::new())?.compatibility(&self.weights())
     }
 
     /// [`Self::problem_of`] for two graphs that are prepared now.
@@ -186,7 +220,7 @@ impl Model {
     pub fn problem(&self, pair: &Pair) -> Result<Compatibility> {
         self.check_table(pair.left.node_count(), pair.right.node_count())?;
         let [left, right] = self.prepare_pair(pair, &Control::new())?;
-        self.problem_of(&left, &right, &pair.given)
+        self.problem_of(&left, &right, pair)
     }
 
     /// Refuses graphs whose table of scores would be too large for the matcher.
@@ -204,7 +238,8 @@ impl Model {
             return Ok(());
         }
         // Rotations are tried on tables.
-        if self.features.pose.is_as_given() && self.matcher.is_streaming() && self.features.is_streamed(n, m) {
+        let is_plain = self.features.pose.is_as_given() && pair.features.is_none();
+        if is_plain && self.matcher.is_streaming() && self.features.is_streamed(n, m) {
             Compatibility::check_size(n, m)
         } else {
             self.check_table(n, m)
@@ -216,19 +251,19 @@ impl Model {
         &self,
         left: &Prepared,
         right: &Prepared,
-        given: &Restrictions,
+        between: Between<'_>,
         work: &mut Workspace,
     ) -> Result<Instance> {
-        let pair =
-            Pair { left: Arc::clone(&left.graph), right: Arc::clone(&right.graph), given: Restrictions::default() };
+        let (given, features) = (between.given.clone(), between.features.cloned());
+        let pair = Pair { given, features, ..Pair::new(Arc::clone(&left.graph), Arc::clone(&right.graph)) };
         self.check_size(&pair)?;
         let (Some(described), Some(other)) = (left.described(), right.described()) else {
             return Err(Error::Missing { what: "descriptions of nodes", needed_by: "matching without an atlas" });
         };
         if self.features.pose.is_as_given() {
-            return self.features.instance(described, other)?.restricted(given);
+            let instance = self.features.instance_with(described, other, between.features)?;
+            return instance.restricted(between.given);
         }
-        let pair = Pair { given: given.clone(), ..pair };
         let (_, instance, _) = self.features.best_pose(self.features.pose, &pair, other, &self.weights(), work)?;
         Ok(instance)
     }
@@ -287,6 +322,11 @@ impl Matched<'_> {
             }
             Problem::Names(left, right) => Ok(super::naming::joined_margins(left, right, &self.solution.matching)),
         }
+    }
+
+    /// Whether the match was found with features of pairs, or a list of the pairs that may be matched.
+    pub(super) fn has_pair_features(&self) -> bool {
+        matches!(&self.problem, Problem::Graphs(instance, _) if instance.pair_features().is_some())
     }
 
     /// The instance and its table of scores, which is built now if the match was found without.

@@ -4,7 +4,7 @@ use super::{Matched, Model, Prepared};
 use crate::Result;
 use crate::features::{FAR_TURN, Pose, Turns, turn_of};
 use crate::graph::Pair;
-use crate::matching::{Restrictions, Workspace};
+use crate::matching::Workspace;
 use std::sync::Arc;
 
 impl Model {
@@ -20,12 +20,16 @@ impl Model {
         work: &mut Workspace,
     ) -> Result<Option<f64>> {
         let has_points = |graph: &Prepared| graph.graph().points().is_some();
+        // Features of pairs belong to the graphs as given.
+        if !self.features.pair.is_empty() || matched.has_pair_features() {
+            return Ok(None);
+        }
         if !self.features.pose.is_as_given() || !self.features.sees_turns() || !has_points(left) || !has_points(right) {
             return Ok(None);
         }
         let Some(described) = right.described() else { return Ok(None) };
         let [from, to] = [left, right].map(|graph| Arc::clone(graph.graph()));
-        let pair = Pair { left: from, right: to, given: Restrictions::default() };
+        let pair = Pair::new(from, to);
         let any = Pose { turns: Turns::Any, mirror: false };
         let (_, _, rotated) = self.features.best_pose(any, &pair, described, &self.weights(), work)?;
         let is_better = rotated.score > matched.solution.score;

@@ -1,7 +1,7 @@
 //! Any number of pairs, matched in order on all cores; answers are handed over as they come, and the memory does not grow with their number.
 
 use super::{Matched, Model, Prepared};
-use crate::graph::{Graph, Pair};
+use crate::graph::{Graph, Pair, PairFeatures};
 use crate::matching::{Restrictions, Workspace};
 use crate::{Control, Error};
 use rayon::prelude::*;
@@ -22,13 +22,15 @@ pub struct PairOf {
     pub right: usize,
     /// Seeds and forbidden pairs.
     pub given: Restrictions,
+    /// Features of pairs.
+    pub features: Option<Arc<PairFeatures>>,
 }
 
 impl PairOf {
     /// Two graphs without seeds or forbidden pairs.
     #[must_use]
     pub fn new(left: usize, right: usize) -> Self {
-        Self { left, right, given: Restrictions::default() }
+        Self { left, right, ..Self::default() }
     }
 
     /// The graphs of some pairs, each once (the same `Arc` is the same graph), and where in that list each pair's are.
@@ -41,7 +43,10 @@ impl PairOf {
                 graphs.len() - 1
             })
         };
-        let of = |pair: &Pair| Self { left: place(&pair.left), right: place(&pair.right), given: pair.given.clone() };
+        let of = |pair: &Pair| {
+            let (given, features) = (pair.given.clone(), pair.features.clone());
+            Self { left: place(&pair.left), right: place(&pair.right), given, features }
+        };
         let list = pairs.iter().map(of).collect();
         (graphs, list)
     }
@@ -70,7 +75,7 @@ impl Model {
                 return Ok(None);
             }
             work.set_control(&each());
-            let matched = self.match_prepared(of(pair.left)?, of(pair.right)?, &pair.given, work)?;
+            let matched = self.match_prepared(of(pair.left)?, of(pair.right)?, pair, work)?;
             let answer = make(pair, matched)?;
             // What was interrupted is not the answer that it would have been.
             Ok((!control.interrupted()).then_some(answer))

@@ -119,7 +119,7 @@ impl Task {
     /// As [`Self::run`].
     pub fn fingerprint(&self) -> Result<String> {
         let (data, _) = paired(&self.data)?;
-        let features = self.settings.features(data.graphs().iter().map(|named| &*named.graph))?;
+        let features = self.settings.features(&data)?;
         let pairs: Vec<_> = Pairs::of(&data)?.training.iter().map(|(pair, ..)| pair).collect();
         let features = features.with_spread_of(&pairs)?;
         let trainer = self.settings.trainer_for(&features)?;
@@ -156,8 +156,8 @@ impl Task {
     fn one_set(&self, data: &DataSet, pairs: &Pairs, control: &Control, kept: Option<Kept<'_>>) -> Result<Outcome> {
         let settings = &self.settings;
         let graphs = || data.graphs().iter().map(|named| &*named.graph);
-        let features = settings.features(graphs())?;
-        let name = settings.set_name(graphs());
+        let features = settings.features(data)?;
+        let name = settings.set_name(Some(data));
         let unused = features.unused_attributes(graphs());
         let trainer = settings.trainer();
         let mut set = TrainingSet::new(&features, &trainer.loss, &pairs.training, &pairs.validation)?;
@@ -272,7 +272,7 @@ pub fn outcome_of(
     trained: &crate::learn::Trained,
 ) -> Result<Outcome> {
     let model = Model::trained(set, trainer, trained)?;
-    let name = settings.set_name(std::iter::empty());
+    let name = settings.set_name(None);
     let left_out = LeftOut { pairs: trained.examples, ..LeftOut::default() };
     Ok(Outcome { report: Report { left_out, ..Report::of_training(&name, &model, trained) }, model })
 }

@@ -1,8 +1,8 @@
 //! [`Settings`]: everything that may be said about learning, with its defaults; what a setting implies is worked out here.
 
 use crate::atlas::{AtlasSettings, Pose as AtlasPose, Presence};
+use crate::data::dataset::DataSet;
 use crate::features::{Common, FeatureMap, FeatureSet, Gradients, ImageDescriptor, Pose, Turns};
-use crate::graph::Graph;
 use crate::learn::{Centre, Choice, Clock, LearnerKind, Oracle, Trainer, weight_rules};
 use crate::loss::LossKind;
 use crate::matching::Method;
@@ -154,12 +154,12 @@ impl Settings {
         matches!(&self.features, Features::Named(name) if name == wanted)
     }
 
-    /// The features for these graphs.
+    /// The features for the graphs and pairs of a data set.
     ///
     /// # Errors
     /// No set of that name; graphs that lack what it is about.
-    pub fn features<'a>(&self, graphs: impl Iterator<Item = &'a Graph> + Clone) -> Result<FeatureMap> {
-        self.resolved(|| FeatureSet::suited(graphs.clone()), |set| set.features(graphs.clone()))
+    pub fn features(&self, data: &DataSet) -> Result<FeatureMap> {
+        self.resolved(|| FeatureSet::suited_for(&data.common()?), |set| set.features_for(&data.common()?))
     }
 
     /// Reads settings as JSON; whatever is left out has its default.
@@ -204,11 +204,12 @@ impl Settings {
     }
 
     /// What a report calls the features.
-    pub(super) fn set_name<'a>(&self, graphs: impl Iterator<Item = &'a Graph>) -> String {
+    pub(super) fn set_name(&self, data: Option<&DataSet>) -> String {
         match &self.features {
             Features::Map(_) => "features".to_string(),
             Features::Named(name) if name == AUTO => {
-                FeatureSet::suited(graphs).map_or(AUTO, FeatureSet::name).to_string()
+                let suited = data.and_then(|data| FeatureSet::suited_for(&data.common().ok()?).ok());
+                suited.map_or(AUTO, FeatureSet::name).to_string()
             }
             Features::Named(name) => name.clone(),
         }

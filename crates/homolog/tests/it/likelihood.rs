@@ -18,10 +18,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A random example of this map with n to m nodes, sometimes with a partial truth.
 fn example(rng: &mut ChaCha8Rng, map: &FeatureMap, n: usize, m: usize) -> Example {
-    let pair = Pair::new(Arc::new(graph(rng, n)), Arc::new(graph(rng, m)));
+    let mut pair = Pair::new(Arc::new(graph(rng, n)), Arc::new(graph(rng, m)));
+    pair.features = (!map.pair.is_empty()).then(|| made::pair_features(n, m));
     let [left, right] = [&pair.left, &pair.right].map(|graph| Arc::new(map.describe(graph).unwrap()));
     let truth = matching(rng, n, m, map.constraint);
-    Example::new(map.instance(&left, &right).unwrap(), &pair, truth, &Hamming::default(), 1).unwrap()
+    let instance = map.instance_with(&left, &right, pair.features.as_ref()).unwrap();
+    Example::new(instance, &pair, truth, &Hamming::default(), 1).unwrap()
 }
 
 /// Examples of one random feature map of the wanted kind that has any weights.

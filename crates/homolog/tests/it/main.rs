@@ -60,6 +60,7 @@ mod networks;
 mod optimize;
 mod optimize_house;
 mod optimize_runs;
+mod pair_features;
 mod pairing;
 mod paper;
 mod polyhedral;

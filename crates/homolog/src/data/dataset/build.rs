@@ -1,5 +1,6 @@
 //! From records to a data set, checking that they fit together, and back.
 
+use super::pair_features;
 use super::record::{GraphRecord, Matches, NodeRef, PairRecord};
 use super::shape::{Capped, Columns, Number, Points};
 use super::{DataSet, LabelledPair, MAX_LABELLED_NODES, MAX_NODES, MAX_TOTAL_NODES, NamedGraph, by_name, positions};
@@ -14,7 +15,7 @@ use std::sync::Arc;
 pub(super) type Placed<T> = (String, T);
 
 /// What is wrong with a field (named first) of a record.
-type Fault = (String, String);
+pub(super) type Fault = (String, String);
 
 /// Checks everything and puts it together.
 pub(super) fn build(graphs: Vec<Placed<GraphRecord>>, pairs: Vec<Placed<PairRecord>>) -> Result<DataSet> {
@@ -69,7 +70,12 @@ pub(super) fn build(graphs: Vec<Placed<GraphRecord>>, pairs: Vec<Placed<PairReco
             .and_then(|()| truth.as_ref().map_or(Ok(()), |truth| given.check_matching(truth)))
             .map_err(fault("seeds or forbidden"))
             .map_err(&refuse)?;
-        labelled.push(LabelledPair { left, right, truth, unknown, given, split: record.split });
+        let features = record.features.map(|features| pair_features::read(features, &from, &to));
+        let features = features.transpose().map_err(&refuse)?.map(Arc::new);
+        if let (Some(features), Some(truth)) = (&features, &truth) {
+            features.check_matching(truth).map_err(fault("features")).map_err(&refuse)?;
+        }
+        labelled.push(LabelledPair { left, right, truth, unknown, given, features, split: record.split });
     }
     DataSet::new(named, labelled)
 }
@@ -84,7 +90,7 @@ fn refused(at: &str, field: &str, who: &str, reason: String) -> Error {
 }
 
 /// An error of the library as the fault of a field.
-fn fault(field: &str) -> impl Fn(Error) -> Fault + '_ {
+pub(super) fn fault(field: &str) -> impl Fn(Error) -> Fault + '_ {
     move |error| (field.to_string(), error.to_string())
 }
 
@@ -184,13 +190,13 @@ fn edges(graph: &Graph, edges: Vec<[NodeRef; 2]>) -> std::result::Result<Vec<[us
 }
 
 /// A graph and the positions of its names.
-struct Side<'a> {
-    graph: &'a Graph,
+pub(super) struct Side<'a> {
+    pub(super) graph: &'a Graph,
     names: &'a BTreeMap<&'a str, usize>,
 }
 
 impl Side<'_> {
-    fn find(&self, node: &NodeRef) -> std::result::Result<usize, String> {
+    pub(super) fn find(&self, node: &NodeRef) -> std::result::Result<usize, String> {
         let count = self.graph.node_count();
         match node {
             NodeRef::Index(index) if *index < count => Ok(*index),
@@ -206,7 +212,7 @@ impl Side<'_> {
     }
 
     /// A node as it is written: by name if it has one.
-    fn write(&self, index: usize) -> NodeRef {
+    pub(super) fn write(&self, index: usize) -> NodeRef {
         let name = self.graph.names().map(|names| &names[index]).filter(|name| !name.is_empty());
         name.map_or(NodeRef::Index(index), |name| NodeRef::Name(name.clone()))
     }
@@ -223,7 +229,7 @@ fn unknown(nodes: &[NodeRef], left: &Side<'_>) -> std::result::Result<Vec<usize>
     Ok(unknown)
 }
 
-fn node_pairs(
+pub(super) fn node_pairs(
     field: &str,
     pairs: &[[NodeRef; 2]],
     left: &Side<'_>,
@@ -342,6 +348,7 @@ pub(super) fn pair_records(data: &DataSet) -> impl Iterator<Item = PairRecord> +
             unknown: pair.unknown.iter().map(|&i| left.write(i)).collect(),
             seeds: pair.given.seeds.iter().map(|&[i, k]| [left.write(i), right.write(k)]).collect(),
             forbidden: pair.given.forbidden.iter().map(|&[i, k]| [left.write(i), right.write(k)]).collect(),
+            features: pair.features.as_deref().map(|features| pair_features::record(features, &left, &right)),
             split: pair.split,
         }
     })

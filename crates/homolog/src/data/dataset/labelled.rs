@@ -22,7 +22,7 @@ impl DataSet {
                 [pair.left, pair.right],
                 truth.clone(),
                 &pair.unknown,
-                &pair.given,
+                (&pair.given, pair.features.as_ref()),
                 position as u64,
             )?;
             positions.push(position);

@@ -9,6 +9,7 @@
 mod build;
 mod json;
 mod labelled;
+mod pair_features;
 mod pairing;
 mod record;
 mod shape;
@@ -17,7 +18,8 @@ pub(super) use labelled::specimen_number;
 pub use pairing::{Pairing, SplitBy};
 
 use crate::data::Split;
-use crate::graph::{Graph, Pair};
+use crate::features::Common;
+use crate::graph::{Graph, Pair, PairFeatures};
 use crate::matching::{Constraint, Matching, Restrictions};
 use crate::{Error, Result};
 use std::collections::BTreeMap;
@@ -37,6 +39,8 @@ pub const MAX_TOTAL_NODES: usize = 1 << 24;
 pub const MAX_EDGES: usize = 1 << 22;
 /// The most pairs in a data set.
 pub const MAX_PAIRS: usize = 1_000_000;
+/// The most pairs of nodes with features, in a pair of graphs.
+pub const MAX_LISTED_PAIRS: usize = 1 << 24;
 /// The most nodes of all labelled pairs together: 1 GB of matchings.
 pub const MAX_LABELLED_NODES: usize = 1 << 26;
 
@@ -91,6 +95,8 @@ pub struct LabelledPair {
     pub unknown: Vec<usize>,
     /// What is given before the pair is matched.
     pub given: Restrictions,
+    /// Numbers of pairs of nodes, and which pairs may be matched at all; `None`: all, and there are no such numbers.
+    pub features: Option<Arc<PairFeatures>>,
     /// What the pair is for; `None` if that is left open.
     pub split: Option<Split>,
 }
@@ -99,12 +105,17 @@ impl LabelledPair {
     /// Two graphs, by position, and their matching; nothing else is known about them.
     #[must_use]
     pub fn new(left: usize, right: usize, truth: Option<Matching>) -> Self {
-        Self { left, right, truth, unknown: Vec::new(), given: Restrictions::default(), split: None }
+        let (unknown, given) = (Vec::new(), Restrictions::default());
+        Self { left, right, truth, unknown, given, features: None, split: None }
     }
 
     fn check_labels(&self, left_count: usize, right_count: usize) -> Result<()> {
         let constraint = self.truth.as_ref().map(Matching::constraint).unwrap_or_default();
         self.given.check(left_count, right_count, constraint)?;
+        if let Some(features) = &self.features {
+            features.check_counts(left_count, right_count)?;
+            self.truth.as_ref().map_or(Ok(()), |truth| features.check_matching(truth))?;
+        }
         if let Some(truth) = &self.truth {
             self.given.check_matching(truth)?;
         }
@@ -213,7 +224,17 @@ impl DataSet {
             return Err(Error::OutOfRange { what: "pairs of the data set", index, count: self.pairs.len() });
         };
         let graph = |index: usize| Arc::clone(&self.graphs[index].graph);
-        Ok(Pair { given: pair.given.clone(), ..Pair::new(graph(pair.left), graph(pair.right)) })
+        let (given, features) = (pair.given.clone(), pair.features.clone());
+        Ok(Pair { given, features, ..Pair::new(graph(pair.left), graph(pair.right)) })
+    }
+
+    /// What all graphs, and all pairs, have in common.
+    ///
+    /// # Errors
+    /// Points of different dimensions.
+    pub fn common(&self) -> Result<Common> {
+        let graphs = self.graphs.iter().map(|named| &*named.graph);
+        Ok(Common::of(graphs)?.with_pairs(self.pairs.iter().map(|pair| pair.features.as_deref())))
     }
 
     /// The positions of the pairs of a split.

@@ -1,7 +1,7 @@
 //! A data set's text as serde reads and writes it: a graph, a pair, a reference to a node. Nothing here has been checked to fit together.
 
 use super::shape::{Capped, Columns, Number, Points};
-use super::{MAX_EDGES, MAX_NODES};
+use super::{MAX_EDGES, MAX_LISTED_PAIRS, MAX_NODES};
 use crate::data::Split;
 use crate::matching::Constraint;
 use serde::de::{SeqAccess, Visitor};
@@ -66,7 +66,18 @@ pub(super) struct PairRecord {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) forbidden: Vec<[NodeRef; 2]>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) features: Option<PairFeaturesRecord>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) split: Option<Split>,
+}
+
+/// Features of pairs as they are written: a list of pairs of nodes, or all of them row by row, and a number for each in every column.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PairFeaturesRecord {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) pairs: Option<Capped<[NodeRef; 2], MAX_LISTED_PAIRS>>,
+    pub(super) columns: Columns,
 }
 
 /// The matches of a pair, if they are written.

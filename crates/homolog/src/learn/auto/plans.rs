@@ -29,14 +29,14 @@ impl AutoTrainer {
         let (mut reason, mut last) = (None, Vec::new());
         let (pose, or_as_given) = self.pose.map_or_else(|| pose_of(pairs), |pose| Ok((pose, false)))?;
         let numbers: Vec<String> = self.images.iter().flat_map(ImageDescriptor::names).collect();
+        let common = pairs.common()?;
         for set in ORDER {
             // Named in milliseconds: before what takes a search.
             if set == FeatureSet::Quadratic && self.atlas && atlas::suits(pairs, &self.atlas_settings()) {
                 let seen = if self.images.is_empty() { "" } else { WITH_PICTURES };
                 candidates.push((format!("{ATLAS}{seen}"), Plan::Atlas));
             }
-            let features = match set.features(pairs.graphs()).and_then(|map| map.without_columns(&numbers, set.name()))
-            {
+            let features = match set.features_for(&common).and_then(|map| map.without_columns(&numbers, set.name())) {
                 Ok(features) => features,
                 Err(error) => {
                     reason.get_or_insert(error);

@@ -2,7 +2,7 @@
 
 use homolog::data::Split;
 use homolog::data::dataset::{DataSet, LabelledPair, NamedGraph, match_by_name};
-use homolog::graph::{Attributes, Direction, Graph};
+use homolog::graph::{Attributes, Direction, Graph, PairFeatures};
 use homolog::matching::{Constraint, Matching, Restrictions};
 use ndarray::Array2;
 use rand::{Rng, RngExt};
@@ -102,7 +102,23 @@ fn pair(rng: &mut impl Rng, graphs: &[NamedGraph]) -> LabelledPair {
         None => (0..from.node_count()).collect(),
     };
     let unknown = without_partner.into_iter().filter(|_| rng.random_bool(0.3)).collect();
-    LabelledPair { unknown, given: given(rng, truth.as_ref()), split, ..LabelledPair::new(left, right, truth) }
+    let given = given(rng, truth.as_ref());
+    let features = features(rng, from.node_count(), to.node_count(), truth.as_ref());
+    LabelledPair { unknown, given, features, split, ..LabelledPair::new(left, right, truth) }
+}
+
+/// Sometimes features of all pairs of nodes, or of some, among them those of the truth.
+fn features(rng: &mut impl Rng, n: usize, m: usize, truth: Option<&Matching>) -> Option<Arc<PairFeatures>> {
+    if rng.random_bool(0.7) {
+        return None;
+    }
+    let share = [0.5, 1.0][rng.random_range(0..2)];
+    let is_true = |i: usize, k: usize| truth.is_some_and(|truth| truth.right_of(i) == Some(k));
+    let all = (0..n).flat_map(|i| (0..m).map(move |k| [i, k]));
+    let pairs: Vec<[usize; 2]> = all.filter(|&[i, k]| is_true(i, k) || rng.random_bool(share)).collect();
+    let names = ["iou", "cosine"][..rng.random_range(1..3)].iter().map(ToString::to_string).collect::<Vec<_>>();
+    let values = Array2::from_shape_simple_fn((pairs.len(), names.len()), || rng.random_range(-1.0..1.0));
+    Some(Arc::new(PairFeatures::of_list(names, (n, m), &pairs, values.view()).unwrap()))
 }
 
 /// Some matched pairs as seeds, some unmatched ones forbidden.

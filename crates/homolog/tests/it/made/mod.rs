@@ -6,7 +6,7 @@ use homolog::features::{
     ShapeContext, WholeDecay,
 };
 use homolog::geometry::{Complete, Delaunay, EdgeRule, Nearest, Within};
-use homolog::graph::{Attributes, Direction, Graph};
+use homolog::graph::{Attributes, Direction, Graph, PairFeatures};
 use homolog::matching::{Constraint, Matching};
 use ndarray::Array2;
 use rand::seq::SliceRandom;
@@ -111,7 +111,19 @@ pub(crate) fn feature_map(rng: &mut ChaCha8Rng) -> FeatureMap {
     let constraint = if rng.random_bool(0.5) { Constraint::OneToOne } else { Constraint::ManyToOne };
     let scales = [Scale::AsIs, Scale::BySpread];
     let scale = scales[rng.random_range(0..scales.len())].clone();
-    FeatureMap { node, edge_rule, edge, unmatched: rng.random_bool(0.5), constraint, scale, ..FeatureMap::default() }
+    let unmatched = rng.random_bool(0.5);
+    // Drawn aside, so that everything else is as it was without them.
+    let names = ["gap", "iou"].map(str::to_string);
+    let pair = names[..rng.clone().random_range(0..3)].to_vec();
+    FeatureMap { node, pair, edge_rule, edge, unmatched, constraint, scale, ..FeatureMap::default() }
+}
+
+/// The features of pairs "iou", "gap" and one that no map asks for, for all pairs of nodes.
+pub(crate) fn pair_features(n: usize, m: usize) -> Arc<PairFeatures> {
+    let names = ["iou", "other", "gap"].map(str::to_string).to_vec();
+    let value = |at: usize, (i, k): (usize, usize)| ((31 * i + 17 * k + 7 * i * k + 5 * at) % 23) as f64 / 10.0 - 1.0;
+    let tables: Vec<Array2<f64>> = (0..3).map(|at| Array2::from_shape_fn((n, m), |cell| value(at, cell))).collect();
+    Arc::new(PairFeatures::of_tables(names, &tables).unwrap())
 }
 
 /// A matching that the constraint allows, sometimes partial.
@@ -135,7 +147,9 @@ pub(crate) fn weights(rng: &mut ChaCha8Rng, count: usize) -> Vec<f64> {
 
 /// The problem of two graphs.
 pub(crate) fn instance(map: &FeatureMap, left: &Graph, right: &Graph) -> Instance {
-    map.instance(&Arc::new(map.describe(left).unwrap()), &Arc::new(map.describe(right).unwrap())).unwrap()
+    let pairs = (!map.pair.is_empty()).then(|| pair_features(left.node_count(), right.node_count()));
+    let [left, right] = [left, right].map(|graph| Arc::new(map.describe(graph).unwrap()));
+    map.instance_with(&left, &right, pairs.as_ref()).unwrap()
 }
 
 /// Whether two numbers agree up to rounding, given the size of what was summed.

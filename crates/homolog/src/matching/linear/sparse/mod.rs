@@ -7,6 +7,7 @@
 
 mod auction;
 mod core;
+mod narrowed;
 mod problem;
 mod verify;
 
