@@ -32,7 +32,7 @@ mod templates;
 
 pub use learner::Learner;
 
-use crate::atlas::Calibration;
+use crate::atlas::{Calibration, Clues};
 use crate::geometry::GreyImage;
 use crate::{Control, Error, Result};
 use picture::Pyramid;
@@ -209,7 +209,7 @@ impl Appearance {
             FoundPoint {
                 name: self.landmarks[landmark].clone(),
                 at: refined.places[landmark],
-                confidence: self.calibration.map(|calibration| calibration.confidence(evidence)),
+                confidence: self.calibration.map(|calibration| calibration.confidence(&Clues::of_margin(evidence))),
                 evidence,
             }
         };

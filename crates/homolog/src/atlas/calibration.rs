@@ -75,6 +75,12 @@ pub struct Clues {
 }
 
 impl Clues {
+    /// If nothing but a margin is known: the other clues say neither yes nor no.
+    #[must_use]
+    pub fn of_margin(margin: f64) -> Self {
+        Self { margin, strain: 1.0 - LEAST_STRAIN, fit: 1.0, is_partial: false }
+    }
+
     fn row(&self) -> Row {
         let partial = f64::from(u8::from(self.is_partial));
         [1.0, size(self.margin), (LEAST_STRAIN + self.strain).ln(), self.fit.max(LEAST_FIT).ln(), partial]
