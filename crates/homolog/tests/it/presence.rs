@@ -129,7 +129,7 @@ fn name_sets_hold_the_true_name_as_often_as_asked_for() {
                 assert_eq!((found.specimens, found.sets.len()), (10, 8));
                 assert!(found.guaranteed <= 10.0 / 11.0);
                 held[at] += found.sets.iter().enumerate().filter(|(point, set)| set.names.contains(point)).count();
-                size[at] += found.sets.iter().map(|set| set.len()).sum::<usize>();
+                size[at] += found.sets.iter().map(NameSet::len).sum::<usize>();
                 // A wider level has all that a narrower one has, and the name that was given is always the first.
                 let is_within =
                     |(set, wide): (&NameSet, &NameSet)| set.names.iter().all(|name| wide.names.contains(name));
