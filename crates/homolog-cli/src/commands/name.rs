@@ -149,17 +149,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     if arguments.json {
         let list = named.iter().map(value).collect::<Result<Vec<Value>>>()?;
         files::print_data((serde_json::to_string_pretty(&json!({ "specimens": list }))? + "\n").as_bytes())?;
+    } else if let Some(path) = &arguments.output {
+        files::print(summary(atlas, &named, path)?.as_bytes())?;
     } else {
-        match &arguments.output {
-            Some(path) => files::print(summary(atlas, &named, path)?.as_bytes())?,
-            None => {
-                files::print_data(table.as_bytes())?;
-                let odd: Vec<&str> =
-                    named.iter().filter(|one| one.words.fits_badly).map(|one| &*one.specimen.id).collect();
-                if !odd.is_empty() {
-                    note(&format!("unlike the training specimens, names not to be relied upon: {}", odd.join(", ")));
-                }
-            }
+        files::print_data(table.as_bytes())?;
+        let is_odd = |one: &&Answer<'_>| one.words.fits_badly;
+        let odd: Vec<&str> = named.iter().filter(is_odd).map(|one| &*one.specimen.id).collect();
+        if !odd.is_empty() {
+            note(&format!("unlike the training specimens, names not to be relied upon: {}", odd.join(", ")));
         }
     }
     Ok(if stop_is_wanted() { Ending::Stopped } else { Ending::Done })

@@ -283,7 +283,12 @@ fn points_on_a_line_or_in_one_place_are_named() {
     assert_eq!(name(&learned(&graphs), &graphs[0]), Matching::identity(3));
     let place = named(array![[5.0, 5.0], [5.0, 5.0], [5.0, 5.0]], &["a", "b", "c"]);
     assert_eq!(name(&learned(&[place.clone(), place.clone()]), &place).matched_count(), 3);
-    assert_eq!(name(&learned(&[triangle()]), &place).matched_count(), 3);
+    // Nothing in one place looks like a triangle; it is named if that is forced.
+    let atlas = learned(&[triangle()]);
+    assert_eq!(name(&atlas, &place).matched_count(), 0);
+    let work = &mut Workspace::new();
+    let forced = atlas.name_as(&place, Presence::Complete, &atlas.start_weights(), Search::Quick, work).unwrap();
+    assert_eq!(forced.matching.matched_count(), 3);
     for pose in [Pose::Rotated, Pose::Any] {
         let atlas = Atlas::learn(&[&graphs[0], &graphs[1]], &settings(pose, Presence::Partial)).unwrap();
         name(&atlas, &place);
