@@ -196,12 +196,9 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Four digits.
+/// About four digits.
 fn rounded(x: f64) -> String {
-    if x == 0.0 || !x.is_finite() {
-        return x.to_string();
-    }
-    let digits = (3 - x.abs().log10().floor() as i32).clamp(0, 12) as usize;
+    let digits = [1000.0, 100.0, 10.0, 1.0, 0.1, 0.01, 0.001].iter().take_while(|&&unit| x.abs() < unit).count();
     format!("{x:.digits$}")
 }
 
