@@ -10,6 +10,7 @@ use homolog::data::{landmarks, tps, trc};
 use homolog::specimens::check::{CheckReport, Finding, Fix, Kind, check};
 use homolog_viz::{SuspectPicture, SuspectPoint, View};
 use std::collections::BTreeSet;
+use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 /// Lists what looks wrong in labelled specimens: swapped, displaced or mirrored landmarks
@@ -64,13 +65,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
         let text = if let Some(fix) = arguments.fix {
             let fix = if fix == FixChoice::Swaps { Fix::Swaps } else { Fix::Names };
             let (mended, count) = report.mended(&graphs, fix)?;
-            said += &format!("Mended {count} of them.\n");
+            writeln!(said, "Mended {count} of them.")?;
             specimens(path, mended)?
         } else {
             table(&report)?
         };
         files::write(path, text.as_bytes())?;
-        said += &format!("Wrote {}.\n", path.display());
+        writeln!(said, "Wrote {}.", path.display())?;
     }
     if arguments.json {
         files::print_data((serde_json::to_string_pretty(&report)? + "\n").as_bytes())?;
