@@ -18,7 +18,8 @@ use std::path::{Path, PathBuf};
 #[command(after_help = "\
 Every landmark is predicted from its neighbours by what the other specimens say; mistakes do not teach. The list is sorted, surest
 first: names swapped, rolled or reversed, specimens mirrored, rotated or in other units, landmarks displaced, doubled or missing,
-specimens that fit nothing. At least 8 specimens are needed. About 1 in 100 good specimens may be listed by mistake.
+specimens that fit nothing. At least 8 specimens are needed. About 1 in 100 good specimens is
+listed by mistake if there are 40 or more, 1 in 50 of 20, 1 in 17 of 8.
 
 Examples:
   homolog check wings.csv

@@ -91,7 +91,7 @@ pub struct CheckReport {
     pub judged: usize,
     /// How many landmarks.
     pub landmarks: usize,
-    /// The share of good specimens that may be listed by mistake; `None` if there were too few specimens to judge any.
+    /// The share of good specimens listed by mistake in sets of this size, as measured on eight sets, not on this one; `None` if there were too few specimens to judge any.
     pub false_alarms: Option<f64>,
     /// What looks wrong, surest first.
     pub findings: Vec<Finding>,
@@ -276,7 +276,7 @@ impl fmt::Display for CheckReport {
                 let none = if suspects == 0 { "none".to_string() } else { suspects.to_string() };
                 writeln!(
                     formatter,
-                    "{none} {looks} wrong (1 in {:.0} good ones may be listed by mistake)",
+                    "{none} {looks} wrong (about 1 in {:.0} good ones is listed by mistake)",
                     1.0 / rate
                 )?;
             }
