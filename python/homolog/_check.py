@@ -59,7 +59,7 @@ class CheckReport:
     ----------
     findings : list of Finding
     false_alarms : float or None
-        The share of good specimens that may be listed by mistake; None if there were too few specimens to judge any.
+        The share of good specimens listed by mistake in sets of this size, as measured on eight sets; None if there were too few specimens to judge any.
     expected : dict of int to dict of str to list of float
         Where each landmark of a suspect should be, by the position of the specimen.
     """

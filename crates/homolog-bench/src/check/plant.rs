@@ -194,6 +194,6 @@ impl Planted {
 pub(crate) fn drawn(count: usize, share: f64, rng: &mut ChaCha8Rng) -> Vec<usize> {
     let mut order: Vec<usize> = (0..count).collect();
     order.shuffle(rng);
-    order.truncate((share * count as f64).round() as usize);
-    order
+    let wanted = (share * count as f64).round();
+    order.into_iter().enumerate().take_while(|&(at, _)| (at as f64) < wanted).map(|(_, specimen)| specimen).collect()
 }

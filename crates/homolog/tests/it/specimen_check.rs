@@ -20,7 +20,8 @@ fn specimens(count: usize) -> Vec<NamedGraph> {
         let point = |k: usize, axis: usize| {
             let angle = k as f64 * 0.5;
             let radius = 1.0 + 0.3 * (1.7 * angle).sin();
-            let (x, y) = (radius * angle.cos() + 0.05 * wave(s, k, 0), 0.6 * radius * angle.sin() + 0.05 * wave(s, k, 1));
+            let (x, y) =
+                (radius * angle.cos() + 0.05 * wave(s, k, 0), 0.6 * radius * angle.sin() + 0.05 * wave(s, k, 1));
             size * if axis == 0 { x * turn.cos() - y * turn.sin() } else { x * turn.sin() + y * turn.cos() }
         };
         let points = Array2::from_shape_fn((12, 2), |(k, axis)| point(k, axis));
@@ -136,11 +137,8 @@ fn degenerate_specimens_are_no_trouble() {
         let all: Vec<NamedGraph> = (0..10).map(|k| NamedGraph { id: k.to_string(), ..one.clone() }).collect();
         assert_eq!(run(&all).suspects(), []);
     }
-    let unnamed = NamedGraph {
-        id: "c".into(),
-        graph: Arc::new(Graph::from_points(Array2::zeros((3, 2))).unwrap()),
-        image: None,
-    };
+    let unnamed =
+        NamedGraph { id: "c".into(), graph: Arc::new(Graph::from_points(Array2::zeros((3, 2))).unwrap()), image: None };
     assert!(check(&[unnamed], &Control::new()).is_err());
 }
 

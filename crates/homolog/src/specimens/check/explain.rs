@@ -1,7 +1,7 @@
 //! From odd landmarks of a specimen to what is wrong with it.
 //!
-//! 1. Too many odd landmarks: the specimen fits nothing. 2. The odd landmarks, and those whose points would suit them, get each other's
-//! points (`names`): a change that leaves none of its landmarks odd is a mistake in the names. 3. What remains is displaced.
+//! With too many odd landmarks the specimen fits nothing. Otherwise the odd landmarks, and those whose points would suit them, get each
+//! other's points (`names`): a change that leaves none of its landmarks odd is a mistake in the names. What remains is displaced.
 
 use super::Kind;
 use super::learning::{Learned, MOST_ODD};
@@ -68,7 +68,7 @@ pub(super) fn explain(learned: &Learned, specimen: usize, points: &Shape) -> Res
     }
     let (mut mistakes, renamed) = wrong_names(learned, specimen, points, &odd)?;
     let displaced: Vec<usize> = odd.into_iter().filter(|at| !renamed.contains(at)).collect();
-    if displaced.len() > LISTED.max((MOST_DISPLACED * present) as usize) {
+    if displaced.len() > LISTED && displaced.len() as f64 > MOST_DISPLACED * present {
         mistakes.push(Mistake::whole(Kind::Unlike, judged.oddest()));
         return Ok(mistakes);
     }

@@ -71,12 +71,12 @@ pub(super) fn renamings(order: &[usize]) -> Vec<Renaming> {
     if count >= 4 && is_reversed {
         return vec![Renaming::Reversal(with_middle(moved))];
     }
-    let of = |cycle: Vec<usize>| match cycle[..] {
-        [a, b] => Renaming::Swap([a.min(b), a.max(b)]),
-        _ => {
-            let points = cycle.iter().map(|&at| order[at]).collect();
-            Renaming::Other(cycle, points)
+    let of = |cycle: Vec<usize>| {
+        if let [a, b] = cycle[..] {
+            return Renaming::Swap([a.min(b), a.max(b)]);
         }
+        let points = cycle.iter().map(|&at| order[at]).collect();
+        Renaming::Other(cycle, points)
     };
     cycles(order).into_iter().map(of).collect()
 }

@@ -91,7 +91,7 @@ pub struct CheckReport {
     pub judged: usize,
     /// How many landmarks.
     pub landmarks: usize,
-    /// The share of good specimens that may be listed by mistake; `None` if there were too few specimens to judge any.
+    /// The share of good specimens listed by mistake in sets of this size, as measured on eight sets, not on this one; `None` if there were too few specimens to judge any.
     pub false_alarms: Option<f64>,
     /// What looks wrong, surest first.
     pub findings: Vec<Finding>,
@@ -196,12 +196,9 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Four digits.
+/// About four digits.
 fn rounded(x: f64) -> String {
-    if x == 0.0 || !x.is_finite() {
-        return x.to_string();
-    }
-    let digits = (3 - x.abs().log10().floor() as i32).clamp(0, 12) as usize;
+    let digits = [1000.0, 100.0, 10.0, 1.0, 0.1, 0.01, 0.001].iter().take_while(|&&unit| x.abs() < unit).count();
     format!("{x:.digits$}")
 }
 
@@ -279,7 +276,7 @@ impl fmt::Display for CheckReport {
                 let none = if suspects == 0 { "none".to_string() } else { suspects.to_string() };
                 writeln!(
                     formatter,
-                    "{none} {looks} wrong (1 in {:.0} good ones may be listed by mistake)",
+                    "{none} {looks} wrong (about 1 in {:.0} good ones is listed by mistake)",
                     1.0 / rate
                 )?;
             }
