@@ -108,7 +108,8 @@ mod tests {
                 let mut values = Array2::from_shape_simple_fn((edges.len(), 2), || random.random_range(-1.0..1.0));
                 for (e, &[i, j]) in edges.ends().iter().enumerate().filter(|(_, [i, j])| symmetric && i > j) {
                     let back = edges.find(j, i).unwrap();
-                    values.row_mut(e).assign(&values.row(back).to_owned());
+                    let same = values.row(back).to_owned();
+                    values.row_mut(e).assign(&same);
                 }
                 (edges, values)
             };
