@@ -81,11 +81,10 @@ impl Method {
     #[must_use]
     pub fn is_streaming(&self) -> bool {
         match self {
-            Self::Linear(_) => true,
+            // What does not fit the relaxation of the exact solver is searched alone.
+            Self::Linear(_) | Self::Exact(_) => true,
             Self::GraduatedAssignment(solver) => solver.polish,
             Self::FrankWolfe(solver) => solver.polish,
-            // It does not fit its relaxation: the search alone.
-            Self::Exact(_) => true,
             _ => false,
         }
     }

@@ -108,7 +108,8 @@ mod tests {
                 let mut values = Array2::from_shape_simple_fn((edges.len(), 2), || random.random_range(-1.0..1.0));
                 for (e, &[i, j]) in edges.ends().iter().enumerate().filter(|(_, [i, j])| symmetric && i > j) {
                     let back = edges.find(j, i).unwrap();
-                    values.row_mut(e).assign(&values.row(back).to_owned());
+                    let same = values.row(back).to_owned();
+                    values.row_mut(e).assign(&same);
                 }
                 (edges, values)
             };
@@ -117,7 +118,7 @@ mod tests {
             assert_eq!(edge.is_symmetric(), symmetric);
             let mut tables = Tables::of(&edge, 0.5).unwrap();
             let soft = Array2::from_shape_simple_fn((n, m), || random.random::<f64>());
-            let map = (0..n).map(|i| Some((3 * i + 1) % m).filter(|_| i < m && i != 2)).collect();
+            let map = (0..n).map(|i| Some((i + 1) % m).filter(|_| i < m && i != 2)).collect();
             let matching = Matching::new(map, m, Constraint::OneToOne).unwrap();
             let mut hard = Array2::zeros((n, m));
             matching.pairs().for_each(|pair| hard[pair] = 1.0);
