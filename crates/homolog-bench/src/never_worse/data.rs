@@ -204,5 +204,10 @@ fn spoil(graph: &Graph, rng: &mut ChaCha8Rng) -> Result<Graph> {
         all.push_row(ndarray::ArrayView1::from(&place))?;
         called.push(String::new());
     }
-    Ok(Graph::from_points(all)?.with_names(called)?)
+    let spoiled = Graph::from_points(all)?.with_names(called)?;
+    let Some(attributes) = graph.node_attributes() else { return Ok(spoiled) };
+    // A foreign point has the numbers of some point.
+    kept.extend((0..foreign).map(|_| rng.random_range(0..graph.node_count())));
+    let values = attributes.values().select(ndarray::Axis(0), &kept);
+    Ok(spoiled.with_node_attributes(Attributes::new(attributes.names().to_vec(), values)?)?)
 }

@@ -329,7 +329,9 @@ fn choose(attempts: &[Attempt]) -> usize {
         *held_out > 0 && evaluation.losses.len() >= (*held_out).min(ENOUGH)
     };
     let measured: Vec<usize> = (0..attempts.len()).filter(is_measured).collect();
-    let atlas = measured.iter().copied().find(|&at| matches!(attempts[at].made, Made::Atlas));
+    // If there was no time to measure it, none is known to be better.
+    let is_atlas = |&at: &usize| matches!(attempts[at].made, Made::Atlas) && attempts[at].held_out > 0;
+    let atlas = (0..attempts.len()).find(is_atlas);
     let others: Vec<usize> = measured.into_iter().filter(|&at| Some(at) != atlas).collect();
     let evaluations: Vec<&Evaluation> = others.iter().map(|&at| &attempts[at].evaluation).collect();
     match atlas {

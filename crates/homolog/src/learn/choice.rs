@@ -5,8 +5,9 @@
 //! sqrt(Σ d_s²) / S: the error if there were no difference, which unlike the usual one is not zero if few specimens happen to agree. One
 //! specimen alone shows nothing. Factors of groups are more regularised than weights that are all free, and a larger λ is more regularised than a
 //! smaller one. The model without learning is the most regularised of all, and its replacement must pass a stricter test, since some of many
-//! candidates always look better: 1.28 standard errors, which chance alone reaches one time in ten, on three specimens or more. What was
-//! learned must also beat guessing: if labels are noise, some candidate always looks better than another.
+//! candidates always look better: 1.28 standard errors, which chance alone reaches one time in ten, on three specimens or more. If pairs share
+//! specimens, each counts in two e_s, and the standard error is larger than it seems by up to √2: weights that are all free have to be better by
+//! that much more; a handful of factors does not mislead so easily. What was learned must also beat guessing: if labels are noise, some candidate always looks better than another.
 
 use super::{Evaluation, LearnerName};
 use serde::{Deserialize, Serialize};
@@ -33,6 +34,8 @@ pub(super) struct Entry<'a> {
 
 /// What was learned has to be better than no learning by this many standard errors,
 const CLEARLY: f64 = 1.28;
+/// and by this many if all weights are free and pairs share specimens,
+const FREELY: f64 = 1.28 * std::f64::consts::SQRT_2;
 /// on at least this many items.
 pub(super) const FEWEST: usize = 3;
 /// Means of the same losses may differ by rounding: that is still a tie.
@@ -50,8 +53,10 @@ impl Choice {
         let is_open = |&at: &usize| {
             let entry = &entries[at];
             let is_clear = |before: &Entry<'_>| {
-                let gains = gains(before.validation, entry.validation).by_specimen();
-                gains.len() >= FEWEST && average(&gains) > CLEARLY * null_error(&gains)
+                let gains = gains(before.validation, entry.validation);
+                let is_free = entry.learner != LearnerName::Groups && gains.shares_specimens();
+                let (gains, errors) = (gains.by_specimen(), if is_free { FREELY } else { CLEARLY });
+                gains.len() >= FEWEST && average(&gains) > errors * null_error(&gains)
             };
             self == Self::Least
                 || entry.learner == LearnerName::Unlearned
@@ -82,8 +87,8 @@ impl Choice {
 
 /// A set of features that is better by no more than this is not worth leaving the atlas for,
 pub(super) const WORTH: f64 = 0.01;
-/// nor one that is better by fewer standard errors than this.
-const CLEARLY_BETTER: f64 = 2.0;
+/// nor one that is better by fewer standard errors than this: Student's 97.5 % quantiles for 3 to 10 specimens; 2 for many.
+const CLEARLY_BETTER: [f64; 8] = [4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26];
 
 /// The one with the lowest error; of those that the items cannot tell apart, the first. Each may have been measured on some of the items only:
 /// two are compared on those that they share.
@@ -98,17 +103,19 @@ pub(super) fn lowest(measured: &[&Evaluation]) -> Option<usize> {
 }
 
 /// The one to take instead of the atlas: with g_s = e_s(atlas) - e_s(other), e_s the mean error of the pairs that contain specimen s, it has
-/// the largest mean g_s among those whose mean is above 0.01 and above two standard errors, sd(g_s) / √S. `None`: none is clearly better.
+/// the largest mean g_s among those whose mean is above 0.01 and above two standard errors, sd(g_s) / √S (more of few specimens). `None`: none is
+/// clearly better.
 ///
-/// Where all specimens share their names an atlas is usually the best, and errors of few specimens do not tell: over 216 draws of 3 to 20
-/// specimens this rule lost less than the lowest error, and less than always the atlas.
+/// If all specimens share their names an atlas is usually the best, and the errors of few specimens do not tell: over 216 draws of 3 to 20
+/// specimens two standard errors lost less than the lowest error did, and less than always the atlas.
 pub(super) fn clearly_better(atlas: &Evaluation, others: &[&Evaluation]) -> Option<usize> {
     let mut best: Option<(usize, f64)> = None;
     for (at, other) in others.iter().enumerate() {
         let gains = gains(atlas, other).by_specimen();
         let (count, mean) = (gains.len() as f64, average(&gains));
         let variance = gains.iter().map(|gain| (gain - mean).powi(2)).sum::<f64>() / (count - 1.0).max(1.0);
-        let is_clear = count >= FEWEST as f64 && mean > WORTH.max(CLEARLY_BETTER * (variance / count).sqrt());
+        let errors = CLEARLY_BETTER.get(gains.len().saturating_sub(FEWEST)).copied().unwrap_or(2.0 + 2.0 / count);
+        let is_clear = gains.len() >= FEWEST && mean > WORTH.max(errors * (variance / count).sqrt());
         if is_clear && best.is_none_or(|(_, most)| mean > most + ROUNDING) {
             best = Some((at, mean));
         }
@@ -208,7 +215,9 @@ mod tests {
         assert!(
             gains(&atlas, &other).by_specimen().iter().zip([0.6, 0.2, 0.2, 0.2]).all(|(a, b)| (a - b).abs() < 1e-12)
         );
-        assert_eq!(clearly_better(&atlas, &[&other, &of([0.0; 6])]), Some(0));
+        assert_eq!(clearly_better(&atlas, &[&other, &of([0.0; 6])]), None);
+        let everywhere = of([0.3, 0.2, 0.3, 0.2, 0.3, 0.2]);
+        assert_eq!(clearly_better(&everywhere, &[&other, &of([0.0; 6])]), Some(0));
         // What was measured on the easier items only is not better for it.
         let all = Evaluation::of_losses(vec![0.1, 0.1, 0.1, 0.9, 0.9]);
         let of_some = |losses: &[f64], examples: &[usize]| Evaluation {

@@ -152,6 +152,11 @@ impl Evaluation {
         expected_error(&self.by_specimen())
     }
 
+    /// Whether there are at least as many pairs as specimens: then some are in several pairs, which err together.
+    pub(super) fn shares_specimens(&self) -> bool {
+        (1..=self.losses.len()).contains(&self.specimen_count())
+    }
+
     /// How many specimens the examples are about; 0 where some are not known.
     fn specimen_count(&self) -> usize {
         let known: Option<Vec<[usize; 2]>> = self.specimens.iter().copied().collect();

@@ -268,20 +268,18 @@ impl TrainingRun<'_> {
         let LearnerRun { learner, last, .. } = &self.checkpoint.learners[at];
         let (centre, likelihood) = (self.checkpoint.learners[at].centre_of(number), &self.trainer.likelihood);
         let start = last.get(number).map(Vec::as_slice);
-        let minimum = match (&self.groups, learner) {
-            (Some(groups), LearnerName::Groups) => {
-                let of_groups = Groups::new(groups, centre);
-                let minimum = of_groups.fit(likelihood, (examples, prepared), (lambda, start), control)?;
-                // Rules are about single weights.
-                let ruled = |minimum: Minimum| -> Result<Minimum> {
-                    Ok(Minimum { weights: self.trainer.ruled(&minimum.weights, 1.0)?, ..minimum })
-                };
-                minimum.map(ruled).transpose()?
-            }
-            _ => {
-                let near = Regularization { lambda, centre, rules: &self.trainer.rules };
-                likelihood.fit_prepared((examples, prepared), near, start, control)?
-            }
+        let of_groups = self.groups.as_ref().filter(|_| *learner == LearnerName::Groups);
+        let minimum = if let Some(groups) = of_groups {
+            let groups = Groups::new(groups, centre);
+            let minimum = groups.fit(likelihood, (examples, prepared), (lambda, start), control)?;
+            // Rules are about single weights.
+            let ruled = |minimum: Minimum| -> Result<Minimum> {
+                Ok(Minimum { weights: self.trainer.ruled(&minimum.weights, 1.0)?, ..minimum })
+            };
+            minimum.map(ruled).transpose()?
+        } else {
+            let near = Regularization { lambda, centre, rules: &self.trainer.rules };
+            likelihood.fit_prepared((examples, prepared), near, start, control)?
         };
         Ok(minimum.filter(|_| !control.interrupted()).map(|minimum| Fit::by_likelihood(*learner, minimum)))
     }

@@ -87,7 +87,8 @@ impl Namer<'_> {
         if self.learned.is_empty() || control.interrupted() {
             return Ok(Evaluation::default());
         }
-        let atlas = Atlas::learn(&self.learned, self.settings)?;
+        // Too few of them may have a name in common.
+        let Ok(atlas) = Atlas::learn(&self.learned, self.settings) else { return Ok(Evaluation::default()) };
         losses(&atlas, &atlas.start_weights(), (pairs, held_out, examples), control)
     }
 }
