@@ -67,7 +67,7 @@ def _matrix(cost: ArrayLike) -> NDArray[np.float64]:
 
 
 def solve(
-    cost: ArrayLike,
+    cost: Any,
     *,
     maximize: bool = False,
     unmatched: ArrayLike | None = None,

@@ -31,7 +31,7 @@ def crowd(seed, frames=40):
 @pytest.fixture(scope="module")
 def fitted():
     items, truths = crowd(1)
-    return hm.Matcher().fit(items, truths)
+    return hm.Matcher(unmatched=True).fit(items, truths)
 
 
 def test_boxes_are_compared_as_trackers_do():

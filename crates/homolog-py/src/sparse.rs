@@ -7,6 +7,7 @@ use crate::run;
 use homolog::Control;
 use homolog::geometry::{Near, near_pairs};
 use homolog::matching::{Linear, Restrictions, Sense, Sparse, Workspace};
+use ndarray::Array2;
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -106,7 +107,11 @@ pub(crate) fn solve_points<'py>(
     jobs: Option<usize>,
 ) -> PyResult<Solved<'py>> {
     let wishes = Wishes::of(Sense::Minimize, false, time_limit, &given);
-    let [a, b] = [left.as_array().to_owned(), right.as_array().to_owned()];
+    // Cell by cell: numpy gives arrays without cells any strides.
+    let [a, b] = [&left, &right].map(|points| {
+        let points = points.as_array();
+        Array2::from_shape_fn(points.dim(), |cell| points[cell])
+    });
     let solved = run::run(py, jobs, move |control| {
         let mut pairs = near_pairs(a.view(), b.view(), Near { within: near.0, nearest: near.1 })?;
         if squared {
