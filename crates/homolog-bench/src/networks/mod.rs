@@ -234,7 +234,7 @@ impl Network {
 fn ours(problem: &Problem, given: &[[usize; 2]]) -> Result<Vec<Cell>> {
     let is_weighted = problem.left.is_weighted() || problem.right.is_weighted();
     let given = Restrictions { seeds: given.to_vec(), forbidden: Vec::new() };
-    let pair = Pair { left: problem.left.graph(is_weighted)?, right: problem.right.graph(is_weighted)?, given };
+    let pair = Pair { given, ..Pair::new(problem.left.graph(is_weighted)?, problem.right.graph(is_weighted)?) };
     let features =
         FeatureSet::Graph.features([&*pair.left, &*pair.right])?.with_spread_of(std::slice::from_ref(&pair))?;
     let one = Method::FrankWolfe(FrankWolfe { starts: 1, kicks: 0, ..FrankWolfe::default() });
