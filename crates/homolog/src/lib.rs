@@ -34,6 +34,7 @@
 //! * [`optimize`]: minimises a regularised convex risk that is expensive to evaluate, with a proof.
 //! * [`learn`]: weights from matched examples, with a proof of how good they are.
 //! * [`model`]: features, matcher and weights as a file; graphs prepared once, then matched, explained and named.
+//! * [`specimens`]: many specimens at once: joined without labels.
 //! * [`labelling`]: what a labelling page asks while a person labels.
 //! * [`experiment`]: the paper's experiments on any data.
 //! * [`data`]: text to values and back, one file per format; the built-in turntable sequence.
@@ -50,6 +51,7 @@ pub mod loss;
 pub mod matching;
 pub mod model;
 pub mod optimize;
+pub mod specimens;
 pub mod task;
 
 mod control;

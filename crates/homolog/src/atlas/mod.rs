@@ -24,6 +24,7 @@ mod learn;
 mod margin;
 mod named;
 mod naming;
+mod near;
 mod neighbours;
 mod pose;
 mod spread;

@@ -194,20 +194,20 @@ impl Atlas {
 }
 
 /// Always the same order, which favours no point.
-fn shuffled(count: usize) -> Vec<usize> {
+pub(super) fn shuffled(count: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..count).collect();
     order.shuffle(&mut rand_chacha::ChaCha8Rng::seed_from_u64(0));
     order
 }
 
 /// A matching to reordered points, in terms of their original order.
-fn in_order(matching: &Matching, order: &[usize]) -> Result<Matching> {
+pub(super) fn in_order(matching: &Matching, order: &[usize]) -> Result<Matching> {
     let back = matching.left_to_right().iter().map(|point| point.map(|point| order[point])).collect();
     Matching::new(back, order.len(), Constraint::OneToOne)
 }
 
 /// One specimen being named.
-struct Namer<'a> {
+pub(super) struct Namer<'a> {
     atlas: &'a Atlas,
     specimen: &'a Graph,
     /// Landmarks whose point is known.
@@ -219,7 +219,12 @@ struct Namer<'a> {
 }
 
 impl<'a> Namer<'a> {
-    fn new(atlas: &'a Atlas, specimen: &'a Graph, known: &'a [(usize, usize)], weights: &'a [f64]) -> Result<Self> {
+    pub(super) fn new(
+        atlas: &'a Atlas,
+        specimen: &'a Graph,
+        known: &'a [(usize, usize)],
+        weights: &'a [f64],
+    ) -> Result<Self> {
         let features = atlas.features();
         let presence = atlas.presence_in(specimen);
         let left = Arc::new(features.describe(&atlas.graph(presence)?)?);
@@ -237,7 +242,7 @@ impl<'a> Namer<'a> {
         Ok(problem)
     }
 
-    fn solve(&self, placed: Placed, work: &mut Workspace) -> Result<Posed> {
+    pub(super) fn solve(&self, placed: Placed, work: &mut Workspace) -> Result<Posed> {
         let problem = self.problem(&placed.frame)?;
         let solution = climb(&problem, &placed.matching, work)?;
         let placed = Placed { matching: solution.matching.clone(), ..placed };
@@ -259,9 +264,16 @@ impl<'a> Namer<'a> {
                 best = posed;
             }
         }
+        self.refitted(best, work)
+    }
+
+    /// The pose fitted to the names that it led to, and solved again, as long as that raises the score.
+    pub(super) fn refitted(&self, mut best: Posed, work: &mut Workspace) -> Result<Posed> {
         if self.complete && self.atlas.pose == Pose::AsGiven {
             return Ok(best);
         }
+        let points = self.atlas.points_of(self.specimen)?;
+        let poser = Poser::new(self.atlas, self.complete, self.known);
         for _ in 0..REFITS {
             if work.interrupted() {
                 break;

@@ -24,6 +24,7 @@ mod pairing;
 mod report;
 mod settings;
 mod text;
+mod unlabelled;
 
 pub use left_out::LeftOut;
 pub use losses::losses;
@@ -36,6 +37,7 @@ use crate::data::dataset::DataSet;
 use crate::graph::Graph;
 use crate::learn::{AutoTrainer, Checkpoint, Clock, Keeper, LabelledPairs, Trainer, TrainingSet, fingerprint};
 use crate::model::Model;
+use crate::specimens::unlabelled::fit as fit_with_unlabelled;
 use crate::{Control, Error, Result};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -187,9 +189,16 @@ impl Task {
         if specimens.is_empty() {
             return Err(nothing("no specimen has names to learn from"));
         }
-        let (model, evidence) = Model::fit_atlas(&specimens, &self.settings.atlas_settings(), control)?;
+        let settings = self.settings.atlas_settings();
+        let unlabelled = if self.settings.unlabelled { self.unlabelled() } else { Vec::new() };
+        if unlabelled.is_empty() {
+            let (model, evidence) = Model::fit_atlas(&specimens, &settings, control)?;
+            let report = Report::of_atlas(&model, &evidence, control.interrupted());
+            return Ok(Outcome { model, report });
+        }
+        let (model, evidence, brought) = fit_with_unlabelled(&specimens, &unlabelled, &settings, control)?;
         let report = Report::of_atlas(&model, &evidence, control.interrupted());
-        Ok(Outcome { model, report })
+        Ok(Outcome { model, report: Report { note: Some(brought.sentence()), ..report } })
     }
 
     /// The specimens with names; those that only pairs of the split "test" have are for measuring.
@@ -200,10 +209,14 @@ impl Task {
         };
         let (tested, others) = (of(&|split| split == Some(Split::Test)), of(&|split| split != Some(Split::Test)));
         let is_held_out = |at: &usize| tested.contains(at) && !others.contains(at);
-        let named = |graph: &&Graph| graph.names().is_some_and(|names| names.iter().any(|name| !name.is_empty()));
         let learned = (0..self.data.graphs().len()).filter(|at| !is_held_out(at));
-        learned.map(|at| &*self.data.graphs()[at].graph).filter(named).collect()
+        learned.map(|at| &*self.data.graphs()[at].graph).filter(|graph| is_named(graph)).collect()
     }
+}
+
+/// Whether a point has a name.
+fn is_named(graph: &Graph) -> bool {
+    graph.names().is_some_and(|names| names.iter().any(|name| !name.is_empty()))
 }
 
 fn nothing(reason: &str) -> Error {

@@ -31,6 +31,9 @@ pub struct Settings {
     pub pose: Option<Pose>,
     /// What is about an atlas alone; its pose and presence follow from `pose` and `unmatched` if they are not given.
     pub atlas: AtlasSettings,
+    /// Learn an atlas also from graphs none of whose points has a name.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub unlabelled: bool,
     /// Compare also what the pictures show around the points. The caller has to give the graphs these numbers as attributes.
     pub pictures: bool,
     /// Do not learn: the weights before learning.
@@ -84,6 +87,7 @@ impl Default for Settings {
             unmatched: false,
             pose: None,
             atlas: AtlasSettings::default(),
+            unlabelled: false,
             pictures: false,
             unlearned: false,
             learner: LearnerKind::default(),
