@@ -41,6 +41,8 @@ const SECTIONS: &[(&str, usize, &str)] = &[
     ("certified", 1, "certified"),
     ("scene", 1, "scene --part speed"),
     ("atlas", 1, "atlas --rounds 5"),
+    ("join", 2, "join"),
+    ("unlabelled", 2, "unlabelled"),
     ("automatic", 1, "automatic --pairs 0 --single-seconds 15 --match-seconds 0.2"),
     ("never-worse", 1, "never-worse"),
     ("laws", 2, "laws"),

@@ -18,6 +18,7 @@ mod features;
 mod files;
 mod fuzz;
 mod house;
+mod join;
 mod laws;
 mod learn;
 mod likelihood;
@@ -28,6 +29,7 @@ mod quadratic;
 mod scene;
 mod sparse;
 mod streamed;
+mod unlabelled;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
@@ -69,6 +71,8 @@ enum Command {
     Scene(scene::Arguments),
     NeverWorse(never_worse::Arguments),
     Automatic(automatic::Arguments),
+    Join(join::Arguments),
+    Unlabelled(unlabelled::Arguments),
     /// How long an atlas takes to learn and to name, with and without proof.
     Atlas(atlas::Arguments),
     /// One row of the last table of `learn`, in a process of its own.
@@ -97,6 +101,8 @@ fn main() -> Result<()> {
         Command::Scene(arguments) => scene::run(&arguments),
         Command::NeverWorse(arguments) => never_worse::run(&arguments),
         Command::Automatic(arguments) => automatic::run(&arguments),
+        Command::Join(arguments) => join::run(&arguments),
+        Command::Unlabelled(arguments) => unlabelled::run(&arguments),
         Command::Atlas(arguments) => atlas::run(&arguments),
         Command::LearnScale(arguments) => learn::run_one(&arguments),
         Command::SolveOne(arguments) => linear::run_one(&arguments),
