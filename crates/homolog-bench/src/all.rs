@@ -46,6 +46,8 @@ const SECTIONS: &[(&str, usize, &str)] = &[
     ("presence", 2, "presence"),
     ("coverage", 2, "coverage"),
     ("takes", 1, "takes --long"),
+    ("join", 2, "join"),
+    ("unlabelled", 2, "unlabelled"),
     ("never-worse", 1, "never-worse"),
     ("check", 2, "check"),
     ("tracking", 1, "tracking"),

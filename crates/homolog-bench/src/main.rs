@@ -19,6 +19,7 @@ mod features;
 mod files;
 mod fuzz;
 mod house;
+mod join;
 mod laws;
 mod learn;
 mod likelihood;
@@ -33,6 +34,7 @@ mod sparse;
 mod streamed;
 mod takes;
 mod tracking;
+mod unlabelled;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
@@ -79,6 +81,8 @@ enum Command {
     Presence(naming::presence::Arguments),
     Coverage(naming::coverage::Arguments),
     Check(check::Arguments),
+    Join(join::Arguments),
+    Unlabelled(unlabelled::Arguments),
     /// How long an atlas takes to learn and to name, with and without proof.
     Atlas(atlas::Arguments),
     Takes(takes::Arguments),
@@ -113,6 +117,8 @@ fn main() -> Result<()> {
         Command::Presence(arguments) => naming::presence::run(&arguments),
         Command::Coverage(arguments) => naming::coverage::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
+        Command::Join(arguments) => join::run(&arguments),
+        Command::Unlabelled(arguments) => unlabelled::run(&arguments),
         Command::Atlas(arguments) => atlas::run(&arguments),
         Command::Takes(arguments) => takes::run(&arguments),
         Command::Tracking(arguments) => tracking::run(&arguments),

@@ -10,7 +10,7 @@ use clap::{ArgMatches, Command, parser::ValueSource};
 use std::path::PathBuf;
 
 /// Options whose value is a file that is written.
-const OUTPUTS: [&str; 4] = ["output", "picture", "save_problem", CHECKPOINT];
+const OUTPUTS: [&str; 6] = ["output", "picture", "table", "atlas", "save_problem", CHECKPOINT];
 /// Options whose value is a folder that is written into.
 const FOLDERS: [&str; 2] = ["out", "labels"];
 

@@ -37,7 +37,7 @@
 //! * [`learn`]: weights from matched examples, with a proof of how good they are.
 //! * [`model`]: features, matcher and weights as a file; graphs prepared once, then matched, explained and named.
 //! * [`labelling`]: what a labelling page asks while a person labels.
-//! * [`specimens`]: many specimens at once: what looks wrong in labelled ones.
+//! * [`specimens`]: many specimens at once: what looks wrong in labelled ones, one naming of all without labels.
 //! * [`experiment`]: the paper's experiments on any data.
 //! * [`data`]: text to values and back, one file per format; the built-in turntable sequence.
 

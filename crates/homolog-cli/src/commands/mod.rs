@@ -10,6 +10,7 @@ pub(crate) mod evaluate;
 pub(crate) mod experiment;
 pub(crate) mod explain;
 pub(crate) mod features;
+pub(crate) mod join;
 pub(crate) mod label;
 pub(crate) mod man;
 mod match_many;

@@ -30,6 +30,7 @@ Examples:
   homolog train faces.json -o faces.model.json
   homolog train wings.csv -o wings.model.json --features atlas
   homolog train walk.trc -o walker.model.json --features atlas --frames 20
+  homolog train labelled.csv -o wings.model.json --features atlas --unlabelled others.csv
   homolog train landmarks.csv -o model.json --features quadratic --lambdas 1,0.1,0.01
   homolog train faces.json -o model.json --features quadratic --oracle relaxation --gap 0.01
   homolog train faces.json -o model.json --time-limit 60 --checkpoint run.json
@@ -49,6 +50,9 @@ pub(crate) struct Arguments {
     /// Learn an atlas from this many frames of a take, those that differ most [default: all]
     #[arg(long, value_name = "N")]
     frames: Option<usize>,
+    /// Learn an atlas also from these specimens; names they have are not looked at. Used only if held-out specimens become no less likely
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    unlabelled: Vec<PathBuf>,
     /// Left nodes may stay unmatched, at a price that is learned
     #[arg(long)]
     unmatched: bool,
@@ -181,7 +185,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
 /// Runs the task here, with a checkpoint if one is wanted.
 fn train(arguments: &Arguments, settings: Settings, watch: &Watch) -> Result<Outcome> {
     let input = Input::load(&arguments.data)?.seen_by(&settings.image_descriptors())?;
+    let descriptors = settings.image_descriptors();
     let task = Task { data: input.data, settings };
+    let mut more = Vec::new();
+    for path in &arguments.unlabelled {
+        more.extend(Input::load(path)?.seen_by(&descriptors)?.data.graphs().iter().cloned());
+    }
+    let task = task.with_unlabelled(more)?;
     let control = watch.control("");
     let place = || arguments.data.display().to_string();
     let Some(path) = arguments.checkpoint.as_deref() else {
@@ -209,6 +219,9 @@ fn refuse_what_does_not_apply(arguments: &Arguments, settings: &Settings) -> Res
     ];
     let given =
         |options: &[(&'static str, bool)]| options.iter().find(|(_, is_given)| *is_given).map(|(name, _)| *name);
+    if !settings.is_atlas() && !arguments.unlabelled.is_empty() {
+        bail!("--unlabelled is about an atlas: use it with --features atlas");
+    }
     if settings.is_atlas()
         && let Some(option) = given(&about_pairs)
     {

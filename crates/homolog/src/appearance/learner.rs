@@ -14,7 +14,7 @@ use super::pose::PosePrior;
 use super::shape::{Place, Shape};
 use super::templates::{Background, Templates};
 use super::{Appearance, LevelTemplates};
-use crate::atlas::{Calibration, Clues};
+use crate::atlas::Calibration;
 use crate::geometry::GreyImage;
 use crate::graph::Graph;
 use crate::{Control, Error, Report, Result};
@@ -214,7 +214,7 @@ impl Learner {
         if self.views.len() < 2 {
             return Ok(appearance);
         }
-        let one = |number: usize| -> Result<Vec<(Clues, bool)>> {
+        let one = |number: usize| -> Result<Vec<(f64, bool)>> {
             if control.interrupted() {
                 return Err(Error::Interrupted);
             }
@@ -228,10 +228,10 @@ impl Learner {
             let near = learned.tolerance(&view.landmarks)?;
             let found = learned.find(picture(out)?, &[], &Control::new())?;
             let told = found.iter().filter_map(|point| Some((point, view.landmarks.get(&point.name)?)));
-            Ok(told.map(|(point, at)| (Clues::of_margin(point.evidence), apart(point.at, *at) <= near)).collect())
+            Ok(told.map(|(point, at)| (point.evidence, apart(point.at, *at) <= near)).collect())
         };
         let sample = (0..count).into_par_iter().map(one).collect::<Result<Vec<_>>>()?.concat();
-        appearance.calibration = Calibration::fit(&sample, None, [None; 2]);
+        appearance.calibration = Calibration::of_margins(&sample);
         Ok(appearance)
     }
 }

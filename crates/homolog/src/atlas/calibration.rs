@@ -100,6 +100,14 @@ impl Calibration {
         1.0 / (1.0 + (-(self.offset + self.slope * row[1] + more)).exp())
     }
 
+    /// Fits margins of names that were right or wrong, of which nothing else is known.
+    #[must_use]
+    pub fn of_margins(names: &[(f64, bool)]) -> Option<Self> {
+        let clues: Vec<(Clues, bool)> =
+            names.iter().map(|&(margin, right)| (Clues::of_margin(margin), right)).collect();
+        Self::fit(&clues, None, [None; 2])
+    }
+
     /// Fits names that were right or wrong; `None` if there are none. `usual` is what `Trust` says of left-out specimens.
     #[must_use]
     pub fn fit(names: &[(Clues, bool)], usual_strain: Option<f64>, usual_evidence: [Option<f64>; 2]) -> Option<Self> {

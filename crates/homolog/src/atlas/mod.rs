@@ -32,6 +32,7 @@ mod logistic;
 mod margin;
 mod named;
 mod naming;
+mod near;
 mod neighbours;
 mod pose;
 mod presence;

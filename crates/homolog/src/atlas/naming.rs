@@ -181,7 +181,7 @@ pub(super) fn in_order(matching: &Matching, order: &[usize]) -> Result<Matching>
 }
 
 /// One specimen being named.
-struct Namer<'a> {
+pub(super) struct Namer<'a> {
     atlas: &'a Atlas,
     specimen: &'a Graph,
     /// Landmarks whose point is known.
@@ -193,7 +193,7 @@ struct Namer<'a> {
 }
 
 impl<'a> Namer<'a> {
-    fn new(
+    pub(super) fn new(
         atlas: &'a Atlas,
         specimen: &'a Graph,
         presence: Presence,
@@ -216,7 +216,7 @@ impl<'a> Namer<'a> {
         Ok(problem)
     }
 
-    fn solve(&self, placed: Placed, work: &mut Workspace) -> Result<Posed> {
+    pub(super) fn solve(&self, placed: Placed, work: &mut Workspace) -> Result<Posed> {
         let problem = self.problem(&placed.frame)?;
         let solution = climb(&problem, &placed.matching, work)?;
         let placed = Placed { matching: solution.matching.clone(), ..placed };
@@ -238,9 +238,16 @@ impl<'a> Namer<'a> {
                 best = posed;
             }
         }
+        self.refitted(best, work)
+    }
+
+    /// The pose fitted to the names that it led to, and solved again, as long as that raises the score.
+    pub(super) fn refitted(&self, mut best: Posed, work: &mut Workspace) -> Result<Posed> {
         if self.complete && self.atlas.pose == Pose::AsGiven {
             return Ok(best);
         }
+        let points = self.atlas.points_of(self.specimen)?;
+        let poser = Poser::new(self.atlas, self.complete, self.known);
         for _ in 0..REFITS {
             if work.interrupted() {
                 break;

@@ -1,3 +1,7 @@
-//! Many specimens at once: [`check`](check::check) lists what looks wrong in labelled ones.
+//! Many specimens at once: [`check`](check::check) lists what looks wrong in labelled ones; [`join`] gives the points of specimens without labels one
+//! consistent naming; [`unlabelled`] improves an atlas by specimens without labels.
 
 pub mod check;
+pub mod join;
+mod rounds;
+pub mod unlabelled;

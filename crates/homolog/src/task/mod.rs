@@ -24,6 +24,7 @@ mod pairing;
 mod report;
 mod settings;
 mod text;
+mod unlabelled;
 
 pub use left_out::LeftOut;
 pub use losses::losses;
@@ -37,6 +38,7 @@ use crate::graph::Graph;
 use crate::learn::{AutoTrainer, Checkpoint, Clock, Keeper, LabelledPairs, Trainer, TrainingSet, fingerprint};
 use crate::matching::Compatibility;
 use crate::model::Model;
+use crate::specimens::unlabelled::fit as fit_with_unlabelled;
 use crate::takes::differing_frames;
 use crate::{Control, Error, Result};
 use serde::{Deserialize, Serialize};
@@ -197,9 +199,16 @@ impl Task {
             Some(count) => differing_frames(&specimens, count).into_iter().map(|at| specimens[at]).collect(),
             None => specimens,
         };
-        let (model, evidence) = Model::fit_atlas(&specimens, &self.settings.atlas_settings(), control)?;
+        let settings = self.settings.atlas_settings();
+        let unlabelled = if self.settings.unlabelled { self.unlabelled() } else { Vec::new() };
+        if unlabelled.is_empty() {
+            let (model, evidence) = Model::fit_atlas(&specimens, &settings, control)?;
+            let report = Report::of_atlas(&model, &evidence, control.interrupted());
+            return Ok(Outcome { model, report });
+        }
+        let (model, evidence, brought) = fit_with_unlabelled(&specimens, &unlabelled, &settings, control)?;
         let report = Report::of_atlas(&model, &evidence, control.interrupted());
-        Ok(Outcome { model, report })
+        Ok(Outcome { model, report: Report { note: Some(brought.sentence()), ..report } })
     }
 
     /// The positions of the specimens with names; those that only pairs of the split "test" have are for measuring.
@@ -211,10 +220,7 @@ impl Task {
         };
         let (tested, others) = (of(&|split| split == Some(Split::Test)), of(&|split| split != Some(Split::Test)));
         let is_held_out = |at: &usize| tested.contains(at) && !others.contains(at);
-        let has_names = |at: &usize| {
-            let names = self.data.graphs()[*at].graph.names();
-            names.is_some_and(|names| names.iter().any(|name| !name.is_empty()))
-        };
+        let has_names = |at: &usize| is_named(&self.data.graphs()[*at].graph);
         (0..self.data.graphs().len()).filter(|at| !is_held_out(at)).filter(has_names).collect()
     }
 }
@@ -227,6 +233,11 @@ fn check_sizes(data: &DataSet) -> Result<()> {
         Compatibility::check_size(left.graph.node_count(), right.graph.node_count()).map_err(at)?;
     }
     Ok(())
+}
+
+/// Whether a point has a name.
+fn is_named(graph: &Graph) -> bool {
+    graph.names().is_some_and(|names| names.iter().any(|name| !name.is_empty()))
 }
 
 fn nothing(reason: &str) -> Error {

@@ -34,6 +34,9 @@ pub struct Settings {
     /// For an atlas, learn only from this many specimens, those that differ most: frames of a take are many, and neighbours are alike.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub frames: Option<usize>,
+    /// Learn an atlas also from graphs none of whose points has a name.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub unlabelled: bool,
     /// Compare also what the pictures show around the points. The caller has to give the graphs these numbers as attributes.
     pub pictures: bool,
     /// Do not learn: the weights before learning.
@@ -88,6 +91,7 @@ impl Default for Settings {
             pose: None,
             atlas: AtlasSettings::default(),
             frames: None,
+            unlabelled: false,
             pictures: false,
             unlearned: false,
             learner: LearnerKind::default(),

@@ -36,6 +36,7 @@ mod graphs;
 mod house;
 mod house_data;
 mod interrupts;
+mod join;
 mod json_schema;
 mod k_best;
 mod labelling;

@@ -1,0 +1,195 @@
+//! Pairwise matchings of a sparse set of pairs: every specimen with each of some *hubs*, specimens spread evenly over the list. So any two
+//! specimens are two matchings apart, by many ways that can be compared, and the number of pairs grows with the number of specimens.
+//!
+//! A pair is matched by naming the points of one specimen by an atlas of the other alone, so poses, missing points and attributes are
+//! treated as everywhere else. One specimen shows no spread, but if points may be missing the spread decides what is matched: it is
+//! chosen by a sample of pairs (`rounds::precision`). A model can give the matchings instead.
+
+use super::super::rounds::{Labels, labels_of, numbers, precision, with_labels};
+use crate::atlas::{Atlas, AtlasSettings, Pose, Presence, Search};
+use crate::graph::Graph;
+use crate::matching::{Constraint, Matching, Restrictions, Workspace};
+use crate::model::{Model, Prepared};
+use crate::{Control, Report, Result};
+use rayon::prelude::*;
+use std::sync::Arc;
+
+/// About so many pairs are matched; at least `FEWEST_HUBS` per specimen.
+const PAIRS: usize = 400;
+const FEWEST_HUBS: usize = 6;
+/// The precision at which complete specimens are told from others.
+const TELLING: f64 = 2.0;
+/// So large a share of the points of complete specimens are matched.
+const COMPLETE: f64 = 0.9;
+/// Hubs and specimens of a sample.
+const SAMPLE: [usize; 2] = [3, 12];
+
+/// All specimens matched to one.
+pub(super) struct Star {
+    pub(super) hub: usize,
+    /// For each point the point of the hub that it is matched to.
+    pub(super) labels: Labels,
+    pub(super) score: f64,
+}
+
+/// How pairs are matched.
+pub(super) struct Pairwise<'a> {
+    graphs: &'a [&'a Graph],
+    settings: AtlasSettings,
+    precision: f64,
+    /// Specimens as a model sees them.
+    model: Option<(&'a Model, Vec<Prepared>)>,
+}
+
+/// The hubs of so many specimens.
+pub(super) fn hubs(count: usize, most: usize) -> Vec<usize> {
+    let hubs = (PAIRS / count.max(1)).max(FEWEST_HUBS).min(most).min(count);
+    (0..hubs).map(|at| at * count / hubs).collect()
+}
+
+impl<'a> Pairwise<'a> {
+    /// Settles the pose, the presence and the precision by a sample of pairs.
+    pub(super) fn new(
+        graphs: &'a [&'a Graph],
+        settings: &AtlasSettings,
+        model: Option<&'a Model>,
+        control: &Control,
+    ) -> Result<Self> {
+        let model = match model {
+            Some(model) => {
+                let shared: Vec<Arc<Graph>> = graphs.iter().map(|graph| Arc::new((*graph).clone())).collect();
+                Some((model, model.prepare(&shared, control)?))
+            }
+            None => None,
+        };
+        let mut pairwise = Self { graphs, settings: settings.clone(), precision: 1.0, model };
+        let alike = graphs.iter().all(|graph| graph.node_count() == graphs[0].node_count());
+        let given = settings.presence.filter(|&presence| presence != Presence::Auto);
+        let undecided = given.is_none() && alike;
+        pairwise.settings.presence = given.or(Some(Presence::Partial));
+        if settings.pose.is_none() {
+            pairwise.settings.pose = Some(Pose::Rotated);
+            pairwise.settings.pose = Some(pairwise.pose(control)?);
+        }
+        if undecided {
+            pairwise.precision = TELLING;
+            let (share, _) = pairwise.sample(control)?;
+            if share >= COMPLETE {
+                pairwise.settings.presence = Some(Presence::Complete);
+            }
+        }
+        pairwise.precision = 1.0;
+        if pairwise.settings.presence == Some(Presence::Partial) && pairwise.model.is_none() {
+            let settings = &pairwise.settings;
+            let tried = |precision: f64| Self { precision, settings: settings.clone(), graphs, model: None };
+            pairwise.precision = precision(|factor| Ok(tried(factor).sample(control)?.1))?;
+        }
+        Ok(pairwise)
+    }
+
+    /// The settings with what was settled.
+    pub(super) fn settings(&self) -> &AtlasSettings {
+        &self.settings
+    }
+
+    fn sampled(&self) -> Vec<usize> {
+        hubs(self.graphs.len(), SAMPLE[0])
+    }
+
+    /// Specimens that a hub of the sample is matched to.
+    fn others(&self) -> Vec<usize> {
+        let count = self.graphs.len().min(SAMPLE[1]);
+        (0..count).map(|at| at * self.graphs.len() / count).collect()
+    }
+
+    /// As given if a rotated hub finds all specimens oriented alike.
+    fn pose(&self, control: &Control) -> Result<Pose> {
+        let undecided = AtlasSettings { pose: None, ..self.settings.clone() };
+        for hub in self.sampled() {
+            let star = self.star(hub, &self.others(), control)?;
+            let named: Vec<Graph> = self
+                .others()
+                .into_iter()
+                .map(|s| with_labels(self.graphs[s], &star.labels[s]))
+                .collect::<Result<_>>()?;
+            if Atlas::learn(&named.iter().collect::<Vec<_>>(), &undecided)?.pose == Pose::AsGiven {
+                return Ok(Pose::AsGiven);
+            }
+        }
+        Ok(Pose::Rotated)
+    }
+
+    /// The share of points that are matched in a sample of pairs, and the sum of scores.
+    fn sample(&self, control: &Control) -> Result<(f64, f64)> {
+        let (mut matched, mut possible, mut score) = (0, 0, 0.0);
+        for hub in self.sampled() {
+            let star = self.star(hub, &self.others(), control)?;
+            score += star.score;
+            for s in self.others().into_iter().filter(|&s| s != hub) {
+                matched += star.labels[s].iter().flatten().count();
+                possible += self.graphs[s].node_count().min(self.graphs[hub].node_count());
+            }
+        }
+        Ok((matched as f64 / possible.max(1) as f64, score))
+    }
+
+    /// The stars of all hubs; those that were complete when the control said stop.
+    pub(super) fn stars(&self, control: &Control) -> Result<Vec<Star>> {
+        let all: Vec<usize> = (0..self.graphs.len()).collect();
+        let hubs = hubs(self.graphs.len(), self.graphs.len());
+        let mut stars = Vec::new();
+        for (done, &hub) in hubs.iter().enumerate() {
+            control.report(&Report::new("matching pairs", done, Some(hubs.len())));
+            let star = self.star(hub, &all, control)?;
+            if control.interrupted() {
+                break;
+            }
+            stars.push(star);
+        }
+        Ok(stars)
+    }
+
+    /// Matches two specimens, left to right.
+    pub(super) fn pair(&self, left: usize, right: usize, control: &Control) -> Result<Matching> {
+        let star = self.star(left, &[right], control)?;
+        let mut to = vec![None; self.graphs[left].node_count()];
+        for (point, partner) in star.labels[right].iter().enumerate() {
+            if let Some(partner) = partner {
+                to[*partner] = Some(point);
+            }
+        }
+        Matching::new(to, self.graphs[right].node_count(), Constraint::OneToOne)
+    }
+
+    /// Matches some specimens to one.
+    fn star(&self, hub: usize, others: &[usize], control: &Control) -> Result<Star> {
+        let own: Vec<Option<usize>> = (0..self.graphs[hub].node_count()).map(Some).collect();
+        let mut labels: Labels = self.graphs.iter().map(|graph| vec![None; graph.node_count()]).collect();
+        let atlas = self.atlas(hub, &own)?;
+        let weights = atlas.start_weights();
+        let one = |&s: &usize| -> Result<(Vec<Option<usize>>, f64)> {
+            if s == hub || control.interrupted() {
+                return Ok((labels[s].clone(), 0.0));
+            }
+            let work = &mut Workspace::with_control(control);
+            if let Some((model, prepared)) = &self.model {
+                let matched = model.match_prepared(&prepared[hub], &prepared[s], &Restrictions::default(), work)?;
+                let solution = matched.solution;
+                return Ok((solution.matching.right_to_left().to_vec(), solution.score));
+            }
+            let naming = atlas.name_with(self.graphs[s], &weights, Search::Quick, work)?;
+            Ok((labels_of(&numbers(&atlas), &naming.matching), naming.score))
+        };
+        let found = others.par_iter().map(one).collect::<Result<Vec<_>>>()?;
+        let score = found.iter().map(|(_, score)| score).sum();
+        others.iter().zip(found).for_each(|(&s, (found, _))| labels[s] = found);
+        labels[hub] = own;
+        Ok(Star { hub, labels, score })
+    }
+
+    /// The atlas of one specimen.
+    fn atlas(&self, hub: usize, own: &[Option<usize>]) -> Result<Atlas> {
+        let named = with_labels(self.graphs[hub], own)?;
+        Ok(Atlas::learn(&[&named], &self.settings)?.sharper(self.precision))
+    }
+}

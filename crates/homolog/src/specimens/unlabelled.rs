@@ -1,0 +1,271 @@
+//! [`fit`]: an atlas of labelled specimens, improved by specimens without labels.
+//!
+//! The labelled specimens make an atlas, it names the others, and these teach it in turn (`rounds`), two or three times. Names that fit
+//! badly do not teach if points may be missing. That can also do harm, so it is done only if held-out specimens do not become less likely
+//! (the gate):
+//!
+//! * two or more labelled specimens: some of them are left out in turn, and the whole procedure is repeated without them. Kept if their true
+//!   names do not become less likely, and if no more of their points get a wrong name;
+//! * one labelled specimen: half of the unlabelled teach, and the other half must not become less likely, and the other way round.
+
+use super::rounds::{Labels, Poses, Rounds, labels_of, numbers, precision};
+use crate::atlas::{Atlas, AtlasSettings, Calibration, Presence, Search};
+use crate::graph::Graph;
+use crate::learn::Evidence;
+use crate::matching::{Constraint, Matching, Workspace};
+use crate::model::Model;
+use crate::{Control, Error, Report, Result};
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+
+/// Rounds of naming and learning after the first naming.
+const ROUNDS: usize = 3;
+/// Labelled specimens are left out in at most so many parts.
+const FOLDS: usize = 5;
+
+/// What unlabelled specimens brought.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Brought {
+    /// Specimens with and without labels.
+    pub specimens: [usize; 2],
+    /// The log-likelihood per held-out specimen without and with the unlabelled; `None` if interrupted before.
+    pub held_out: Option<[f64; 2]>,
+    /// Wrong names among the left-out labelled points, without and with; `None` with one labelled specimen.
+    pub wrong: Option<[usize; 2]>,
+    /// Whether the model learned from the unlabelled.
+    pub kept: bool,
+}
+
+impl Brought {
+    /// In words.
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        let [labelled, unlabelled] = self.specimens;
+        let Some([before, after]) = self.held_out else {
+            return format!("Stopped before the {unlabelled} unlabelled specimens were learned from.");
+        };
+        let wrong = self.wrong.map_or_else(String::new, |[before, after]| {
+            format!(", wrong names among the left-out labelled points {before} to {after}")
+        });
+        let what = if labelled > 1 { "left-out labelled specimen" } else { "held-out specimen" };
+        let kept = if self.kept { "Learned also from" } else { "Did not learn from" };
+        format!("{kept} {unlabelled} unlabelled specimens: log-likelihood per {what} {before:.1} to {after:.1}{wrong}.")
+    }
+}
+
+/// Learns an atlas from labelled specimens as [`Model::fit_atlas`] does, and from unlabelled ones if that does no harm. Names that the
+/// unlabelled have are not looked at. If interrupted, the unlabelled are left out.
+///
+/// # Errors
+/// As [`Model::fit_atlas`]; unlabelled specimens without points, or with points of another dimension.
+pub fn fit(
+    labelled: &[&Graph],
+    unlabelled: &[&Graph],
+    settings: &AtlasSettings,
+    control: &Control,
+) -> Result<(Model, Evidence, Brought)> {
+    let (model, evidence) = Model::fit_atlas(labelled, settings, &control.part(0, 3))?;
+    let mut brought =
+        Brought { specimens: [labelled.len(), unlabelled.len()], held_out: None, wrong: None, kept: false };
+    let Some(atlas) = model.atlas().filter(|_| !unlabelled.is_empty()) else { return Ok((model, evidence, brought)) };
+    let is_odd = |graph: &&Graph| graph.node_count() != atlas.landmarks.len();
+    let is_partial = unlabelled.iter().any(|graph| is_odd(&graph)) || atlas.presence == Presence::Partial;
+    let found = if is_partial { Presence::Partial } else { Presence::Complete };
+    let presence = settings.presence.filter(|&given| given != Presence::Auto).unwrap_or(found);
+    let fixed = AtlasSettings { pose: Some(atlas.pose), presence: Some(presence), plain: true, ..settings.clone() };
+    let names: Vec<String> = atlas.landmarks.iter().map(|landmark| landmark.name.clone()).collect();
+    let teaching = Teaching { names, labelled, unlabelled, settings: fixed };
+    let gate = control.part(1, 3);
+    let judged = if labelled.len() > 1 { teaching.leave_out_labelled(&gate)? } else { teaching.halves(&gate)? };
+    if control.interrupted() {
+        return Ok((model, evidence, brought));
+    }
+    brought.held_out = Some(judged.likelihood);
+    brought.wrong = (labelled.len() > 1).then_some(judged.wrong);
+    brought.kept = judged.likelihood[1] >= judged.likelihood[0] && judged.wrong[1] <= judged.wrong[0];
+    if !brought.kept {
+        return Ok((model, evidence, brought));
+    }
+    let everyone: Vec<usize> = (0..labelled.len()).collect();
+    let all: Vec<usize> = (0..unlabelled.len()).collect();
+    let Some(mut taught) = teaching.taught(&everyone, &all, &control.part(2, 3))?.filter(|_| !control.interrupted())
+    else {
+        brought.kept = false;
+        return Ok((model, evidence, brought));
+    };
+    taught.calibration = Calibration::of_margins(&judged.margins).or(atlas.calibration);
+    let weights = model.weights();
+    let weights = if taught.features() == model.features { weights } else { taught.start_weights() };
+    Ok((Model::of_atlas(taught, &weights)?, evidence, brought))
+}
+
+/// Labelled and unlabelled specimens.
+struct Teaching<'a> {
+    /// The names of the labelled, whose numbers are their positions here.
+    names: Vec<String>,
+    labelled: &'a [&'a Graph],
+    unlabelled: &'a [&'a Graph],
+    settings: AtlasSettings,
+}
+
+/// Without and with unlabelled specimens.
+#[derive(Default)]
+struct Judged {
+    likelihood: [f64; 2],
+    wrong: [usize; 2],
+    /// The margins of names with the unlabelled, and whether they were right.
+    margins: Vec<(f64, bool)>,
+}
+
+impl Teaching<'_> {
+    /// The numbers of the names of a labelled specimen.
+    fn labels(&self, graph: &Graph) -> Vec<Option<usize>> {
+        let number = |name: &String| self.names.iter().position(|known| known == name);
+        graph.names().unwrap_or_default().iter().map(number).collect()
+    }
+
+    /// An atlas of labelled specimens alone, with numbers as names. The spread of a single one is chosen by the unlabelled (`precision`), if there
+    /// are any.
+    fn untaught(&self, rounds: &Rounds<'_>, labels: &Labels, count: usize) -> Result<Option<Atlas>> {
+        let named = rounds.named(labels)?;
+        let Some(atlas) = rounds.atlas(&named, |s| s < count)? else { return Ok(None) };
+        if count > 1 || count == rounds.graphs.len() || self.settings.presence == Some(Presence::Complete) {
+            return Ok(Some(atlas));
+        }
+        let factor = precision(|factor| {
+            let sharper = atlas.sharper(factor);
+            let weights = sharper.start_weights();
+            let score = |graph: &&Graph| -> Result<f64> {
+                Ok(sharper.name_with(graph, &weights, Search::Quick, &mut Workspace::new())?.score)
+            };
+            Ok(rounds.graphs[count..].par_iter().map(score).collect::<Result<Vec<_>>>()?.into_iter().sum())
+        })?;
+        Ok(Some(atlas.sharper(factor)))
+    }
+
+    /// The atlas of some labelled specimens and some unlabelled ones; its names are the true ones.
+    fn taught(&self, labelled: &[usize], unlabelled: &[usize], control: &Control) -> Result<Option<Atlas>> {
+        let count = labelled.len();
+        let teachers = labelled.iter().map(|&s| self.labelled[s]);
+        let graphs: Vec<&Graph> = teachers.chain(unlabelled.iter().map(|&s| self.unlabelled[s])).collect();
+        let rounds = Rounds { graphs: &graphs, settings: self.settings.clone() };
+        let mut labels: Labels = labelled.iter().map(|&s| self.labels(self.labelled[s])).collect();
+        labels.extend(unlabelled.iter().map(|&s| vec![None; self.unlabelled[s].node_count()]));
+        let Some(atlas) = self.untaught(&rounds, &labels, count)? else { return Ok(None) };
+        let (own, weights) = (numbers(&atlas), atlas.start_weights());
+        let name = |graph: &&Graph| -> Result<Vec<Option<usize>>> {
+            let work = &mut Workspace::with_control(control);
+            Ok(labels_of(&own, &atlas.name_with(graph, &weights, Search::Quick, work)?.matching))
+        };
+        let first = graphs[count..].par_iter().map(name).collect::<Result<Vec<_>>>()?;
+        labels.splice(count.., first);
+        for _ in 0..ROUNDS {
+            if control.interrupted() {
+                return Ok(None);
+            }
+            let next = rounds.round(&labels, count, Poses::Near, control)?.labels;
+            let same = next == labels;
+            labels = next;
+            if same {
+                break;
+            }
+        }
+        let taught = rounds.trusted(&labels, count)?;
+        Ok(rounds.atlas(&rounds.named(&taught)?, |_| true)?.map(|atlas| self.called(atlas)))
+    }
+
+    /// The same atlas with names for numbers.
+    fn called(&self, mut atlas: Atlas) -> Atlas {
+        for landmark in &mut atlas.landmarks {
+            let name = landmark.name.parse().ok().and_then(|number: usize| self.names.get(number));
+            landmark.name = name.cloned().unwrap_or_default();
+        }
+        atlas
+    }
+
+    /// The labelled specimens left out in parts.
+    fn leave_out_labelled(&self, control: &Control) -> Result<Judged> {
+        let count = self.labelled.len();
+        let folds = FOLDS.min(count);
+        let all: Vec<usize> = (0..self.unlabelled.len()).collect();
+        let mut judged = Judged::default();
+        for fold in 0..folds {
+            if control.interrupted() {
+                break;
+            }
+            control.report(&Report::new("leaving out labelled specimens", fold, Some(folds)));
+            let (out, teachers): (Vec<usize>, Vec<usize>) = (0..count).partition(|s| s % folds == fold);
+            let alone = self.taught(&teachers, &[], control)?;
+            let (Some(alone), Some(taught)) = (alone, self.taught(&teachers, &all, control)?) else { continue };
+            for s in out {
+                for (at, atlas) in [&alone, &taught].into_iter().enumerate() {
+                    judged.likelihood[at] += likelihood(atlas, self.labelled[s])? / count as f64;
+                    let margins = margins(atlas, self.labelled[s], control)?;
+                    judged.wrong[at] += margins.iter().filter(|(_, right)| !right).count();
+                    if at == 1 {
+                        judged.margins.extend(margins);
+                    }
+                }
+            }
+        }
+        Ok(judged)
+    }
+
+    /// Each half of the unlabelled under the atlas that the other half taught. Names count as right if both agree.
+    fn halves(&self, control: &Control) -> Result<Judged> {
+        let count = self.unlabelled.len();
+        let everyone: Vec<usize> = (0..self.labelled.len()).collect();
+        let all: Vec<usize> = (0..count).collect();
+        let mut judged = Judged::default();
+        let (Some(alone), Some(full)) = (self.taught(&everyone, &[], control)?, self.taught(&everyone, &all, control)?)
+        else {
+            return Ok(judged);
+        };
+        for half in 0..2 {
+            let (out, teachers): (Vec<usize>, Vec<usize>) = all.iter().partition(|&&s| s % 2 == half);
+            let Some(taught) = self.taught(&everyone, &teachers, control)? else { continue };
+            let one = |&s: &usize| -> Result<([f64; 2], Vec<(f64, bool)>)> {
+                let graph = self.unlabelled[s];
+                let work = &mut Workspace::with_control(control);
+                let mut name = |atlas: &Atlas| atlas.name_with(graph, &atlas.start_weights(), Search::Quick, work);
+                let (before, after, best) = (name(&alone)?, name(&taught)?, name(&full)?);
+                let called = |atlas: &Atlas, matching: &Matching| -> BTreeMap<usize, String> {
+                    matching.pairs().map(|(at, point)| (point, atlas.landmarks[at].name.clone())).collect()
+                };
+                let (own, full) = (called(&taught, &after.matching), called(&full, &best.matching));
+                let told = after.calls.iter().map(|call| (call.margin, own.get(&call.point) == full.get(&call.point)));
+                Ok(([before.score, after.score], told.collect()))
+            };
+            for (scores, told) in out.par_iter().map(one).collect::<Result<Vec<_>>>()? {
+                (0..2).for_each(|at| judged.likelihood[at] += scores[at] / count as f64);
+                judged.margins.extend(told);
+            }
+        }
+        Ok(judged)
+    }
+}
+
+/// The true names of a labelled specimen as a matching.
+fn truth(atlas: &Atlas, specimen: &Graph) -> Result<Matching> {
+    let names = specimen.names().ok_or(Error::Missing { what: "names", needed_by: "atlas" })?;
+    let place = |landmark: &crate::atlas::Landmark| names.iter().position(|name| *name == landmark.name);
+    Matching::new(atlas.landmarks.iter().map(place).collect(), names.len(), Constraint::OneToOne)
+}
+
+/// The log-likelihood of the true names of a specimen.
+fn likelihood(atlas: &Atlas, specimen: &Graph) -> Result<f64> {
+    let truth = truth(atlas, specimen)?;
+    let frame = atlas.frame_by_names(specimen, &truth)?;
+    let problem = atlas.instance(specimen, &frame)?.compatibility(&atlas.start_weights())?;
+    problem.score(&truth)
+}
+
+/// The names that an atlas gives to points whose name is known: their margins, and whether they are right.
+fn margins(atlas: &Atlas, specimen: &Graph, control: &Control) -> Result<Vec<(f64, bool)>> {
+    let work = &mut Workspace::with_control(control);
+    let naming = atlas.name_with(specimen, &atlas.start_weights(), Search::Quick, work)?;
+    let names = specimen.names().unwrap_or_default();
+    let told = naming.calls.iter().filter(|call| names.get(call.point).is_some_and(|name| !name.is_empty()));
+    Ok(told.map(|call| (call.margin, names[call.point] == atlas.landmarks[call.landmark].name)).collect())
+}
