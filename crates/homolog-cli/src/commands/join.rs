@@ -10,6 +10,7 @@ use homolog::atlas::{AtlasSettings, Pose, Presence};
 use homolog::data::dataset::NamedGraph;
 use homolog::features::{Gradients, ImageDescriptor};
 use homolog::graph::Graph;
+use homolog::model::Model;
 use homolog::specimens::join::{Joined, join};
 use std::path::PathBuf;
 
@@ -83,7 +84,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     let model = arguments.model.as_deref().map(read_model).transpose()?;
     let settings = arguments.settings();
     let mut images = settings.images.clone();
-    images.extend(model.iter().flat_map(|model| model.image_descriptors()));
+    images.extend(model.iter().flat_map(Model::image_descriptors));
     let load = |path: &PathBuf| Input::load(path)?.seen_by(&images);
     let inputs = arguments.specimens.iter().map(load).collect::<Result<Vec<_>>>()?;
     let specimens: Vec<&NamedGraph> = inputs.iter().flat_map(|input| input.data.graphs()).collect();

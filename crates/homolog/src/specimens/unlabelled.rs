@@ -70,7 +70,7 @@ pub fn fit(
         Brought { specimens: [labelled.len(), unlabelled.len()], held_out: None, wrong: None, kept: false };
     let Some(atlas) = model.atlas().filter(|_| !unlabelled.is_empty()) else { return Ok((model, evidence, brought)) };
     let is_odd = |graph: &&Graph| graph.node_count() != atlas.landmarks.len();
-    let is_partial = unlabelled.iter().any(|graph| is_odd(&graph)) || atlas.presence == Presence::Partial;
+    let is_partial = unlabelled.iter().any(is_odd) || atlas.presence == Presence::Partial;
     let found = if is_partial { Presence::Partial } else { Presence::Complete };
     let presence = settings.presence.filter(|&given| given != Presence::Auto).unwrap_or(found);
     let fixed = AtlasSettings { pose: Some(atlas.pose), presence: Some(presence), plain: true, ..settings.clone() };
@@ -109,13 +109,16 @@ struct Teaching<'a> {
     settings: AtlasSettings,
 }
 
+/// The margin of a name, and whether it is right.
+type Told = (f64, bool);
+
 /// Without and with unlabelled specimens.
 #[derive(Default)]
 struct Judged {
     likelihood: [f64; 2],
     wrong: [usize; 2],
     /// The margins of names with the unlabelled, and whether they were right.
-    margins: Vec<(f64, bool)>,
+    margins: Vec<Told>,
 }
 
 impl Teaching<'_> {
@@ -225,7 +228,7 @@ impl Teaching<'_> {
         for half in 0..2 {
             let (out, teachers): (Vec<usize>, Vec<usize>) = all.iter().partition(|&&s| s % 2 == half);
             let Some(taught) = self.taught(&everyone, &teachers, control)? else { continue };
-            let one = |&s: &usize| -> Result<([f64; 2], Vec<(f64, bool)>)> {
+            let one = |&s: &usize| -> Result<([f64; 2], Vec<Told>)> {
                 let graph = self.unlabelled[s];
                 let work = &mut Workspace::with_control(control);
                 let mut name = |atlas: &Atlas| atlas.name_with(graph, &atlas.start_weights(), Search::Quick, work);
@@ -262,7 +265,7 @@ fn likelihood(atlas: &Atlas, specimen: &Graph) -> Result<f64> {
 }
 
 /// The names that an atlas gives to points whose name is known: their margins, and whether they are right.
-fn margins(atlas: &Atlas, specimen: &Graph, control: &Control) -> Result<Vec<(f64, bool)>> {
+fn margins(atlas: &Atlas, specimen: &Graph, control: &Control) -> Result<Vec<Told>> {
     let work = &mut Workspace::with_control(control);
     let naming = atlas.name_with(specimen, &atlas.start_weights(), Search::Quick, work)?;
     let names = specimen.names().unwrap_or_default();

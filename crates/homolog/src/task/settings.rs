@@ -22,6 +22,7 @@ const SECONDS_TO_CHOOSE: f64 = 60.0;
 /// How to learn. The defaults are those of every shell.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a setting of its own")]
 pub struct Settings {
     /// What is compared: `auto` (what fits the data is tried), `atlas`, the name of a [`FeatureSet`], or a feature map.
     pub features: Features,
