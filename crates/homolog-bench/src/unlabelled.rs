@@ -96,7 +96,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
                     let at = cells.len();
                     for draw in 0..draws {
                         let given = Given { labelled, unlabelled: arguments.unlabelled, draw };
-                        cells.extend(cell(&data.name, &data.specimens, Spoiling { turned, missing }, given)?);
+                        cells.extend(cell(
+                            &data.name,
+                            &data.specimens,
+                            Spoiling { turned, missing, foreign: missing, ..Spoiling::default() },
+                            given,
+                        )?);
                     }
                     print(&cells[at..]);
                 }

@@ -222,7 +222,7 @@ fn cell(
     }))
 }
 
-fn standard_error(values: &[f64]) -> f64 {
+pub(crate) fn standard_error(values: &[f64]) -> f64 {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
     let square: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
