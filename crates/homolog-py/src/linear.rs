@@ -73,7 +73,7 @@ pub(crate) fn linear_sum_assignment<'py>(
         return assign(py, array, sense);
     }
     if cost_matrix.hasattr("tocoo")? && cost_matrix.hasattr("nnz")? {
-        return Ok(py.import("homolog._listed")?.call_method1("assign_sparse", (cost_matrix, maximize))?.extract()?);
+        return py.import("homolog._listed")?.call_method1("assign_sparse", (cost_matrix, maximize))?.extract();
     }
     let array = as_matrix(py, cost_matrix)?;
     assign(py, &array, sense)

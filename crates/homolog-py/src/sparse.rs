@@ -115,7 +115,9 @@ pub(crate) fn solve_points<'py>(
     let solved = run::run(py, jobs, move |control| {
         let mut pairs = near_pairs(a.view(), b.view(), Near { within: near.0, nearest: near.1 })?;
         if squared {
-            pairs.iter_mut().for_each(|pair| pair.2 *= pair.2);
+            for pair in &mut pairs {
+                pair.2 *= pair.2;
+            }
         }
         wishes.solve(Sparse::from_pairs(a.nrows(), b.nrows(), pairs, Sense::Minimize)?, control)
     })?;

@@ -87,8 +87,9 @@ impl Crowd {
     /// Labelled pairs of consecutive frames.
     pub(crate) fn pairs(&self, count: usize) -> Result<Vec<Frames>> {
         let mut rng = ChaCha8Rng::seed_from_u64(self.seed);
-        let mut people: Vec<Person> = (0..self.people).map(|id| Person::new(&mut rng, id as i64, true)).collect();
-        let mut next = self.people as i64;
+        let mut people: Vec<Person> =
+            (0..self.people).zip(0..).map(|(_, id)| Person::new(&mut rng, id, true)).collect();
+        let mut next = i64::try_from(self.people)?;
         let mut last: Option<Seen> = None;
         let mut pairs = Vec::with_capacity(count);
         for number in 0.. {

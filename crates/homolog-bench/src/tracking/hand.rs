@@ -25,9 +25,9 @@ impl Hand {
             names.iter().filter_map(|name| features.names().iter().position(|own| own == name)).collect();
         let mut best: Option<(usize, Self)> = None;
         for number in 0..WEIGHTS.len().pow(u32::try_from(columns.len())?) {
-            let digit = |at: usize| WEIGHTS[number / WEIGHTS.len().pow(at as u32) % WEIGHTS.len()];
-            let weights: Vec<(usize, f64)> =
-                columns.iter().enumerate().map(|(at, &column)| (column, digit(at))).collect();
+            // The digits of the number say which weights.
+            let digit = |at: u32| WEIGHTS[number / WEIGHTS.len().pow(at) % WEIGHTS.len()];
+            let weights: Vec<(usize, f64)> = (0..).zip(&columns).map(|(at, &column)| (column, digit(at))).collect();
             let largest = weights.iter().fold(0.0, |largest: f64, (_, weight)| largest.max(*weight));
             // One of each direction: the largest weight is 1.
             if largest != 1.0 {

@@ -153,13 +153,9 @@ impl Collected {
         let rows = Array2::from_shape_vec((self.listed.len(), columns.names.len()), self.values);
         let rows = rows.map_err(|_| Error::Size { what: "features", expected: columns.names.len(), found: 0 })?;
         let features = PairFeatures::of_list(columns.names.clone(), (n, m), &self.listed, rows.view())?;
-        let truth = match columns.label {
-            None => None,
-            Some(_) => {
-                let right_of = |i: usize| self.matches.get(&i).map(|&(k, _)| k);
-                Some(Matching::new((0..n).map(right_of).collect(), m, Constraint::OneToOne)?)
-            }
-        };
+        let right_of = |i: usize| self.matches.get(&i).map(|&(k, _)| k);
+        let truth = || Matching::new((0..n).map(right_of).collect(), m, Constraint::OneToOne);
+        let truth = columns.label.map(|_| truth()).transpose()?;
         let graph = |side: &str, nodes: Nodes| -> Result<NamedGraph> {
             let graph = Graph::new(nodes.names.len()).with_names(nodes.names)?;
             Ok(NamedGraph { id: format!("{id} {side}"), graph: Arc::new(graph), image: None })

@@ -64,10 +64,7 @@ fn features(pairs: &LabelledPairs) -> FeatureMap {
 }
 
 fn trainer() -> Trainer {
-    Trainer {
-        loss: LossKind::Hamming(Hamming { unmatched_is_label: true, ..Hamming::default() }),
-        ..Trainer::default()
-    }
+    Trainer { loss: LossKind::Hamming(Hamming { unmatched_is_label: true }), ..Trainer::default() }
 }
 
 /// The share of left nodes that are wrong.
