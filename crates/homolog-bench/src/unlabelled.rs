@@ -99,7 +99,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
                         cells.extend(cell(
                             &data.name,
                             &data.specimens,
-                            Spoiling { turned, missing, foreign: missing, ..Spoiling::default() },
+                            Spoiling { turned, missing, ..Spoiling::default() },
                             given,
                         )?);
                     }

@@ -113,7 +113,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
                 for turned in [false, true] {
                     let at = cells.len();
                     for draw in 0..draws {
-                        let spoiling = Spoiling { turned, missing, foreign: missing, ..Spoiling::default() };
+                        let spoiling = Spoiling { turned, missing, ..Spoiling::default() };
                         cells.push(cell(&data.name, &data.specimens, count, spoiling, draw)?);
                     }
                     print(&cells[at..]);
