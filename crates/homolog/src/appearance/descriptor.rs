@@ -120,12 +120,11 @@ impl Fields {
             let from = self.planes[blur * CHANNELS + channel].row(self.row_of(y + dy));
             let start = x + dx - self.rectangle.left;
             let inside = usize::try_from(start).ok().and_then(|start| from.get(start..start + width));
-            match (inside, to.as_slice_mut()) {
-                (Some(inside), Some(to)) => to.copy_from_slice(inside),
-                _ => {
-                    let value = |(k, to): (usize, &mut f32)| *to = from[within(start + k.cast_signed(), self.width)];
-                    to.iter_mut().enumerate().for_each(value);
-                }
+            if let (Some(inside), Some(to)) = (inside, to.as_slice_mut()) {
+                to.copy_from_slice(inside);
+            } else {
+                let value = |(k, to): (usize, &mut f32)| *to = from[within(start + k.cast_signed(), self.width)];
+                to.iter_mut().enumerate().for_each(value);
             }
         }
     }
