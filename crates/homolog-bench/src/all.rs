@@ -40,6 +40,7 @@ const SECTIONS: &[(&str, usize, &str)] = &[
     ("exact", 1, "exact --each 5"),
     ("certified", 1, "certified"),
     ("scene", 1, "scene --part speed"),
+    ("pictures", 1, "pictures"),
     ("atlas", 1, "atlas --rounds 5"),
     ("automatic", 1, "automatic --pairs 0 --single-seconds 15 --match-seconds 0.2"),
     ("never-worse", 1, "never-worse"),

@@ -24,6 +24,7 @@ mod likelihood;
 mod linear;
 mod never_worse;
 mod paper;
+mod pictures;
 mod quadratic;
 mod scene;
 mod sparse;
@@ -67,6 +68,7 @@ enum Command {
     Fuzz(fuzz::Arguments),
     /// Known points found among the corners of photographs, with and without learning; SUSAN beside imageproc's FAST.
     Scene(scene::Arguments),
+    Pictures(pictures::Arguments),
     NeverWorse(never_worse::Arguments),
     Automatic(automatic::Arguments),
     /// How long an atlas takes to learn and to name, with and without proof.
@@ -95,6 +97,7 @@ fn main() -> Result<()> {
         Command::Laws(arguments) => laws::run(&arguments),
         Command::Fuzz(arguments) => fuzz::run(&arguments),
         Command::Scene(arguments) => scene::run(&arguments),
+        Command::Pictures(arguments) => pictures::run(&arguments),
         Command::NeverWorse(arguments) => never_worse::run(&arguments),
         Command::Automatic(arguments) => automatic::run(&arguments),
         Command::Atlas(arguments) => atlas::run(&arguments),

@@ -15,6 +15,7 @@ mod match_many;
 mod match_output;
 pub(crate) mod matching;
 pub(crate) mod name;
+mod name_pictures;
 mod naming_report;
 mod scene;
 pub(crate) mod solve;

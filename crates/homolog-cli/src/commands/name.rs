@@ -1,5 +1,7 @@
-//! `homolog name`: the names of the points of new specimens, by a model with an atlas.
+//! `homolog name`: the names of the points of new specimens, by a model with an atlas; the points themselves, where all that is given is
+//! pictures (`name_pictures`).
 
+use super::name_pictures;
 use crate::inputs::{BUILT_IN, Input, extension};
 use crate::progress::{Watch, stop_is_wanted};
 use crate::{Ending, files};
@@ -15,7 +17,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 /// Names less sure than this are to be looked at.
-const SURE: f64 = 0.9;
+pub(super) const SURE: f64 = 0.9;
 
 /// Names the points of new specimens
 #[derive(clap::Args)]
@@ -28,22 +30,29 @@ Examples:
   homolog name wings.model.json new.csv -o named.csv
   homolog name wings.model.json new.csv --picture named.png
   homolog name wings.model.json new.csv w17 w23 --picture pictures/
-  homolog name wings.model.json monday.csv tuesday.csv -o named.csv --json")]
+  homolog name wings.model.json monday.csv tuesday.csv -o named.csv --json
+
+Pictures (.png, .jpg) need no points: a model from `train --pictures` finds them. `confidence` is then the chance that a point is within 2 %
+of the size of the whole.
+
+  homolog train wings.tps -o wings.model.json --features atlas --pictures
+  homolog name wings.model.json new/*.jpg -o found.csv --picture pictures/")]
 pub(crate) struct Arguments {
     /// The model file
-    model: PathBuf,
-    /// Landmark tables (.csv) or data sets (.json, .jsonl) with the points of the specimens; after them ids, to name only these
+    pub(super) model: PathBuf,
+    /// Landmark tables (.csv) or data sets (.json, .jsonl) with the points of the specimens; after them ids, to name only these. Or pictures
+    /// (.png, .jpg) without any points
     #[arg(required = true)]
-    specimens: Vec<PathBuf>,
+    pub(super) specimens: Vec<PathBuf>,
     /// Write the points with their names to a table (.csv) [default: to standard output]
     #[arg(short, long, value_name = "FILE")]
-    output: Option<PathBuf>,
+    pub(super) output: Option<PathBuf>,
     /// Draw the specimens: one as FILE.svg or FILE.png, any number into a folder as ID.png
     #[arg(long, value_name = "FILE")]
-    picture: Option<PathBuf>,
+    pub(super) picture: Option<PathBuf>,
     /// Print everything as JSON
     #[arg(long)]
-    json: bool,
+    pub(super) json: bool,
     /// End after this many seconds with the best so far
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     time_limit: Option<f64>,
@@ -56,6 +65,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     super::use_threads(arguments.threads)?;
     let limit = arguments.time_limit.map(super::seconds).transpose()?;
     let model = super::read_model(&arguments.model)?;
+    if name_pictures::are_pictures(&arguments.specimens)? {
+        return name_pictures::run(arguments, &model, limit);
+    }
     let atlas = model.atlas().with_context(|| {
         format!("{} has no atlas: it matches, it does not name; use train --features atlas", arguments.model.display())
     })?;
@@ -73,13 +85,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     if let Some(id) = ids.iter().find(|id| specimens.iter().all(|one| id.as_os_str() != one.id.as_str())) {
         bail!("{}: no such file, and no specimen has this id", id.display());
     }
-    if let Some(path) = arguments.picture.as_ref().filter(|path| is_one_file(path) && specimens.len() != 1) {
-        bail!(
-            "--picture {}: one file is for one specimen, and there are {}; give a folder",
-            path.display(),
-            specimens.len()
-        );
-    }
+    check_picture(arguments.picture.as_deref(), specimens.len())?;
     let watch = Watch::new(limit);
     let control = watch.control("");
     let name = |specimen: &&NamedGraph| -> Result<Naming> {
@@ -94,7 +100,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     if let Some(path) = &arguments.picture {
         let mut taken = BTreeSet::new();
         for ((specimen, naming), place) in named.iter().zip(&places) {
-            let file = if is_one_file(path) { path.clone() } else { picture_file(path, &specimen.id, &mut taken)? };
+            let file = file_for(path, &specimen.id, &mut taken)?;
             draw(&file, atlas, specimen, naming, *place)?;
         }
     }
@@ -173,6 +179,20 @@ fn value(atlas: &Atlas, specimen: &NamedGraph, naming: &Naming) -> Result<Value>
     let mut named = serde_json::to_value(naming.named(atlas))?;
     named["specimen"] = json!(specimen.id);
     Ok(named)
+}
+
+/// One file is for one specimen.
+pub(super) fn check_picture(path: Option<&Path>, specimens: usize) -> Result<()> {
+    if let Some(path) = path.filter(|path| is_one_file(path) && specimens != 1) {
+        let path = path.display();
+        bail!("--picture {path}: one file is for one specimen, and there are {specimens}; give a folder");
+    }
+    Ok(())
+}
+
+/// The file that a specimen is drawn to.
+pub(super) fn file_for(path: &Path, id: &str, taken: &mut BTreeSet<String>) -> Result<PathBuf> {
+    if is_one_file(path) { Ok(path.to_path_buf()) } else { picture_file(path, id, taken) }
 }
 
 /// Whether a place for pictures is a single file.
