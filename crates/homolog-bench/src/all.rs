@@ -41,6 +41,7 @@ const SECTIONS: &[(&str, usize, &str)] = &[
     ("exact", 1, "exact --each 5"),
     ("certified", 1, "certified"),
     ("scene", 1, "scene --part speed"),
+    ("pictures", 1, "pictures"),
     ("atlas", 1, "atlas --rounds 5"),
     ("choice", 1, "choice"),
     ("presence", 2, "presence"),

@@ -28,6 +28,7 @@ mod naming;
 mod networks;
 mod never_worse;
 mod paper;
+mod pictures;
 mod quadratic;
 mod scene;
 mod sparse;
@@ -76,6 +77,7 @@ enum Command {
     Fuzz(fuzz::Arguments),
     /// Known points found among the corners of photographs, with and without learning; SUSAN beside imageproc's FAST.
     Scene(scene::Arguments),
+    Pictures(pictures::Arguments),
     NeverWorse(never_worse::Arguments),
     Choice(choice::Arguments),
     Presence(naming::presence::Arguments),
@@ -112,6 +114,7 @@ fn main() -> Result<()> {
         Command::Laws(arguments) => laws::run(&arguments),
         Command::Fuzz(arguments) => fuzz::run(&arguments),
         Command::Scene(arguments) => scene::run(&arguments),
+        Command::Pictures(arguments) => pictures::run(&arguments),
         Command::NeverWorse(arguments) => never_worse::run(&arguments),
         Command::Choice(arguments) => choice::run(&arguments),
         Command::Presence(arguments) => naming::presence::run(&arguments),

@@ -27,20 +27,25 @@ pub(crate) fn start(packages: &[&'static str]) -> Result<Vec<PythonSolver>> {
 
 /// The Python interpreter of the environment next to the running program (`target/bench-python`).
 pub(crate) fn environment() -> Result<PathBuf> {
+    environment_with("bench-python", &REQUIREMENTS)
+}
+
+/// The same for other packages, in a folder of their own.
+pub(crate) fn environment_with(name: &str, requirements: &[&str]) -> Result<PathBuf> {
     let program = std::env::current_exe()?;
     let target = program.parent().and_then(Path::parent).context("the program lies in no target folder")?;
-    let folder = target.join("bench-python");
+    let folder = target.join(name);
     let python = folder.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
     // Written last, so an interrupted installation is repeated.
     let done = folder.join("installed.txt");
-    let wanted = REQUIREMENTS.join("\n");
+    let wanted = requirements.join("\n");
     if fs::read_to_string(&done).is_ok_and(|installed| installed == wanted) {
         return Ok(python);
     }
-    eprintln!("installing {} into {}", REQUIREMENTS.join(", "), folder.display());
+    eprintln!("installing {} into {}", requirements.join(", "), folder.display());
     run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&folder))?;
     let quiet = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--retries", "1"];
-    run(Command::new(&python).args(quiet).args(REQUIREMENTS))?;
+    run(Command::new(&python).args(quiet).args(requirements))?;
     fs::write(done, wanted)?;
     Ok(python)
 }

@@ -9,10 +9,10 @@ use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 
 /// A grey photograph and its labelled points.
-pub(super) struct Photo {
+pub(crate) struct Photo {
     pub(super) name: String,
-    pub(super) picture: GreyPicture,
-    pub(super) landmarks: Array2<f64>,
+    pub(crate) picture: GreyPicture,
+    pub(crate) landmarks: Array2<f64>,
 }
 
 impl Photo {

@@ -9,9 +9,11 @@ mod speed;
 mod tables;
 mod variants;
 
+pub(crate) use data::Photo;
+
 use crate::house;
 use anyhow::{Context, Result};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Arguments of `homolog-bench scene`.
 #[derive(clap::Args)]
@@ -44,6 +46,11 @@ enum Part {
     Tables,
     Templates,
     Speed,
+}
+
+/// The photographs of a set by its name, as other benchmarks use them.
+pub(crate) fn read_set(folder: &Path, name: &str) -> Result<Vec<Photo>> {
+    Ok(data::read(folder, name)?.photos)
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {

@@ -17,6 +17,7 @@ mod match_many;
 mod match_output;
 pub(crate) mod matching;
 pub(crate) mod name;
+mod name_pictures;
 mod name_take;
 mod naming_report;
 mod scene;

@@ -1,5 +1,7 @@
-//! `homolog name`: the names of the points of new specimens, by a model with an atlas.
+//! `homolog name`: the names of the points of new specimens, by a model with an atlas; the points themselves, where all that is given is
+//! pictures (`name_pictures`).
 
+use super::name_pictures;
 use crate::inputs::{BUILT_IN, Input, extension};
 use crate::progress::{Watch, note, stop_is_wanted};
 use crate::{Ending, files};
@@ -15,7 +17,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 /// Names less sure than this are to be looked at.
-const SURE: f64 = 0.9;
+pub(super) const SURE: f64 = 0.9;
 
 /// Names the points of new specimens
 #[derive(clap::Args)]
@@ -35,16 +37,23 @@ Examples:
   homolog name wings.model.json new.csv --candidates 0.95
   homolog name wings.model.json field.csv --presence partial
   homolog name wings.model.json monday.csv tuesday.csv -o named.csv --json
-  homolog name walker.model.json take7.trc -o take7-named.trc --picture confidence.png")]
+  homolog name walker.model.json take7.trc -o take7-named.trc --picture confidence.png
+
+Pictures (.png, .jpg) need no points: a model from `train --pictures` finds them. `confidence` is then the chance that a point is within 2 %
+of the size of the whole.
+
+  homolog train wings.tps -o wings.model.json --features atlas --pictures
+  homolog name wings.model.json new/*.jpg -o found.csv --picture pictures/")]
 pub(crate) struct Arguments {
     /// The model file
-    model: PathBuf,
-    /// Landmark tables (.csv), data sets (.json, .jsonl) or one take (.trc, .c3d) with the points; after them ids, to name only these
+    pub(super) model: PathBuf,
+    /// Landmark tables (.csv), data sets (.json, .jsonl) or one take (.trc, .c3d) with the points; after them ids, to name only these. Or pictures
+    /// (.png, .jpg) without any points
     #[arg(required = true)]
-    specimens: Vec<PathBuf>,
+    pub(super) specimens: Vec<PathBuf>,
     /// Write the points with their names to a table (.csv), a take also as .trc [default: to standard output]
     #[arg(short, long, value_name = "FILE")]
-    output: Option<PathBuf>,
+    pub(super) output: Option<PathBuf>,
     /// Whether the specimens have every landmark and no other point [default: as the model says; auto: decided for each]
     #[arg(long, value_enum)]
     presence: Option<super::PresenceOption>,
@@ -53,13 +62,13 @@ pub(crate) struct Arguments {
     candidates: Option<f64>,
     /// Draw the specimens: one as FILE.svg or FILE.png, any number into a folder as ID.png; for a take, confidence over time as one FILE
     #[arg(long, value_name = "FILE")]
-    picture: Option<PathBuf>,
+    pub(super) picture: Option<PathBuf>,
     /// Treat the specimens, in the order of the file, as the frames of one take
     #[arg(long)]
     take: bool,
     /// Print everything as JSON
     #[arg(long)]
-    json: bool,
+    pub(super) json: bool,
     /// End after this many seconds with the best so far
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     time_limit: Option<f64>,
@@ -74,6 +83,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     let mut model = super::read_model(&arguments.model)?;
     if let (Some(presence), true) = (arguments.presence, model.atlas().is_some()) {
         model = model.with_presence(presence.presence())?;
+    }
+    if name_pictures::are_pictures(&arguments.specimens)? {
+        return name_pictures::run(arguments, &model, limit);
     }
     let atlas = model.atlas().with_context(|| {
         format!("{} has no atlas: it matches, it does not name; use train --features atlas", arguments.model.display())
@@ -108,13 +120,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
         super::name_take::run(&model, &specimens, &outputs, &watch)?;
         return Ok(if stop_is_wanted() { Ending::Stopped } else { Ending::Done });
     }
-    if let Some(path) = arguments.picture.as_ref().filter(|path| is_one_file(path) && specimens.len() != 1) {
-        bail!(
-            "--picture {}: one file is for one specimen, and there are {}; give a folder",
-            path.display(),
-            specimens.len()
-        );
-    }
+    check_picture(arguments.picture.as_deref(), specimens.len())?;
     let control = watch.control("");
     let name = |specimen: &&NamedGraph| -> Result<Naming> {
         watch.say(format!("naming {}", specimen.id));
@@ -137,8 +143,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     if let Some(path) = &arguments.picture {
         let mut taken = BTreeSet::new();
         for (answer, place) in named.iter().zip(&places) {
-            let id = &answer.specimen.id;
-            let file = if is_one_file(path) { path.clone() } else { picture_file(path, id, &mut taken)? };
+            let file = file_for(path, &answer.specimen.id, &mut taken)?;
             draw(&file, atlas, answer, *place)?;
         }
     }
@@ -250,6 +255,20 @@ fn value(answer: &Answer<'_>) -> Result<Value> {
     let mut named = serde_json::to_value(&answer.words)?;
     named["specimen"] = json!(answer.specimen.id);
     Ok(named)
+}
+
+/// One file is for one specimen.
+pub(super) fn check_picture(path: Option<&Path>, specimens: usize) -> Result<()> {
+    if let Some(path) = path.filter(|path| is_one_file(path) && specimens != 1) {
+        let path = path.display();
+        bail!("--picture {path}: one file is for one specimen, and there are {specimens}; give a folder");
+    }
+    Ok(())
+}
+
+/// The file that a specimen is drawn to.
+pub(super) fn file_for(path: &Path, id: &str, taken: &mut BTreeSet<String>) -> Result<PathBuf> {
+    if is_one_file(path) { Ok(path.to_path_buf()) } else { picture_file(path, id, taken) }
 }
 
 /// Whether a place for pictures is a single file.

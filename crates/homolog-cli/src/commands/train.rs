@@ -3,14 +3,16 @@
 mod from_shards;
 
 use crate::inputs::Input;
-use crate::progress::{Watch, stop_is_wanted};
+use crate::progress::{Watch, note, stop_is_wanted};
 use crate::training::FileKeeper;
 use crate::{Ending, files, settings};
 use anyhow::{Context, Result, bail};
 use homolog::atlas::AtlasSettings;
 use homolog::features::{Pose, Turns};
+use homolog::geometry::GreyImage;
 use homolog::learn::{Centre, Clock, LearnerKind, Oracle};
 use homolog::matching::LpRelaxation;
+use homolog::model::Model;
 use homolog::task::{Outcome, Settings, Task};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -31,6 +33,7 @@ Examples:
   homolog train wings.csv -o wings.model.json --features atlas
   homolog train walk.trc -o walker.model.json --features atlas --frames 20
   homolog train labelled.csv -o wings.model.json --features atlas --unlabelled others.csv
+  homolog train wings.tps -o wings.model.json --features atlas --pictures
   homolog train landmarks.csv -o model.json --features quadratic --lambdas 1,0.1,0.01
   homolog train faces.json -o model.json --features quadratic --oracle relaxation --gap 0.01
   homolog train faces.json -o model.json --time-limit 60 --checkpoint run.json
@@ -66,7 +69,7 @@ pub(crate) struct Arguments {
     /// For an atlas: whether new specimens have every landmark and no other point [default: auto, decided for each specimen]
     #[arg(long, value_enum)]
     presence: Option<super::PresenceOption>,
-    /// Compare also what the pictures show around the points
+    /// Compare also what the pictures show around the points, and learn to find named points in pictures without any
     #[arg(long)]
     pictures: bool,
     /// How the model matches: linear, exact, frank-wolfe, ...; or with settings as JSON [default: exact for its features]
@@ -186,7 +189,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
 fn train(arguments: &Arguments, settings: Settings, watch: &Watch) -> Result<Outcome> {
     let input = Input::load(&arguments.data)?.seen_by(&settings.image_descriptors())?;
     let descriptors = settings.image_descriptors();
-    let task = Task { data: input.data, settings };
+    let task = Task { data: input.data.clone(), settings };
     let mut more = Vec::new();
     for path in &arguments.unlabelled {
         more.extend(Input::load(path)?.seen_by(&descriptors)?.data.graphs().iter().cloned());
@@ -194,13 +197,41 @@ fn train(arguments: &Arguments, settings: Settings, watch: &Watch) -> Result<Out
     let task = task.with_unlabelled(more)?;
     let control = watch.control("");
     let place = || arguments.data.display().to_string();
-    let Some(path) = arguments.checkpoint.as_deref() else {
-        return task.run(&control, Some(&clock())).with_context(place);
+    let mut outcome = match arguments.checkpoint.as_deref() {
+        None => task.run(&control, Some(&clock())).with_context(place)?,
+        Some(path) => {
+            let mut keeper = FileKeeper::new(Some(path));
+            let name = task.fingerprint().with_context(place)?;
+            let mut run = keeper.begin(arguments.resume, name)?;
+            task.resume(&control, Some(&clock()), Some((&mut run, &mut keeper))).with_context(place)?
+        }
     };
-    let mut keeper = FileKeeper::new(Some(path));
-    let name = task.fingerprint().with_context(place)?;
-    let mut run = keeper.begin(arguments.resume, name)?;
-    task.resume(&control, Some(&clock()), Some((&mut run, &mut keeper))).with_context(place)
+    if task.settings.pictures && !stop_is_wanted() {
+        outcome.model = seeing(outcome.model, &input, &task, watch)?;
+    }
+    Ok(outcome)
+}
+
+/// The model, having also learned what the named points look like; as it was if that is not possible.
+fn seeing(model: Model, input: &Input, task: &Task, watch: &Watch) -> Result<Model> {
+    let mut pictures = Vec::new();
+    for number in task.specimens() {
+        pictures.extend(input.picture(number)?.map(|picture| (picture, &input.data.graphs()[number].graph)));
+    }
+    if pictures.is_empty() {
+        return Ok(model);
+    }
+    let mut specimens = Vec::new();
+    for (picture, graph) in &pictures {
+        specimens.push((GreyImage::new(picture.width, picture.height, &picture.pixels)?, &***graph));
+    }
+    match model.clone().seeing(&specimens, &watch.control("")) {
+        Ok(model) => Ok(model),
+        Err(error) => {
+            note(&format!("the model does not find points in pictures: {error}"));
+            Ok(model)
+        }
+    }
 }
 
 fn clock() -> Clock {

@@ -120,12 +120,11 @@ impl Fields {
             let from = self.planes[blur * CHANNELS + channel].row(self.row_of(y + dy));
             let start = x + dx - self.rectangle.left;
             let inside = usize::try_from(start).ok().and_then(|start| from.get(start..start + width));
-            match (inside, to.as_slice_mut()) {
-                (Some(inside), Some(to)) => to.copy_from_slice(inside),
-                _ => {
-                    let value = |(k, to): (usize, &mut f32)| *to = from[within(start + k.cast_signed(), self.width)];
-                    to.iter_mut().enumerate().for_each(value);
-                }
+            if let (Some(inside), Some(to)) = (inside, to.as_slice_mut()) {
+                to.copy_from_slice(inside);
+            } else {
+                let value = |(k, to): (usize, &mut f32)| *to = from[within(start + k.cast_signed(), self.width)];
+                to.iter_mut().enumerate().for_each(value);
             }
         }
     }
@@ -176,7 +175,7 @@ mod tests {
     use super::*;
 
     fn fields() -> Fields {
-        let values = (0..60 * 40).map(|at: u16| f32::from(at * 37 % 101) / 101.0).collect();
+        let values = (0..60 * 40).map(|at: u16| f32::from(at % 101 * 37 % 101) / 101.0).collect();
         let rectangle = Rectangle { left: -5, top: 3, right: 54, bottom: 42 };
         Fields::new(&Plane { width: 60, height: 40, values }, rectangle)
     }

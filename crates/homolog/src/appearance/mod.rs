@@ -49,7 +49,7 @@ pub const TOLERANCE: f64 = 0.02;
 const RACE: usize = 2;
 /// With so many known landmarks the pose is theirs, and nothing is searched.
 const ENOUGH_KNOWN: usize = 3;
-/// What calibrations came to on wings, faces and bicycles from five labelled pictures: log-odds, and what evidence adds to them.
+/// A guess at the calibration, for as long as none was learned: log-odds, and what evidence adds to them.
 const USUAL_OFFSET: f64 = -5.0;
 const USUAL_SLOPE: f64 = 2.5;
 /// How much a small deviation counts as evidence for a place, beside the responses.
@@ -162,12 +162,11 @@ impl Appearance {
     fn refined(&self, picture: &Pyramid, known: &[Option<Place>], control: &Control) -> Result<Refined> {
         let coarsest = self.levels.first().ok_or(Error::NoExamples)?;
         let told = self.shape.place(known).ok().filter(|_| known.iter().flatten().count() >= ENOUGH_KNOWN);
-        let starts = match told {
-            Some(pose) => vec![pose.in_units(self.shape.diameter() / coarsest.diameter)],
-            None => {
-                let (shape, prior, templates, size) = (&self.shape, &self.pose, &coarsest.templates, coarsest.diameter);
-                Search { shape, prior, templates, size, known }.run(picture, control)?
-            }
+        let starts = if let Some(pose) = told {
+            vec![pose.in_units(self.shape.diameter() / coarsest.diameter)]
+        } else {
+            let (shape, prior, templates, size) = (&self.shape, &self.pose, &coarsest.templates, coarsest.diameter);
+            Search { shape, prior, templates, size, known }.run(picture, control)?
         };
         let mut best: Option<Refined> = None;
         for start in starts {

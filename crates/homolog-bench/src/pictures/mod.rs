@@ -1,0 +1,234 @@
+//! Landmarks in new pictures from a few labelled ones, beside dlib's shape predictor.
+//!
+//! For each set and number of labelled pictures, some are drawn, and the landmarks are found in the rest: no box and no start is given.
+//! Counted are landmarks within 3 and 5 pixels of the label, and within 4 % of the picture's width; errors in pixels. Time is processor
+//! time of one thread, per picture. `wings` is measured again with the new pictures shifted by 40 pixels, and rotated by 20°.
+
+mod data;
+mod dlib;
+
+use crate::clock::{Stopwatch, median};
+use crate::{files, house};
+use anyhow::{Context, Result, ensure};
+use data::{Set, Specimen};
+use homolog::Control;
+use homolog::appearance::{Appearance, Learner};
+use homolog::geometry::GreyImage;
+use homolog_viz::GreyPicture;
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// Landmarks found in new pictures, from a few labelled ones
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// Further files with landmarks and pictures beside them (.tps, .csv, .json); without --sets only these
+    files: Vec<PathBuf>,
+    /// Which of wings, faces and bikes [default: all, if no file is given]
+    #[arg(long, value_delimiter = ',')]
+    sets: Option<Vec<String>>,
+    /// The folder with the sets
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+    /// How many pictures are labelled
+    #[arg(long, value_delimiter = ',', default_value = "1,3,5,10,15")]
+    labelled: Vec<usize>,
+    /// How often they are drawn
+    #[arg(long, default_value_t = 3)]
+    draws: u64,
+    /// The most pictures that are searched, per draw
+    #[arg(long, default_value_t = 40)]
+    tests: usize,
+    /// Also dlib's shape predictor (installs the Python package dlib-bin; minutes per cell)
+    #[arg(long)]
+    dlib: bool,
+    /// 1 and 5 labelled pictures, one draw, ten tests
+    #[arg(long)]
+    quick: bool,
+    /// Write all numbers as JSON
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+/// One number of labelled pictures of one set, found in one way.
+#[derive(Debug, Serialize)]
+struct Cell {
+    data: String,
+    labelled: usize,
+    method: &'static str,
+    within_3: f64,
+    within_5: f64,
+    within_4_percent: f64,
+    median: f64,
+    /// Processor time per labelled and per searched picture.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seconds: Option<[f64; 2]>,
+}
+
+#[derive(Serialize)]
+struct Record<'a> {
+    cells: &'a [Cell],
+}
+
+/// Which specimens are labelled and which are searched.
+struct Draw {
+    train: Vec<usize>,
+    test: Vec<usize>,
+}
+
+/// How the pictures to search are moved: by name, degrees, pixels.
+const MOVES: [(&str, f64, f64); 2] = [(" shifted", 0.0, 40.0), (" rotated", 20.0, 0.0)];
+
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    let beside = || house::default_directory().parent().map(PathBuf::from).context("a folder of data");
+    let folder = arguments.data.clone().map_or_else(beside, Ok)?;
+    let usual = if arguments.files.is_empty() { "wings,faces,bikes" } else { "" };
+    let usual = || usual.split(',').filter(|name| !name.is_empty()).map(str::to_string).collect();
+    let names: Vec<String> = arguments.sets.clone().unwrap_or_else(usual);
+    let mut sets = names.iter().map(|name| data::known(&folder, name)).collect::<Result<Vec<Set>>>()?;
+    for path in &arguments.files {
+        sets.push(data::file(path)?);
+    }
+    // On a pool of one thread, its processor time is all there is.
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
+    println!(
+        "| pictures | labelled | method | within 3 px | within 5 px | within 4 % | median px | learn s | find s |"
+    );
+    println!("|---|---|---|---|---|---|---|---|---|");
+    let mut cells = Vec::new();
+    for set in &sets {
+        ensure!(set.specimens.len() > 1, "{}: found {} pictures with landmarks", set.name, set.specimens.len());
+        pool.install(|| measure(set, arguments, &mut cells))?;
+    }
+    if let Some(path) = &arguments.json {
+        files::write_json(path, &Record { cells: &cells })?;
+    }
+    Ok(())
+}
+
+fn measure(set: &Set, arguments: &Arguments, cells: &mut Vec<Cell>) -> Result<()> {
+    let labelled = if arguments.quick { vec![1, 5] } else { arguments.labelled.clone() };
+    let (draws, tests) = if arguments.quick { (1, 10) } else { (arguments.draws, arguments.tests) };
+    let mut tell = |cell: Cell| {
+        let seconds =
+            cell.seconds.map_or([String::new(), String::new()], |times| times.map(|time| format!("{time:.2}")));
+        println!(
+            "| {} | {} | {} | {:.3} | {:.3} | {:.3} | {:.2} | {} | {} |",
+            cell.data,
+            cell.labelled,
+            cell.method,
+            cell.within_3,
+            cell.within_5,
+            cell.within_4_percent,
+            cell.median,
+            seconds[0],
+            seconds[1]
+        );
+        cells.push(cell);
+    };
+    for count in labelled.into_iter().filter(|&count| count > 0 && count < set.specimens.len()) {
+        let draws: Vec<Draw> = (0..draws).map(|seed| draw(set.specimens.len(), count, tests, seed)).collect();
+        let mut places: BTreeMap<String, Tally> = BTreeMap::new();
+        let mut learning = 0.0;
+        for draw in &draws {
+            let watch = Stopwatch::start();
+            let appearance = learn(set, draw)?;
+            learning += watch.stop().cpu / (count * draws.len()) as f64;
+            for &test in &draw.test {
+                places.entry(set.name.clone()).or_default().add(&appearance, &set.specimens[test])?;
+                for (name, degrees, shift) in MOVES.iter().filter(|_| set.name == "wings") {
+                    let sign = if test % 2 == 0 { 1.0 } else { -1.0 };
+                    let moved = data::moved(&set.specimens[test], sign * degrees, sign * shift)?;
+                    places.entry(format!("{}{name}", set.name)).or_default().add(&appearance, &moved)?;
+                }
+            }
+        }
+        for (name, tally) in places {
+            tell(tally.cell(name, count, "appearance", Some(learning)));
+        }
+        if arguments.dlib {
+            let mut tally = Tally::default();
+            for (found, draw) in dlib::find(set, &draws)?.iter().zip(&draws) {
+                for (found, &test) in found.iter().zip(&draw.test) {
+                    tally.count(found, &set.specimens[test])?;
+                }
+            }
+            tell(tally.cell(set.name.clone(), count, "dlib", None));
+        }
+    }
+    Ok(())
+}
+
+fn draw(specimens: usize, labelled: usize, tests: usize, seed: u64) -> Draw {
+    let mut order: Vec<usize> = (0..specimens).collect();
+    order.shuffle(&mut ChaCha8Rng::seed_from_u64(seed));
+    let test = order[labelled..].iter().copied().take(tests).collect();
+    order.truncate(labelled);
+    Draw { train: order, test }
+}
+
+fn learn(set: &Set, draw: &Draw) -> Result<Appearance> {
+    let specimens = draw.train.iter().map(|&at| {
+        let specimen = &set.specimens[at];
+        Ok((grey(&specimen.picture)?, &specimen.graph))
+    });
+    let specimens = specimens.collect::<Result<Vec<_>>>()?;
+    Ok(Learner::learn(&specimens, &Control::new())?.appearance()?)
+}
+
+fn grey(picture: &GreyPicture) -> Result<GreyImage<'_>> {
+    Ok(GreyImage::new(picture.width, picture.height, &picture.pixels)?)
+}
+
+/// Errors of all landmarks, in pixels and as shares of the picture's width.
+#[derive(Default)]
+struct Tally {
+    errors: Vec<f64>,
+    shares: Vec<f64>,
+    seconds: Vec<f64>,
+}
+
+impl Tally {
+    fn add(&mut self, appearance: &Appearance, specimen: &Specimen) -> Result<()> {
+        let watch = Stopwatch::start();
+        let found = appearance.find(grey(&specimen.picture)?, &[], &Control::new())?;
+        self.seconds.push(watch.stop().cpu);
+        let place: BTreeMap<&str, [f64; 2]> = found.iter().map(|point| (point.name.as_str(), point.at)).collect();
+        let names = specimen.graph.names().unwrap_or_default();
+        // A landmark that no labelled picture has is found nowhere.
+        let places: Vec<[f64; 2]> =
+            names.iter().map(|name| place.get(name.as_str()).copied().unwrap_or([f64::INFINITY; 2])).collect();
+        self.count(&places, specimen)
+    }
+
+    /// Places in the order of the specimen's landmarks.
+    fn count(&mut self, places: &[[f64; 2]], specimen: &Specimen) -> Result<()> {
+        let points = specimen.graph.points().context("a specimen has no points")?;
+        let names = specimen.graph.names().unwrap_or_default();
+        for ((place, point), _) in places.iter().zip(points.rows()).zip(names).filter(|(_, name)| !name.is_empty()) {
+            let error = (place[0] - point[0]).hypot(place[1] - point[1]);
+            self.errors.push(error);
+            self.shares.push(error / specimen.picture.width as f64);
+        }
+        Ok(())
+    }
+
+    fn cell(&self, data: String, labelled: usize, method: &'static str, learning: Option<f64>) -> Cell {
+        let share = |values: &[f64], most: f64| {
+            values.iter().filter(|&&value| value <= most).count() as f64 / values.len().max(1) as f64
+        };
+        Cell {
+            data,
+            labelled,
+            method,
+            within_3: share(&self.errors, 3.0),
+            within_5: share(&self.errors, 5.0),
+            within_4_percent: share(&self.shares, 0.04),
+            median: median(&self.errors).unwrap_or(f64::NAN),
+            seconds: learning.map(|learning| [learning, median(&self.seconds).unwrap_or(f64::NAN)]),
+        }
+    }
+}
