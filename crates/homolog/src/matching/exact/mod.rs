@@ -150,12 +150,14 @@ impl Exact {
         let priced = |i: usize| !shifts.is_crowded_left(i) && problem.unmatched_score(i) > f64::NEG_INFINITY;
         let mut matching = start.matching;
         let mut iterations = 0;
+        // What a first round has shown holds in the second.
+        let (mut most, mut least) = (f64::NEG_INFINITY, f64::INFINITY);
         loop {
             let scale = factors.scale;
             let mut tell = |progress: &Progress| {
-                let score = folded.unfolded(shifts.unshifted(progress.score / scale));
-                let bound = folded.unfolded_bound(shifts.unshifted_bound(progress.bound / scale));
-                observe(&Progress { score, bound: bound.max(score), ..*progress })
+                most = most.max(folded.unfolded(shifts.unshifted(progress.score / scale)));
+                least = least.min(folded.unfolded_bound(shifts.unshifted_bound(progress.bound / scale))).max(most);
+                observe(&Progress { score: most, bound: least, ..*progress })
             };
             let unshift = |score: f64| folded.unfolded(shifts.unshifted(score / scale));
             let gain = gains(problem, &shifts, scale);
