@@ -14,6 +14,7 @@ from ._core import __version__, linear_sum_assignment
 from ._data import DataSet, load
 from ._errors import ConvergenceWarning, MatchError, NotFittedError
 from ._graph import Graph, as_graph
+from ._join import Joined, join
 from ._match import Match, match_batches
 from ._matcher import Matcher
 from ._naming import Naming
@@ -25,6 +26,7 @@ __all__ = [
     "ConvergenceWarning",
     "DataSet",
     "Graph",
+    "Joined",
     "Match",
     "MatchError",
     "Matcher",
@@ -33,6 +35,7 @@ __all__ = [
     "__version__",
     "as_graph",
     "distributed",
+    "join",
     "linear_sum_assignment",
     "linear_sum_assignment_batch",
     "load",
