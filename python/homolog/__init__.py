@@ -15,6 +15,7 @@ from ._core import __version__, linear_sum_assignment
 from ._data import DataSet, load
 from ._errors import ConvergenceWarning, MatchError, NotFittedError
 from ._graph import Graph, as_graph
+from ._join import Joined, join
 from ._listed import match_points, min_weight_full_bipartite_matching
 from ._match import Match, match_batches
 from ._matcher import Matcher
@@ -32,6 +33,7 @@ __all__ = [
     "DataSet",
     "Finding",
     "Graph",
+    "Joined",
     "Match",
     "MatchError",
     "Matcher",
@@ -44,6 +46,7 @@ __all__ = [
     "boxes",
     "check",
     "distributed",
+    "join",
     "linear_sum_assignment",
     "linear_sum_assignment_batch",
     "load",

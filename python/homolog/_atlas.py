@@ -64,6 +64,8 @@ class Atlas(Estimator):
         What was determined from the specimens.
     weights_, feature_names_ : the kinds of evidence and how much each counts
     n_specimens_ : int
+    report_ : str
+        What `fit` found, in words.
 
     Examples
     --------
@@ -102,7 +104,7 @@ class Atlas(Estimator):
 
     # -- learning ---------------------------------------------------------------------------------------------------------------
 
-    def fit(self, specimens: Any, y: Any = None) -> Atlas:
+    def fit(self, specimens: Any, y: Any = None, *, unlabelled: Any = ()) -> Atlas:
         """Learns from labelled specimens.
 
         Parameters
@@ -112,6 +114,9 @@ class Atlas(Estimator):
             with an empty name counts only for the background.
         y : sequence of sequence of str or None, optional
             The names of the points of each specimen, instead of those the graphs have; None for a point without a name.
+        unlabelled : sequence of graphs or arrays of points, or DataSet, optional
+            Specimens to learn from besides; names that they have are not looked at. Used only if held-out specimens do not become less
+            likely; `report_` says what it brought.
 
         Returns
         -------
@@ -119,8 +124,12 @@ class Atlas(Estimator):
         """
         graphs = _labelled(specimens, y)
         with Progress(self.verbose, self.callback) as progress:
-            model = _core.train_atlas(
-                [graph._graph for graph in graphs], self._settings(), threads(self.n_jobs), progress.callback
+            model, self.report_ = _core.train_atlas(
+                [graph._graph for graph in graphs],
+                [graph._graph for graph in _graphs(unlabelled)],
+                self._settings(),
+                threads(self.n_jobs),
+                progress.callback,
             )
         self._set(model)
         return self

@@ -19,6 +19,7 @@ __all__ = [
     "box_features",
     "cut",
     "explain_naming",
+    "join_specimens",
     "linear_sum_assignment",
     "linear_sum_assignment_batch",
     "name_points",
@@ -49,10 +50,20 @@ def train(data: DataSet, settings: str, jobs: int | None, callback: Callable[[di
 def run_task(task: str, jobs: int | None) -> Trained: ...
 def train_atlas(
     specimens: Sequence[Graph],
+    unlabelled: Sequence[Graph],
     settings: str,
     jobs: int | None,
     callback: Callable[[dict[str, Any]], Any] | None,
-) -> Model: ...
+) -> tuple[Model, str]: ...
+def join_specimens(
+    specimens: Sequence[Graph],
+    ids: Sequence[str],
+    settings: str,
+    model: Model | None,
+    time_limit: float | None,
+    jobs: int | None,
+    callback: Callable[[dict[str, Any]], Any] | None,
+) -> tuple[str, str, Model]: ...
 def name_points(
     model: Model,
     specimens: Sequence[Graph],

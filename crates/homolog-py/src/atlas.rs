@@ -9,32 +9,35 @@ use homolog::atlas::AtlasSettings;
 use homolog::data::dataset::{DataSet, NamedGraph};
 use homolog::graph::Graph as InnerGraph;
 use homolog::matching::Workspace;
-use homolog::task::{Features, Settings, Task};
+use homolog::task::{Features, Outcome, Settings, Task};
 use pyo3::prelude::*;
 use rayon::prelude::*;
 use serde_json::json;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Learns an atlas from labelled specimens. Settings are JSON, as in the library.
+/// Learns an atlas from labelled specimens and perhaps from others whose names are not looked at; the model, and what was learned in words.
+/// Settings are JSON, as in the library.
 #[pyfunction]
-#[pyo3(signature = (specimens, settings, jobs, callback))]
+#[pyo3(signature = (specimens, unlabelled, settings, jobs, callback))]
 pub(crate) fn train_atlas(
     py: Python<'_>,
     specimens: Vec<Py<Graph>>,
+    unlabelled: Vec<Py<Graph>>,
     settings: &str,
     jobs: Option<usize>,
     callback: Option<&Bound<'_, PyAny>>,
-) -> PyResult<Model> {
+) -> PyResult<(Model, String)> {
     let atlas: AtlasSettings = serde_json::from_str(settings).map_err(|error| plain(py, &error.to_string()))?;
     let named = |(number, graph): (usize, Arc<InnerGraph>)| NamedGraph { id: number.to_string(), graph, image: None };
     let graphs = inner(&specimens).into_iter().enumerate().map(named).collect();
     let data = DataSet::new(graphs, Vec::new()).map_err(|error| raise(py, &error))?;
     let settings = Settings { features: Features::Named("atlas".to_string()), atlas, ..Settings::default() };
-    let task = Task { data, settings };
-    let work = move |control: &homolog::Control| Ok(task.run(control, None)?.model);
-    let learned = run::run_observed(py, jobs, callback, false, work)?.whole()?;
-    Ok(Model { inner: Arc::new(learned) })
+    let more = inner(&unlabelled).into_iter().enumerate().map(named);
+    let task = Task { data, settings }.with_unlabelled(more).map_err(|error| raise(py, &error))?;
+    let work = move |control: &homolog::Control| task.run(control, None);
+    let Outcome { model, report } = run::run_observed(py, jobs, callback, false, work)?.whole()?;
+    Ok((Model { inner: Arc::new(model) }, report.to_string()))
 }
 
 /// Names the points of specimens, each answer as JSON; `time_limit` applies to all of them together.
@@ -103,6 +106,6 @@ pub(crate) fn explain_naming(py: Python<'_>, model: &Model, specimen: &Graph, jo
     explanation_json(py, &explanation)
 }
 
-fn inner(specimens: &[Py<Graph>]) -> Vec<Arc<InnerGraph>> {
+pub(crate) fn inner(specimens: &[Py<Graph>]) -> Vec<Arc<InnerGraph>> {
     specimens.iter().map(|graph| Arc::clone(&graph.get().inner)).collect()
 }

@@ -5,6 +5,7 @@ mod atlas;
 mod data;
 mod errors;
 mod graph;
+mod join;
 mod linear;
 mod model;
 mod pair_features;
@@ -31,6 +32,8 @@ mod _core {
     use crate::errors::MatchError;
     #[pymodule_export]
     use crate::graph::Graph;
+    #[pymodule_export]
+    use crate::join::join_specimens;
     #[pymodule_export]
     use crate::linear::{linear_sum_assignment, linear_sum_assignment_batch};
     #[pymodule_export]

@@ -208,7 +208,11 @@ impl Task {
         }
         let (model, evidence, brought) = fit_with_unlabelled(&specimens, &unlabelled, &settings, control)?;
         let report = Report::of_atlas(&model, &evidence, control.interrupted());
-        Ok(Outcome { model, report: Report { note: Some(brought.sentence()), ..report } })
+        let said = brought.sentence();
+        // With the unlabelled, the names that the calibration rests on are not those of labelled specimens left out alone.
+        let report =
+            if brought.kept { Report { sentence: said, ..report } } else { Report { note: Some(said), ..report } };
+        Ok(Outcome { model, report })
     }
 
     /// The positions of the specimens with names; those that only pairs of the split "test" have are for measuring.
