@@ -243,6 +243,6 @@ mod tests {
                 assert!((product - f64::from(u8::from(i == j))).abs() < 1e-12);
             }
         }
-        assert!(invert(&mut vec![0.0], 1).is_none());
+        assert!(invert(&mut [0.0], 1).is_none());
     }
 }
