@@ -87,6 +87,8 @@ impl Crowd {
     /// Labelled pairs of consecutive frames.
     pub(crate) fn pairs(&self, count: usize) -> Result<Vec<Frames>> {
         let mut rng = ChaCha8Rng::seed_from_u64(self.seed);
+        // Drawn aside: the same people with and without noise.
+        let mut aside = ChaCha8Rng::seed_from_u64(self.seed + 7000);
         let mut people: Vec<Person> =
             (0..self.people).zip(0..).map(|(_, id)| Person::new(&mut rng, id, true)).collect();
         let mut next = i64::try_from(self.people)?;
@@ -95,7 +97,7 @@ impl Crowd {
         for number in 0.. {
             let seen = self.see(&people, number, &mut rng);
             if let Some(last) = &last {
-                pairs.push(self.pair(last, &seen, &mut rng)?);
+                pairs.push(self.pair(last, &seen, &mut aside)?);
             }
             if pairs.len() == count {
                 break;

@@ -86,7 +86,7 @@ impl Links {
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let mut cells = Vec::new();
     println!(
-        "{:<52} {:<24} {:>6} {:>7} {:>6} {:>7} {:>8}",
+        "{:<54} {:<24} {:>6} {:>7} {:>6} {:>7} {:>8}",
         "data", "method", "links", "right", "wrong", "missed", "seconds"
     );
     if !arguments.no_crowd {
@@ -144,7 +144,7 @@ fn measure(data: &str, train: &[Frames], test: &[Frames], cells: &mut Vec<Cell>)
         test.iter().zip(found).for_each(|(frames, found)| counted.add(&frames.truth, found));
         let Links { links, right, wrong, missed } = counted;
         let share = right as f64 / links.max(1) as f64;
-        println!("{data:<52} {method:<24} {links:>6} {share:>7.4} {wrong:>6} {missed:>7} {seconds:>8.2}");
+        println!("{data:<54} {method:<24} {links:>6} {share:>7.4} {wrong:>6} {missed:>7} {seconds:>8.2}");
         cells.push(Cell { data: data.to_string(), method, links, right, wrong, missed });
     };
     let watch = Stopwatch::start();
