@@ -16,7 +16,7 @@ from ._errors import ConvergenceWarning, MatchError, NotFittedError
 from ._graph import Graph, as_graph
 from ._match import Match, match_batches
 from ._matcher import Matcher
-from ._naming import Naming
+from ._naming import Found, Naming
 from ._qap import quadratic_assignment
 from ._solve import linear_sum_assignment_batch, solve
 
@@ -24,6 +24,7 @@ __all__ = [
     "Atlas",
     "ConvergenceWarning",
     "DataSet",
+    "Found",
     "Graph",
     "Match",
     "MatchError",

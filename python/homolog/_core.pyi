@@ -17,10 +17,12 @@ __all__ = [
     "answer_order",
     "cut",
     "explain_naming",
+    "find_points",
     "linear_sum_assignment",
     "linear_sum_assignment_batch",
     "name_points",
     "run_task",
+    "see_pictures",
     "train",
     "train_atlas",
 ]
@@ -46,6 +48,14 @@ def train_atlas(
     jobs: int | None,
     callback: Callable[[dict[str, Any]], Any] | None,
 ) -> Model: ...
+def see_pictures(
+    model: Model,
+    specimens: Sequence[Graph],
+    pictures: Sequence[NDArray[np.uint8]],
+    jobs: int | None,
+    callback: Callable[[dict[str, Any]], Any] | None,
+) -> Model: ...
+def find_points(model: Model, pictures: Sequence[NDArray[np.uint8]], jobs: int | None) -> list[str]: ...
 def name_points(model: Model, specimens: Sequence[Graph], time_limit: float | None, jobs: int | None) -> list[str]: ...
 def explain_naming(model: Model, specimen: Graph, jobs: int | None) -> str: ...
 

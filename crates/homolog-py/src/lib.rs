@@ -7,6 +7,7 @@ mod errors;
 mod graph;
 mod linear;
 mod model;
+mod pictures;
 mod problem;
 mod run;
 mod shards;
@@ -31,6 +32,8 @@ mod _core {
     use crate::linear::{linear_sum_assignment, linear_sum_assignment_batch};
     #[pymodule_export]
     use crate::model::Model;
+    #[pymodule_export]
+    use crate::pictures::{find_points, see_pictures};
     #[pymodule_export]
     use crate::problem::{Problem, Solution};
     #[pymodule_export]
