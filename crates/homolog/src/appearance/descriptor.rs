@@ -175,7 +175,7 @@ mod tests {
     use super::*;
 
     fn fields() -> Fields {
-        let values = (0..60 * 40).map(|at: u16| f32::from(at * 37 % 101) / 101.0).collect();
+        let values = (0..60 * 40).map(|at: u16| f32::from(at % 101 * 37 % 101) / 101.0).collect();
         let rectangle = Rectangle { left: -5, top: 3, right: 54, bottom: 42 };
         Fields::new(&Plane { width: 60, height: 40, values }, rectangle)
     }
