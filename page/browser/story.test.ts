@@ -257,7 +257,7 @@ describe.skipIf(!possible)('pictures', () => {
       await ready(page, id);
     };
     const choose = async (name: string) => {
-      while ((await page.locator('.point.current span').textContent()) !== name) await page.keyboard.press('Tab');
+      while ((await page.locator('.point.current span').textContent()) !== name) await page.keyboard.press('j');
     };
     const person = new Person(page, pictures.truth);
     const byHand = new Set<string>();

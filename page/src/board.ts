@@ -96,6 +96,13 @@ export class Board<Mark> {
     new ResizeObserver(() => this.resize()).observe(canvas);
   }
 
+  /** What it is, for those who do not see it. */
+  describe(text: string): void {
+    this.canvas.setAttribute('role', 'application');
+    this.canvas.setAttribute('aria-label', text);
+    this.canvas.tabIndex = 0;
+  }
+
   /** Draws soon, once, however often it is asked. */
   redraw(): void {
     if (this.drawing) return;

@@ -24,7 +24,7 @@ export function lineChart(series: readonly Series[], xTitle: string): SVGElement
   const most = Math.max(...all.map(([, y]) => y), 0.05) * 1.1;
   const x = (value: number) => left + ((value - low) / (high - low)) * (width - left - right);
   const y = (value: number) => height - bottom - (value / most) * (height - bottom - top);
-  const chart = s('svg', { viewBox: `0 0 ${width} ${height}`, class: 'chart', role: 'img' });
+  const chart = s('svg', { viewBox: `0 0 ${width} ${height}`, class: 'chart', role: 'img', 'aria-label': `${series.map(({ name }) => name).join(', ')} by ${xTitle}` });
   const decimals = most < 0.3 ? 1 : 0;
   for (let n = 0; n <= 4; n++) {
     const value = (most / 4) * n;
@@ -56,7 +56,7 @@ export function barChart(values: ReadonlyArray<readonly [string, number]>): SVGE
   const middle = values.some(([, value]) => value < 0) ? height / 2 : height - 2;
   const most = Math.max(...values.map(([, value]) => Math.abs(value)), 1e-12);
   const step = (width - 8) / Math.max(values.length, 1);
-  const chart = s('svg', { viewBox: `0 0 ${width} ${height}`, class: 'chart', role: 'img' });
+  const chart = s('svg', { viewBox: `0 0 ${width} ${height}`, class: 'chart', role: 'img', 'aria-label': `${values.length} bars, the longest ${most.toPrecision(2)}` });
   chart.append(s('line', { x1: 0, x2: width, y1: middle, y2: middle, class: 'grid' }));
   values.forEach(([name, value], n) => {
     const size = (Math.abs(value) / most) * (middle - 6);

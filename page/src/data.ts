@@ -10,9 +10,12 @@ export interface DataSet {
 
 interface GraphRecord {
   id: string;
-  points?: Point[];
+  /** Two or three coordinates each. */
+  points?: Array<readonly number[]>;
   names?: string[];
   image?: string;
+  /** Width and height of the picture: a TPS file counts y from its bottom edge. */
+  image_size?: Point;
 }
 
 type NodeRef = number | string;
@@ -39,7 +42,9 @@ export function startOf(title: string, found: readonly Found[], data: DataSet | 
   const specimens = ids.map((id): Specimen => {
     const { points = [], names } = graphs.get(id) ?? {};
     const { picture = false, image } = pictures.get(id) ?? {};
-    return { id, picture, points: points.map(([x, y]): Point => [x, y]), ...(image && { image }), ...(names && { names }) };
+    const flat = points.map(([x, y]): Point => [x!, y!]);
+    const depths = points.every((point) => point.length === 3) ? points.map((point) => point[2]!) : [];
+    return { id, picture, points: flat, ...(depths.length > 0 && { depths }), ...(image && { image }), ...(names && { names }) };
   });
   const listed = (data?.pairs ?? []).map((pair) => pairOf(pair, graphs));
   const named = specimens.some((specimen) => specimen.names !== undefined);
@@ -86,10 +91,21 @@ export function labelledPoints(state: State, id: string): { names: string[]; poi
   return { names: seen, points: seen.map((name) => labels[name]!.at!) };
 }
 
-/** Named points of confirmed specimens as a data set. */
-export function landmarkData(start: Start, state: State): DataSet {
+/** Points of a specimen with the third coordinate that it has for them. */
+function inSpace({ points: own, depths }: Specimen, points: readonly Point[]): Array<readonly number[]> {
+  if (depths === undefined) return [...points];
+  return points.map(([x, y]) => [x, y, depths[own.findIndex((point) => point[0] === x && point[1] === y)] ?? 0]);
+}
+
+/** Named points of confirmed specimens as a data set; `sizes` are those of their pictures. */
+export function landmarkData(start: Start, state: State, sizes: ReadonlyMap<string, Point> = new Map()): DataSet {
   const done = start.specimens.filter(({ id }) => state.specimens[id]?.confirmed);
-  const graphs = done.map(({ id, image }) => ({ id, ...labelledPoints(state, id), ...(image && { image }) }));
+  const graphs = done.map((specimen): GraphRecord => {
+    const { id, image } = specimen;
+    const { names, points } = labelledPoints(state, id);
+    const size = image === undefined ? undefined : sizes.get(id);
+    return { id, names, points: inSpace(specimen, points), ...(image && { image }), ...(size && { image_size: size }) };
+  });
   return { format: { kind: 'homolog-data', version: 1 }, graphs };
 }
 
@@ -114,7 +130,7 @@ function dataOf(start: Start, state: State, pairs: readonly PairState[]): DataSe
   const graphs = [...used].map((id): GraphRecord => {
     const specimen = byId.get(id)!;
     const { names, image } = specimen;
-    return { id, points: [...pointsOf(specimen, state)], ...(names && { names: [...names] }), ...(image && { image }) };
+    return { id, points: inSpace(specimen, pointsOf(specimen, state)), ...(names && { names: [...names] }), ...(image && { image }) };
   });
   const records = pairs.map((pair): PairRecord => {
     const count = pointsOf(byId.get(pair.left)!, state).length;

@@ -17,8 +17,14 @@ export function h<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
+const CONTROLS = 'button, input, a[href], [tabindex]';
+
+/** Puts children in place of others. If the focus was on one of these, it goes to the control at the same position. */
 export function replace(parent: Element, ...children: Child[]): void {
+  const { activeElement } = document;
+  const at = activeElement !== null && parent.contains(activeElement) ? [...parent.querySelectorAll(CONTROLS)].indexOf(activeElement) : -1;
   parent.replaceChildren(...children.filter((child): child is Node | string => child != null && child !== false));
+  if (at >= 0 && document.activeElement !== activeElement) (parent.querySelectorAll(CONTROLS)[at] as HTMLElement | undefined)?.focus({ preventScroll: true });
 }
 
 export function percent(share: number): string {

@@ -9,9 +9,9 @@ const KEYS: Array<[string, Array<[string, string]>]> = [
     ['L', 'loupe'], ['⌥ 1 2 3', 'specimens, pairs, model'], ['⌥ ↑ ↓', 'specimen or pair before, after'], ['?', 'these keys'],
   ]],
   ['Specimen', [
-    ['click', 'place the chosen point'], ['drag', 'move a point, or the picture'], ['Tab, ⇧ Tab', 'choose a point'],
+    ['click', 'place the chosen point'], ['drag', 'move a point, or the picture'], ['J, K', 'choose the next point, the previous one'],
     ['← ↑ → ↓', 'move it by a pixel (⇧: ten); ⏎ places it'], ['G', 'type x and y'], ['A', 'add a name'],
-    ['X', 'not visible here'], ['⌫', 'take the label away'], ['S', 'snap to corners'], ['T', 'show names'],
+    ['X', 'not visible here'], ['⌫', 'take the label away'], ['hold S', 'snap to corners'], ['T', 'show names'],
   ]],
   ['Pair', [
     ['click left, right', 'match two points; or drag from left to right'], ['↑ ↓', 'choose a match, least certain first'],

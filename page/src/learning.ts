@@ -23,12 +23,6 @@ export const LEAST_FOR_ESTIMATE = 3;
 /** So many labelled specimens are held against one another at a time. */
 const GROUP = 40;
 
-export interface Grey {
-  width: number;
-  height: number;
-  pixels: Uint8Array;
-}
-
 export class Learning {
   /** Corners of pictures, or the points that were there, by specimen. */
   readonly candidates = new Map<string, ask.Candidates>();
@@ -48,6 +42,10 @@ export class Learning {
   /** How long the last proposal or suggestion took, in milliseconds. */
   lastMilliseconds: number | null = null;
 
+  /** Labelled specimens that have a picture and no points of their own, with the key that they are sent under. */
+  private pictured: Array<{ specimen: Specimen; key: string; points: ask.NamedPoints }> = [];
+  /** The share of labels of a picture that the others put elsewhere, by key. */
+  private readonly wrongShares = new Map<string, number>();
   /** The labelled specimens as JSON: what proposals are learned from. */
   private labelledText = '[]';
   /** The JSON of each confirmed specimen. */
@@ -66,7 +64,7 @@ export class Learning {
     private readonly start: Start,
     private readonly quick: Lane,
     private readonly slow: Lane,
-    private readonly grey: (specimen: Specimen) => Promise<Grey>,
+    private readonly grey: (specimen: Specimen) => Promise<ask.GreyLevels>,
     private readonly changed: () => void,
     private readonly failed: (reason: string) => void,
   ) {}
@@ -148,16 +146,43 @@ export class Learning {
       const { names, points } = labelledPoints(state, id);
       const known = names.map((name, n): [string, Point] => [name, points[n]!]);
       const begin = performance.now();
-      const answer = await ask.propose(this.quick, 'propose', labelledText, candidates, known);
+      const answer = this.isSeen(specimen)
+        ? await this.found(this.quick, 'propose', await this.grey(specimen), known)
+        : await ask.propose(this.quick, 'propose', labelledText, candidates, known);
       this.lastMilliseconds = performance.now() - begin;
       const proposed: Record<string, PointSuggestion> = {};
       for (const { name, at, candidate, certainty } of answer.points) {
-        if (!(name in own.labels)) proposed[name] = { at, certainty, seen: candidate !== null };
+        // In a picture every proposal is a place that looks right.
+        if (!(name in own.labels)) proposed[name] = { at, certainty, seen: candidate !== null || !candidates.own };
       }
       if (this.proposalKey !== key) return;
       this.proposal = { specimen: id, points: proposed };
       this.proposed = key;
     });
+  }
+
+  /** Whether its points are found by what labelled pictures look like: it has a picture and no points of its own, and so has one that is
+   * labelled. */
+  private isSeen(specimen: Specimen): boolean {
+    return this.pictured.length > 0 && hasOnlyPicture(specimen);
+  }
+
+  /** Sends labelled pictures that the other end has not seen, and asks again. */
+  private async shown<T extends object>(lane: Lane, ask_: () => Promise<T | ask.Missing>): Promise<T> {
+    for (;;) {
+      const answer = await ask_();
+      if (!('missing' in answer)) return answer;
+      for (const key of answer.missing) {
+        const labelled = this.pictured.find((one) => one.key === key);
+        if (labelled === undefined) throw new Superseded();
+        await ask.see(lane, key, labelled.points, await this.grey(labelled.specimen));
+      }
+    }
+  }
+
+  private found(lane: Lane, kind: string, grey: ask.GreyLevels, known: Array<[string, Point]>): Promise<ask.Proposal> {
+    const keys = this.pictured.map(({ key }) => key);
+    return this.shown<ask.Proposal>(lane, () => ask.find(lane, kind, keys, grey, known));
   }
 
   private async suggest(state: State, id: PairId): Promise<void> {
@@ -190,7 +215,11 @@ export class Learning {
   async learnNames(): Promise<ask.LearnedNames | null> {
     const round = this.rounds;
     if (this.labelledText === '[]') return null;
-    if (this.names?.round !== round) this.names = { round, learned: await ask.learnNames(this.slow, this.labelledText) };
+    if (this.names?.round !== round) {
+      const keys = this.pictured.map(({ key }) => key);
+      const learned = await this.shown<ask.LearnedNames>(this.slow, () => ask.learnNames(this.slow, this.labelledText, keys));
+      this.names = { round, learned };
+    }
     return this.names.learned;
   }
 
@@ -207,6 +236,11 @@ export class Learning {
     const labelledText = `[${labelled.map(({ text }) => text).join(',')}]`;
     if (labelledText !== this.labelledText) {
       this.labelledText = labelledText;
+      this.pictured = labelled
+        .filter(({ specimen }) => hasOnlyPicture(specimen))
+        .map(({ specimen, text }) => ({ specimen, key: `${specimen.id} ${text}`, points: JSON.parse(text) as ask.NamedPoints }))
+        // Two places are the least that a shape has.
+        .filter(({ points }) => points.points.length > 1);
       this.sureness.clear();
       this.rounds += 1;
       void this.guarded(() => this.judge(state, labelled));
@@ -232,6 +266,7 @@ export class Learning {
       this.specimenError = null;
       return;
     }
+    if (this.pictured.length === labelled.length) return this.judgePictures(round);
     const count = Math.ceil(labelled.length / GROUP);
     const errors: number[] = [];
     for (let turn = 0; turn < count; turn++) {
@@ -250,13 +285,34 @@ export class Learning {
     }
   }
 
+  /** Looks at some labelled pictures as if they were new, the newest first; those looked at before keep what was said of them. */
+  private async judgePictures(round: number): Promise<void> {
+    const all = this.pictured;
+    for (const one of all.slice(-LOOK).reverse()) {
+      const keys = all.filter((other) => other !== one).map(({ key }) => key);
+      const grey = await this.grey(one.specimen);
+      if (this.rounds !== round) return;
+      const { compared, disputed } = await this.shown<ask.PictureCheck>(this.slow, () => ask.checkPicture(this.slow, keys, one.points, grey));
+      if (this.rounds !== round) return;
+      this.wrongShares.set(one.key, compared > 0 ? disputed.length / compared : 0);
+      const shares = all.map(({ key }) => this.wrongShares.get(key)).filter((share) => share !== undefined);
+      this.specimenError = shares.reduce((a, b) => a + b, 0) / shares.length;
+      // Where nearly everything is elsewhere, the search failed, not the labels: a label is disputed where most of the others agree.
+      if (disputed.length > 0 && 2 * disputed.length < compared) this.disputedPoints.set(one.specimen.id, disputed.map(([name]) => name));
+      else this.disputedPoints.delete(one.specimen.id);
+      this.changed();
+    }
+  }
+
   /** How sure the model is of some open specimens, so that the next one can be chosen. */
   private async lookAhead(state: State, labelled: string, round: number): Promise<void> {
     const open = this.start.specimens.filter(({ id }) => !state.specimens[id]?.confirmed).slice(0, LOOK);
     for (const specimen of open) {
       const candidates = await this.candidatesOf(specimen);
       if (this.rounds !== round) return;
-      const { mean_margin } = await ask.propose(this.slow, 'look', labelled, candidates, []);
+      const { mean_margin } = this.isSeen(specimen)
+        ? await this.found(this.slow, 'look', await this.grey(specimen), [])
+        : await ask.propose(this.slow, 'look', labelled, candidates, []);
       if (mean_margin !== null) this.sureness.set(specimen.id, mean_margin);
       this.changed();
     }
@@ -319,6 +375,8 @@ export class Learning {
     return choose(open, (pair) => this.pairMargins.get(pairKeyOf(pair)), state.outcomes.length);
   }
 }
+
+const hasOnlyPicture = (specimen: Specimen): boolean => specimen.picture && specimen.points.length === 0;
 
 export const pairKeyOf = (pair: PairId): string => JSON.stringify(pair);
 

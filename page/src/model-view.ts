@@ -5,8 +5,9 @@ import { barChart, lineChart } from './chart';
 import { type DataSet, landmarkData, pairData } from './data';
 import { h, percent, replace } from './dom';
 import { type Lane, Superseded } from './learner';
+import type { Pictures } from './pictures';
 import * as ask from './requests';
-import type { State } from './state';
+import type { Point, State } from './state';
 
 export class ModelView {
   readonly element = h('section', { className: 'model' });
@@ -14,6 +15,7 @@ export class ModelView {
   constructor(
     private readonly app: App,
     private readonly lane: Lane,
+    private readonly pictures: Pictures,
   ) {}
 
   /** The labels that names are being learned from. */
@@ -88,22 +90,33 @@ export class ModelView {
     return learned.model;
   }
 
+  /** Of the pictures of confirmed specimens; one that cannot be read has none. */
+  private async sizes(): Promise<Map<string, Point>> {
+    const { state, start } = this.app;
+    const sizes = new Map<string, Point>();
+    for (const specimen of start.specimens) {
+      if (!specimen.picture || !state.specimens[specimen.id]?.confirmed) continue;
+      await this.pictures.size(specimen).then((size) => sizes.set(specimen.id, size), () => undefined);
+    }
+    return sizes;
+  }
+
   private exports(): HTMLElement {
     const { state, start } = this.app;
     const named = Object.values(state.specimens).some((specimen) => specimen.confirmed);
     const paired = state.pairs.some((pair) => Object.keys(pair.labels).length > 0);
     const row = (name: string, what: string, possible: boolean, text: () => Promise<string>) =>
       h('li', {}, h('button', { disabled: !possible, data: { export: name }, onclick: () => void this.write(name, text) }, name), h('span', {}, what));
-    const file = (data: () => DataSet, format: ask.FileFormat) => async () => (await ask.write(this.lane, data(), format)).text;
-    const landmarks = () => landmarkData(start, state);
-    const everything = () => (state.pairs.length > 0 ? pairData(start, state) : landmarks());
+    const file = (data: () => Promise<DataSet>, format: ask.FileFormat) => async () => (await ask.write(this.lane, await data(), format)).text;
+    const landmarks = async () => landmarkData(start, state, await this.sizes());
+    const everything = async () => (state.pairs.length > 0 ? pairData(start, state) : landmarks());
     return h('div', { className: 'card' },
       h('h2', {}, 'Results'),
       h('ul', { className: 'exports' },
         row('data.json', 'the data set: train and evaluate on it', named || paired, file(everything, 'data-set')),
         row('landmarks.csv', 'named points of confirmed specimens', named, file(landmarks, 'landmarks')),
         row('landmarks.tps', 'the same for morphometrics programs', named, file(landmarks, 'tps')),
-        row('matches.csv', 'labelled matches', paired, file(() => pairData(start, state), 'matches')),
+        row('matches.csv', 'labelled matches', paired, file(async () => pairData(start, state), 'matches')),
         row('model.json', state.pairs.length > 0 ? 'the model, for homolog match' : 'the model, for homolog name', state.pairs.length > 0 ? this.app.learning.model !== null : named, () => this.modelText()),
       ),
       h('p', { className: 'note' }, `They go to ${this.app.store.place}.`),

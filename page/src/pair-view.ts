@@ -59,6 +59,7 @@ export class PairView {
     const loupe = h('label', {}, this.loupeBox, 'loupe', h('kbd', {}, 'L'));
     const flip = h('button', { className: 'quiet', onclick: () => this.flip() }, 'Flip pictures', h('kbd', {}, 'Space'));
     const aside = h('aside', { aria: { label: 'Matches' } }, this.note, this.list, h('div', { className: 'toggles' }, loupe, flip), this.buttons);
+    this.board.describe('Two pictures with points. Up and down choose a point on the left, left and right go through those on the right.');
     this.element.append(this.board.canvas, aside);
   }
 
@@ -262,7 +263,6 @@ export class PairView {
       Enter: () => (event.shiftKey ? this.confirm() : this.accept()),
       ArrowDown: () => this.stepLine(1),
       ArrowUp: () => this.stepLine(-1),
-      Tab: () => this.stepLine(event.shiftKey ? -1 : 1),
       ArrowRight: () => this.stepRight(1),
       ArrowLeft: () => this.stepRight(-1),
       x: () => this.match(null),

@@ -1,6 +1,6 @@
 // Pictures as bitmaps to show and grey levels to look at, each decoded once and a few kept.
 
-import type { Grey } from './learning';
+import type { GreyLevels } from './requests';
 import type { Point, Specimen } from './state';
 import type { Store } from './store';
 
@@ -11,12 +11,22 @@ const LONGEST_SIDE = 16_384;
 
 export class Pictures {
   private readonly bitmaps = new Map<string, Promise<ImageBitmap>>();
+  private readonly sizes = new Map<string, Point>();
 
   constructor(
     private readonly store: Store,
     /** The number that the store knows a specimen's picture by. */
     private readonly numbers: ReadonlyMap<string, number>,
   ) {}
+
+  /** Width and height. */
+  async size(specimen: Specimen): Promise<Point> {
+    const known = this.sizes.get(specimen.id);
+    if (known !== undefined) return known;
+    const { width, height } = await this.bitmap(specimen);
+    this.sizes.set(specimen.id, [width, height]);
+    return [width, height];
+  }
 
   bitmap(specimen: Specimen): Promise<ImageBitmap> {
     const kept = this.bitmaps.get(specimen.id);
@@ -46,7 +56,7 @@ export class Pictures {
     return bitmap;
   }
 
-  async grey(specimen: Specimen): Promise<Grey> {
+  async grey(specimen: Specimen): Promise<GreyLevels> {
     const bitmap = await this.bitmap(specimen);
     const { width, height } = bitmap;
     const canvas = new OffscreenCanvas(width, height);

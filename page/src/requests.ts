@@ -9,6 +9,12 @@ export interface NamedPoints {
   names?: readonly string[];
 }
 
+export interface GreyLevels {
+  width: number;
+  height: number;
+  pixels: Uint8Array;
+}
+
 export interface Candidates {
   points: readonly Point[];
   /** They are the specimen's own points, not corners of its picture. */
@@ -99,8 +105,32 @@ export const propose = (
 export const estimate = (lane: Lane, labelled: string, candidates: Candidates[]) =>
   lane.ask<Estimate>('estimate', { estimate: { labelled, candidates } });
 
-export const learnNames = (lane: Lane, labelled: string) =>
-  lane.ask<LearnedNames>('learn-names', { 'learn-names': { labelled } });
+/** Labelled pictures that the other end has not seen yet, by their keys. */
+export interface Missing {
+  missing: string[];
+}
+
+export interface PictureCheck {
+  /** How many names were compared. */
+  compared: number;
+  /** Names that the other pictures would put elsewhere, with how far, in pixels. */
+  disputed: Array<[string, number]>;
+}
+
+/** Looks at a labelled picture; from then on its key says what it looks like. */
+export const see = (lane: Lane, key: string, specimen: NamedPoints, { width, height, pixels }: GreyLevels) =>
+  lane.ask<object>(null, { see: { key, specimen, width, height } }, { pixels });
+
+/** The named points of a picture, by what labelled pictures look like. */
+export const find = (lane: Lane, kind: string, labelled: string[], { width, height, pixels }: GreyLevels, known: Array<[string, Point]>) =>
+  lane.ask<Proposal | Missing>(kind, { find: { labelled, width, height, known } }, { pixels });
+
+/** The labels of a picture beside what the other labelled pictures say. */
+export const checkPicture = (lane: Lane, labelled: string[], specimen: NamedPoints, { width, height, pixels }: GreyLevels) =>
+  lane.ask<PictureCheck | Missing>('estimate', { 'check-picture': { labelled, specimen, width, height } }, { pixels });
+
+export const learnNames = (lane: Lane, labelled: string, seen: string[]) =>
+  lane.ask<LearnedNames | Missing>('learn-names', { 'learn-names': { labelled, seen } });
 
 export const learn = (lane: Lane, data: DataSet, features: FeatureSet) =>
   lane.ask<Learned>('learn', { learn: { data, features } });

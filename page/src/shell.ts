@@ -32,15 +32,17 @@ export class Shell {
     this.sidebar = new Sidebar(app);
     this.specimens = new SpecimenView(app, pictures);
     this.pairs = new PairView(app, pictures);
-    this.model = new ModelView(app, lane);
+    this.model = new ModelView(app, lane, pictures);
     const button = (text: string, title: string, click: () => void) => h('button', { className: 'quiet', title, onclick: click }, text);
     const header = h('header', {},
-      h('strong', { className: 'brand' }, 'Homolog'), h('span', { className: 'project' }, app.start.title), this.tabs, h('span', { className: 'space' }),
+      h('h1', { className: 'brand' }, 'Homolog'), h('span', { className: 'project' }, app.start.title), this.tabs, h('span', { className: 'space' }),
       this.learning, this.saved,
       button('Undo', 'Z', () => app.act({ type: 'undo' })), button('Redo', '⇧ Z', () => app.act({ type: 'redo' })), button('?', 'Keys', () => this.help.showModal()),
     );
     replace(root, header, this.bar, h('div', { className: 'body' }, this.sidebar.element, this.stage), this.help);
     document.addEventListener('keydown', (event) => this.key(event));
+    document.addEventListener('keyup', (event) => this.specimens.keyUp(event));
+    window.addEventListener('blur', () => this.specimens.keyUp(null));
     document.title = `${app.start.title} – Homolog`;
     app.listen(() => this.update());
   }
@@ -94,6 +96,9 @@ export class Shell {
       return;
     }
     if (this.help.open || event.ctrlKey || event.metaKey) return;
+    // Whoever reached a control with the keyboard presses it with the keyboard.
+    const pressed = (event.key === 'Enter' || event.key === ' ') && !event.shiftKey;
+    if (pressed && target.matches('button:focus-visible, input:focus-visible, a:focus-visible')) return;
     const done = event.altKey ? this.altKey(event) : this.plainKey(event);
     if (done) event.preventDefault();
   }

@@ -54,7 +54,7 @@ export class Sidebar {
     const share = rows.length === 0 ? 0 : done / rows.length;
     const error = this.app.tab === 'pairs' ? (this.app.learning.model?.learned.error ?? null) : this.app.learning.specimenError;
     const what = this.app.tab === 'pairs' ? 'pairs' : 'specimens';
-    const bar = h('div', { className: 'progress', aria: { role: 'progressbar', valuenow: String(Math.round(100 * share)) } }, h('i'));
+    const bar = h('div', { className: 'progress', aria: { role: 'progressbar', label: 'Confirmed', valuenow: String(Math.round(100 * share)) } }, h('i'));
     (bar.firstChild as HTMLElement).style.width = `${100 * share}%`;
     replace(
       this.summary,

@@ -36,7 +36,7 @@ export interface PanelState {
 
 export class SpecimenPanel {
   readonly element = h('aside', { aria: { label: 'Points' } });
-  readonly shows: Record<Toggle, boolean> = { snap: true, loupe: true, names: true };
+  readonly shows: Record<Toggle, boolean> = { snap: false, loupe: true, names: true };
   private readonly list = h('ol', { className: 'points' });
   private readonly newName = h('input', { placeholder: 'new name', aria: { label: 'New name' } });
   private readonly x = h('input', { className: 'coordinate', inputMode: 'decimal', aria: { label: 'x' } });

@@ -28,6 +28,8 @@ export class SpecimenView {
   /** Where a point is being moved to, not yet an action. */
   private moving: { name: string; at: Point } | null = null;
   private hovered: Point | null = null;
+  /** Whether the key that snaps is down. */
+  private held = false;
 
   constructor(
     private readonly app: App,
@@ -61,6 +63,7 @@ export class SpecimenView {
       reopen: () => this.reopen(),
       redraw: () => this.board.redraw(),
     });
+    this.board.describe('Picture with points. Arrow keys move the chosen point, J and K choose the next or the previous one.');
     this.element.append(this.board.canvas, this.panel.element);
   }
 
@@ -85,9 +88,20 @@ export class SpecimenView {
     return new Set(this.app.learning.disputedPoints.get(this.app.specimen ?? '') ?? []);
   }
 
+  /** A table of points without a picture: a label is one of these points, never a place between them. */
+  private get bound(): boolean {
+    const { specimen } = this;
+    return specimen !== undefined && !specimen.picture && specimen.points.length > 0;
+  }
+
+  /** Whether a suggestion can become a label: where a point should be is shown, but is no point. */
+  private canBe(suggestion: PointSuggestion): boolean {
+    return suggestion.seen || !this.bound;
+  }
+
   /** Suggestions that are neither accepted nor put right, the least sure first. */
   private get pending(): Array<[string, PointSuggestion]> {
-    const open = Object.entries(this.proposed).filter(([name]) => !(name in this.labels));
+    const open = Object.entries(this.proposed).filter(([name, suggestion]) => !(name in this.labels) && this.canBe(suggestion));
     return open.sort(([, a], [, b]) => a.certainty - b.certainty);
   }
 
@@ -191,6 +205,7 @@ export class SpecimenView {
 
   private snapped(screen: Point): Point {
     const at = this.viewport.toPicture(screen);
+    if (this.bound) return nearest(this.specimen!.points, at);
     if (!this.panel.shows.snap) return rounded(at);
     let best: Point | null = null;
     let least = SNAP;
@@ -215,7 +230,8 @@ export class SpecimenView {
     if (specimen === null) return;
     const corrects = name in this.proposed && !(name in this.labels);
     this.name = name;
-    this.app.act({ type: 'place', specimen, name, at, ...(corrects && { corrects }) });
+    const place = this.bound ? nearest(this.specimen!.points, at) : at;
+    this.app.act({ type: 'place', specimen, name, at: place, ...(corrects && { corrects }) });
     const { names } = this.app.state;
     if (!this.confirmed && !corrects) this.name = names.find((name) => !(name in this.labels)) ?? this.name;
     this.update();
@@ -232,7 +248,7 @@ export class SpecimenView {
     this.commit();
     const { specimen } = this.app;
     const suggestion = this.name === null ? undefined : this.proposed[this.name];
-    if (specimen !== null && suggestion !== undefined && !(this.name! in this.labels)) {
+    if (specimen !== null && suggestion !== undefined && !(this.name! in this.labels) && this.canBe(suggestion)) {
       this.app.act({ type: 'accept', specimen, name: this.name!, at: suggestion.at });
     }
     this.name = this.firstToDo();
@@ -285,10 +301,11 @@ export class SpecimenView {
       Backspace: () => this.clear(),
       Delete: () => this.clear(),
       r: () => this.confirmed && this.reopen(),
-      Tab: () => this.stepName(event.shiftKey ? -1 : 1),
+      j: () => this.stepName(1),
+      k: () => this.stepName(-1),
       a: () => this.panel.askName(),
       g: () => this.panel.askPlace(),
-      s: () => this.panel.toggle('snap'),
+      s: () => this.snapWhileHeld(event.repeat),
       l: () => this.panel.toggle('loupe'),
       t: () => this.panel.toggle('names'),
       Escape: () => (this.moving = null),
@@ -303,9 +320,30 @@ export class SpecimenView {
     return true;
   }
 
+  /** S snaps to corners as long as it is held. */
+  private snapWhileHeld(repeated: boolean): void {
+    if (repeated || this.panel.shows.snap) return;
+    this.panel.toggle('snap');
+    this.held = true;
+  }
+
+  /** A key was let go; null: the window was left, and nothing is held any more. */
+  keyUp(event: KeyboardEvent | null): void {
+    if (!this.held || (event !== null && event.key.toLowerCase() !== 's')) return;
+    this.held = false;
+    if (this.panel.shows.snap) this.panel.toggle('snap');
+    this.board.redraw();
+  }
+
   private nudge([dx, dy]: Point): boolean {
     const name = this.name ?? this.freeName();
     const from = this.positionOf(name) ?? this.viewport.centre;
+    if (this.bound) {
+      const next = towards(this.specimen!.points, from, [dx, dy]);
+      if (next !== null) this.move(name, next);
+      this.panel.showPlace(next ?? from);
+      return true;
+    }
     this.move(name, rounded([from[0] + dx, from[1] + dy]));
     this.hovered = null;
     this.panel.showPlace(this.moving!.at);
@@ -354,7 +392,26 @@ export class SpecimenView {
   }
 }
 
-/** A hundredth of a pixel is finer than any hand. */
+/** A tenth of a pixel is finer than any hand. */
 function rounded([x, y]: Point): Point {
-  return [Math.round(100 * x) / 100, Math.round(100 * y) / 100];
+  return [Math.round(10 * x) / 10, Math.round(10 * y) / 10];
+}
+
+const apart = ([x, y]: Point, [a, b]: Point): number => Math.hypot(x - a, y - b);
+
+function nearest(points: readonly Point[], at: Point): Point {
+  return points.reduce((best, point) => (apart(point, at) < apart(best, at) ? point : best));
+}
+
+/** The next point in a direction: near, and not much aside. */
+function towards(points: readonly Point[], from: Point, [dx, dy]: Point): Point | null {
+  const [ux, uy] = [Math.sign(dx), Math.sign(dy)];
+  let best: Point | null = null;
+  let least = Infinity;
+  for (const point of points) {
+    const [x, y] = [point[0] - from[0], point[1] - from[1]];
+    const [along, aside] = [x * ux + y * uy, Math.abs(x * uy - y * ux)];
+    if (along > 1e-9 && along + 2 * aside < least) [best, least] = [point, along + 2 * aside];
+  }
+  return best;
 }

@@ -15,6 +15,8 @@ export interface Specimen {
   readonly image?: string;
   /** Points that are there from the start, to be matched; in pictures without any, corners found stand in for them. */
   readonly points: readonly Point[];
+  /** Their third coordinates, if they are in space. */
+  readonly depths?: readonly number[];
   /** Their names, where they have any. */
   readonly names?: readonly string[];
 }

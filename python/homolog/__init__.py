@@ -19,7 +19,7 @@ from ._join import Joined, join
 from ._listed import match_points, min_weight_full_bipartite_matching
 from ._match import Match, match_batches
 from ._matcher import Matcher
-from ._naming import Naming
+from ._naming import Found, Naming
 from ._pairs import boxes
 from ._qap import quadratic_assignment
 from ._solve import linear_sum_assignment_batch, solve, solve_affinity
@@ -32,6 +32,7 @@ __all__ = [
     "ConvergenceWarning",
     "DataSet",
     "Finding",
+    "Found",
     "Graph",
     "Joined",
     "Match",

@@ -16,7 +16,7 @@ from ._data import DataSet
 from ._errors import MatchError
 from ._estimator import Estimator
 from ._graph import Graph, as_graph
-from ._naming import Naming
+from ._naming import Found, Naming
 from ._progress import Progress
 from ._report import Explanation
 from ._solve import threads
@@ -104,7 +104,7 @@ class Atlas(Estimator):
 
     # -- learning ---------------------------------------------------------------------------------------------------------------
 
-    def fit(self, specimens: Any, y: Any = None, *, unlabelled: Any = ()) -> Atlas:
+    def fit(self, specimens: Any, y: Any = None, *, unlabelled: Any = (), pictures: Any = None) -> Atlas:
         """Learns from labelled specimens.
 
         Parameters
@@ -117,6 +117,9 @@ class Atlas(Estimator):
         unlabelled : sequence of graphs or arrays of points, or DataSet, optional
             Specimens to learn from besides; names that they have are not looked at. Used only if held-out specimens do not become less
             likely; `report_` says what it brought.
+        pictures : sequence of array, optional
+            The picture of each specimen, grey or colour, points in its pixels (y down). With these, :meth:`find` finds the landmarks
+            in pictures without any points.
 
         Returns
         -------
@@ -131,6 +134,10 @@ class Atlas(Estimator):
                 threads(self.n_jobs),
                 progress.callback,
             )
+            if pictures is not None:
+                seen = [_grey(picture) for picture in pictures]
+                own = [graph._graph for graph in graphs]
+                model = _core.see_pictures(model, own, seen, threads(self.n_jobs), progress.callback)
         self._set(model)
         return self
 
@@ -212,6 +219,16 @@ class Atlas(Estimator):
         namings = [Naming(text) for text in texts]
         return namings[0] if one else namings
 
+    def find(self, picture: Any) -> Found:
+        """Where the landmarks are in a picture without any points: for an atlas that was fitted with `pictures`.
+
+        Parameters
+        ----------
+        picture : array, shape (height, width) or (height, width, 3 or 4)
+            Grey or colour, 0 to 255; what matplotlib, imageio, Pillow or OpenCV read.
+        """
+        return Found(_core.find_points(self._fitted(), [_grey(picture)], threads(self.n_jobs))[0])
+
     def explain(self, points: Any) -> Explanation:
         """Why each landmark went to its point, the least certain first."""
         model = self._fitted()
@@ -241,6 +258,18 @@ class Atlas(Estimator):
     def load(cls, path: str | os.PathLike[str]) -> Atlas:
         """Reads a model file written by Python or by the program."""
         return cls.from_json(Path(path).read_text(encoding="utf-8-sig"))
+
+
+def _grey(picture: Any) -> NDArray[np.uint8]:
+    """A picture as grey levels, by the weights that the program uses (Rec. 709)."""
+    array = np.asarray(picture)
+    if array.ndim == 3 and array.shape[2] in (3, 4):
+        array = array[..., :3] @ np.array([0.2126, 0.7152, 0.0722])
+    if array.ndim != 2 or array.dtype.kind not in "uif":
+        raise MatchError(f"a picture is an array of (height, width) or (height, width, 3) numbers; found shape {array.shape}")
+    if array.size and not (np.isfinite(array).all() and 0 <= array.min() and array.max() <= 255):
+        raise MatchError("a picture has values from 0 to 255")
+    return np.ascontiguousarray(np.rint(array), dtype=np.uint8)
 
 
 def _is_one(thing: Any) -> bool:

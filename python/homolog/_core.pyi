@@ -19,6 +19,7 @@ __all__ = [
     "box_features",
     "cut",
     "explain_naming",
+    "find_points",
     "join_specimens",
     "linear_sum_assignment",
     "linear_sum_assignment_batch",
@@ -26,6 +27,7 @@ __all__ = [
     "name_take",
     "read_tracks",
     "run_task",
+    "see_pictures",
     "solve_listed",
     "solve_points",
     "tracks",
@@ -78,6 +80,14 @@ def name_take(
 def box_features(
     left: NDArray[np.float64], right: NDArray[np.float64], appearance: Any
 ) -> PairFeatures: ...
+def see_pictures(
+    model: Model,
+    specimens: Sequence[Graph],
+    pictures: Sequence[NDArray[np.uint8]],
+    jobs: int | None,
+    callback: Callable[[dict[str, Any]], Any] | None,
+) -> Model: ...
+def find_points(model: Model, pictures: Sequence[NDArray[np.uint8]], jobs: int | None) -> list[str]: ...
 def explain_naming(model: Model, specimen: Graph, jobs: int | None) -> str: ...
 def check_specimens(data: DataSet, jobs: int | None) -> tuple[str, str]: ...
 

@@ -1,4 +1,4 @@
-"""Naming: the names that an atlas gave to the points of a specimen, and how certain they are."""
+"""Naming: the names that an atlas gave to the points of a specimen, and how certain they are. Found: landmarks in a picture."""
 
 from __future__ import annotations
 
@@ -102,3 +102,37 @@ class Naming:
     def __repr__(self) -> str:
         proof = "proven in its pose" if self.status == "optimal" else self.status
         return f"Naming({len(self)} of {len(self.names)} points named, score {self.score:.6g}, {proof})"
+
+
+class Found:
+    """The landmarks that an atlas found in a picture.
+
+    Attributes
+    ----------
+    names : list of str
+        The landmarks, sorted.
+    points : numpy.ndarray, shape (n, 2)
+        Where they are, in pixels, y down.
+    confidence : numpy.ndarray of float
+        For each, the probability that it is within 2 % of the diameter of all landmarks; nan if the atlas was learned from one picture.
+    """
+
+    def __init__(self, text: str) -> None:
+        fields: list[dict[str, Any]] = json.loads(text)
+        self.names: list[str] = [point["name"] for point in fields]
+        self.points: NDArray[np.float64] = np.array([point["at"] for point in fields], dtype=np.float64).reshape(-1, 2)
+        known = [np.nan if point["confidence"] is None else point["confidence"] for point in fields]
+        self.confidence: NDArray[np.float64] = np.array(known, dtype=np.float64)
+
+    def to_dataframe(self) -> Any:
+        """A pandas DataFrame with a row per landmark: name, x, y, confidence."""
+        import pandas as pd
+
+        columns = {"name": self.names, "x": self.points[:, 0], "y": self.points[:, 1], "confidence": self.confidence}
+        return pd.DataFrame(columns)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __repr__(self) -> str:
+        return f"Found({len(self)} landmarks)"

@@ -91,7 +91,7 @@ mod tests {
     use clap::builder::ValueParser;
 
     /// Arguments that name what is read.
-    const INPUTS: [&str; 14] = [
+    const INPUTS: [&str; 15] = [
         "data",
         "images",
         "input",
@@ -106,6 +106,7 @@ mod tests {
         "template",
         "atlas",
         "config",
+        "unlabelled",
     ];
 
     fn commands() -> Vec<(Vec<String>, Command)> {

@@ -9,6 +9,7 @@ mod join;
 mod linear;
 mod model;
 mod pair_features;
+mod pictures;
 mod problem;
 mod run;
 mod shards;
@@ -40,6 +41,8 @@ mod _core {
     use crate::model::Model;
     #[pymodule_export]
     use crate::pair_features::{PairFeatures, box_features};
+    #[pymodule_export]
+    use crate::pictures::{find_points, see_pictures};
     #[pymodule_export]
     use crate::problem::{Problem, Solution};
     #[pymodule_export]

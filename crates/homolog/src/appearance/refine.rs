@@ -169,9 +169,10 @@ mod tests {
         let expected = Expected { mean: [23.0, 9.0], covariance: [400.0, 0.0, 400.0] };
         let peak = Peak::find(&response, window, &expected);
         assert!((peak.place[0] - truth[0]).abs() < 0.1 && (peak.place[1] - truth[1]).abs() < 0.1, "{:?}", peak.place);
-        assert!(peak.response > 0.95 && peak.variance < 20.0, "{}", peak.variance);
+        assert!(peak.response > 0.95);
         // Where nothing is to be seen, the shape decides.
         let blank = Peak::find(&Plane::zeros(29, 29), window, &expected);
-        assert!((blank.place[0] - 23.0).abs() < 0.6 && (blank.place[1] - 9.0).abs() < 0.6 && blank.variance > 20.0);
+        assert!((blank.place[0] - 23.0).abs() < 0.6 && (blank.place[1] - 9.0).abs() < 0.6);
+        assert!(blank.variance > 3.0 * peak.variance, "{} and {}", blank.variance, peak.variance);
     }
 }

@@ -1,0 +1,77 @@
+//! What landmarks look like in pictures, learned and found.
+
+use crate::errors::raise;
+use crate::graph::Graph;
+use crate::model::Model;
+use crate::run;
+use homolog::geometry::GreyImage;
+use homolog::graph::Graph as InnerGraph;
+use numpy::{PyReadonlyArray2, PyUntypedArrayMethods};
+use pyo3::prelude::*;
+use serde_json::json;
+use std::sync::Arc;
+
+/// Grey levels, row by row.
+struct Picture {
+    width: usize,
+    height: usize,
+    pixels: Vec<u8>,
+}
+
+impl Picture {
+    fn new(array: &PyReadonlyArray2<'_, u8>) -> Self {
+        let [height, width] = [array.shape()[0], array.shape()[1]];
+        Self { width, height, pixels: array.as_array().iter().copied().collect() }
+    }
+
+    fn grey(&self) -> homolog::Result<GreyImage<'_>> {
+        GreyImage::new(self.width, self.height, &self.pixels)
+    }
+}
+
+/// The same model, having also learned what the landmarks of specimens look like in their pictures.
+#[pyfunction]
+#[pyo3(signature = (model, specimens, pictures, jobs, callback))]
+pub(crate) fn see_pictures(
+    py: Python<'_>,
+    model: &Model,
+    specimens: Vec<Py<Graph>>,
+    pictures: Vec<PyReadonlyArray2<'_, u8>>,
+    jobs: Option<usize>,
+    callback: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Model> {
+    let graphs: Vec<Arc<InnerGraph>> = specimens.iter().map(|graph| Arc::clone(&graph.get().inner)).collect();
+    if graphs.len() != pictures.len() {
+        let what = "pictures of specimens";
+        let error = homolog::Error::Size { what, expected: graphs.len(), found: pictures.len() };
+        return Err(raise(py, &error));
+    }
+    let pictures: Vec<Picture> = pictures.iter().map(Picture::new).collect();
+    let before = Arc::clone(&model.inner);
+    let work = move |control: &homolog::Control| {
+        let pairs = pictures.iter().zip(&graphs);
+        let specimens =
+            pairs.map(|(picture, graph)| Ok((picture.grey()?, &**graph))).collect::<homolog::Result<Vec<_>>>()?;
+        (*before).clone().seeing(&specimens, control)
+    };
+    let learned = run::run_observed(py, jobs, callback, false, work)?.whole()?;
+    Ok(Model { inner: Arc::new(learned) })
+}
+
+/// The landmarks of pictures without any points, for each picture as JSON.
+#[pyfunction]
+#[pyo3(signature = (model, pictures, jobs))]
+pub(crate) fn find_points(
+    py: Python<'_>,
+    model: &Model,
+    pictures: Vec<PyReadonlyArray2<'_, u8>>,
+    jobs: Option<usize>,
+) -> PyResult<Vec<String>> {
+    let pictures: Vec<Picture> = pictures.iter().map(Picture::new).collect();
+    let model = Arc::clone(&model.inner);
+    let found = run::run(py, jobs, move |control| {
+        let find = |picture: &Picture| model.find(picture.grey()?, control);
+        pictures.iter().map(find).collect::<homolog::Result<Vec<_>>>()
+    })?;
+    Ok(found.iter().map(|points| json!(points).to_string()).collect())
+}
