@@ -147,7 +147,7 @@ export class Learning {
       const known = names.map((name, n): [string, Point] => [name, points[n]!]);
       const begin = performance.now();
       const answer = this.isSeen(specimen)
-        ? await this.found(this.quick, 'propose', await this.grey(specimen), known)
+        ? await this.found(this.quick, 'propose', () => this.proposalKey === key, await this.grey(specimen), known)
         : await ask.propose(this.quick, 'propose', labelledText, candidates, known);
       this.lastMilliseconds = performance.now() - begin;
       const proposed: Record<string, PointSuggestion> = {};
@@ -167,9 +167,11 @@ export class Learning {
     return this.pictured.length > 0 && hasOnlyPicture(specimen);
   }
 
-  /** Sends labelled pictures that the other end has not seen, and asks again. */
-  private async shown<T extends object>(lane: Lane, ask_: () => Promise<T | ask.Missing>): Promise<T> {
+  /** Sends labelled pictures that the other end has not seen, and asks again. Once nobody wants the answer, nothing is asked: it would
+   * take the place of the newer question. */
+  private async shown<T extends object>(lane: Lane, wanted: () => boolean, ask_: () => Promise<T | ask.Missing>): Promise<T> {
     for (;;) {
+      if (!wanted()) throw new Superseded();
       const answer = await ask_();
       if (!('missing' in answer)) return answer;
       for (const key of answer.missing) {
@@ -180,9 +182,15 @@ export class Learning {
     }
   }
 
-  private found(lane: Lane, kind: string, grey: ask.GreyLevels, known: Array<[string, Point]>): Promise<ask.Proposal> {
+  private found(
+    lane: Lane,
+    kind: string,
+    wanted: () => boolean,
+    grey: ask.GreyLevels,
+    known: Array<[string, Point]>,
+  ): Promise<ask.Proposal> {
     const keys = this.pictured.map(({ key }) => key);
-    return this.shown<ask.Proposal>(lane, () => ask.find(lane, kind, keys, grey, known));
+    return this.shown<ask.Proposal>(lane, wanted, () => ask.find(lane, kind, keys, grey, known));
   }
 
   private async suggest(state: State, id: PairId): Promise<void> {
@@ -217,7 +225,7 @@ export class Learning {
     if (this.labelledText === '[]') return null;
     if (this.names?.round !== round) {
       const keys = this.pictured.map(({ key }) => key);
-      const learned = await this.shown<ask.LearnedNames>(this.slow, () => ask.learnNames(this.slow, this.labelledText, keys));
+      const learned = await this.shown<ask.LearnedNames>(this.slow, () => this.rounds === round, () => ask.learnNames(this.slow, this.labelledText, keys));
       this.names = { round, learned };
     }
     return this.names.learned;
@@ -292,7 +300,11 @@ export class Learning {
       const keys = all.filter((other) => other !== one).map(({ key }) => key);
       const grey = await this.grey(one.specimen);
       if (this.rounds !== round) return;
-      const { compared, disputed } = await this.shown<ask.PictureCheck>(this.slow, () => ask.checkPicture(this.slow, keys, one.points, grey));
+      const { compared, disputed } = await this.shown<ask.PictureCheck>(
+        this.slow,
+        () => this.rounds === round,
+        () => ask.checkPicture(this.slow, keys, one.points, grey),
+      );
       if (this.rounds !== round) return;
       this.wrongShares.set(one.key, compared > 0 ? disputed.length / compared : 0);
       const shares = all.map(({ key }) => this.wrongShares.get(key)).filter((share) => share !== undefined);
@@ -311,7 +323,7 @@ export class Learning {
       const candidates = await this.candidatesOf(specimen);
       if (this.rounds !== round) return;
       const { mean_margin } = this.isSeen(specimen)
-        ? await this.found(this.slow, 'look', await this.grey(specimen), [])
+        ? await this.found(this.slow, 'look', () => this.rounds === round, await this.grey(specimen), [])
         : await ask.propose(this.slow, 'look', labelled, candidates, []);
       if (mean_margin !== null) this.sureness.set(specimen.id, mean_margin);
       this.changed();

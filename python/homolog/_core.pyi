@@ -17,6 +17,7 @@ __all__ = [
     "__version__",
     "answer_order",
     "box_features",
+    "check_specimens",
     "cut",
     "explain_naming",
     "find_points",
@@ -91,33 +92,33 @@ def find_points(model: Model, pictures: Sequence[NDArray[np.uint8]], jobs: int |
 def explain_naming(model: Model, specimen: Graph, jobs: int | None) -> str: ...
 def check_specimens(data: DataSet, jobs: int | None) -> tuple[str, str]: ...
 
-Frames = list[tuple[int, NDArray[np.float64], list[int | None]]]
+_Frames = list[tuple[int, NDArray[np.float64], list[int | None]]]
 
-def tracks(frames: list[tuple[int, NDArray[np.float64], list[int]]], gap: int) -> tuple[DataSet, Frames]: ...
-def read_tracks(text: str, truth: str | None, gap: int) -> tuple[DataSet, Frames]: ...
+def tracks(frames: list[tuple[int, NDArray[np.float64], list[int]]], gap: int) -> tuple[DataSet, _Frames]: ...
+def read_tracks(text: str, truth: str | None, gap: int) -> tuple[DataSet, _Frames]: ...
 
-Given = tuple[NDArray[np.float64] | None, float | None, NDArray[np.int64] | None, NDArray[np.int64] | None]
-Listed = tuple[dict[str, Any], tuple[NDArray[np.float64], NDArray[np.float64]] | None]
+_Given = tuple[NDArray[np.float64] | None, float | None, NDArray[np.int64] | None, NDArray[np.int64] | None]
+_Listed = tuple[dict[str, Any], tuple[NDArray[np.float64], NDArray[np.float64]] | None]
 
 def solve_listed(
     counts: tuple[int, int],
     pairs: tuple[NDArray[np.int64], NDArray[np.int64]],
     costs: NDArray[np.float64],
     maximize: bool,
-    given: Given,
+    given: _Given,
     full: bool,
     time_limit: float | None,
     jobs: int | None,
-) -> Listed: ...
+) -> _Listed: ...
 def solve_points(
     left: NDArray[np.float64],
     right: NDArray[np.float64],
     near: tuple[float, int | None],
-    given: Given,
+    given: _Given,
     squared: bool,
     time_limit: float | None,
     jobs: int | None,
-) -> Listed: ...
+) -> _Listed: ...
 @final
 class Graph:
     def __new__(
@@ -245,7 +246,7 @@ class Trained:
     def report_json(self) -> str: ...
     def report_text(self) -> str: ...
 
-GivenPair = tuple[Graph, Graph, list[tuple[int, int]] | None, list[tuple[int, int]] | None, PairFeatures | None]
+_GivenPair = tuple[Graph, Graph, list[tuple[int, int]] | None, list[tuple[int, int]] | None, PairFeatures | None]
 
 @final
 class Model:
@@ -261,11 +262,11 @@ class Model:
     def has_pair_features(self) -> bool: ...
     def solve(
         self,
-        pairs: Sequence[GivenPair],
+        pairs: Sequence[_GivenPair],
         time_limit: float | None,
         jobs: int | None,
     ) -> list[Solution]: ...
-    def explain(self, given: GivenPair, jobs: int | None) -> str: ...
+    def explain(self, given: _GivenPair, jobs: int | None) -> str: ...
     def losses(self, data: DataSet, jobs: int | None) -> NDArray[np.float64]: ...
 
 def answer_order(folder: str, order: str, most_bytes: int, jobs: int | None) -> str: ...

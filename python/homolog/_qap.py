@@ -169,7 +169,8 @@ class _Problem:
         is_partial = shape[0] != shape[1] and all((total <= 1 + 1e-6).all() for total in sums)
         if (table < 0).any() or not (is_full or is_partial):
             raise MatchError("`P0` matrix must be doubly stochastic")
-        return np.clip(table, 0.0, 1.0)
+        clipped: Matrix = np.clip(table, 0.0, 1.0)
+        return clipped
 
     def swap(self, settings: dict[str, Any]) -> AssignmentResult:
         """scipy's 2-opt: the first swap that improves the objective, until none does; `nit` counts the swaps examined."""
