@@ -2,7 +2,7 @@
 //!
 //! On a shared machine processor time is the steadier of the two: it leaves out the time when others ran.
 
-use cpu_time::ThreadTime;
+use cpu_time::{ProcessTime, ThreadTime};
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
 
@@ -53,5 +53,24 @@ mod tests {
         assert_eq!(median(&[]), None);
         assert_eq!(median(&[3.0, 1.0, 2.0]), Some(2.0));
         assert_eq!(median(&[4.0, 1.0, 3.0, 2.0]), Some(2.5));
+    }
+}
+
+/// The processor time that a quick run may take: nothing new is begun after most of three minutes.
+pub(crate) struct Budget {
+    start: ProcessTime,
+    is_limited: bool,
+}
+
+/// What is left of three minutes is for what is under way.
+const QUICK: f64 = 130.0;
+
+impl Budget {
+    pub(crate) fn new(is_quick: bool) -> Self {
+        Self { start: ProcessTime::now(), is_limited: is_quick }
+    }
+
+    pub(crate) fn is_spent(&self) -> bool {
+        self.is_limited && self.start.elapsed().as_secs_f64() > QUICK
     }
 }

@@ -6,10 +6,10 @@
 
 mod models;
 
+use crate::clock::Budget;
 use crate::never_worse::{Data, given_data, table};
 use crate::{files, house};
 use anyhow::Result;
-use cpu_time::ProcessTime;
 use models::{Made, Test};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -91,8 +91,6 @@ impl Cell {
     }
 }
 
-/// No new cell is begun after so many seconds of a quick run.
-const QUICK: f64 = 130.0;
 /// A regret above this counts as a mistake.
 const MISTAKE: f64 = 0.02;
 
@@ -111,11 +109,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         "{:20} {:>9} {:>4}  {:28} {:>6} {:>15}  {:28} {:>6} {:>7} {:>8}",
         "data", "specimens", "draw", "taken", "error", "promised", "best single set", "error", "regret", "seconds"
     );
-    let (mut report, start) = (Report { cells: Vec::new() }, ProcessTime::now());
+    let (mut report, budget) = (Report { cells: Vec::new() }, Budget::new(arguments.quick));
     for &specimens in &sizes {
         for draw in 0..arguments.draws.unwrap_or(draws) {
             for data in &sets {
-                if arguments.quick && start.elapsed().as_secs_f64() > QUICK {
+                if budget.is_spent() {
                     continue;
                 }
                 let Some(cell) = cell(data, (specimens, draw), tests, limits)? else { continue };

@@ -11,7 +11,7 @@
 
 use super::{EdgeList, Matching};
 use crate::{Error, Result};
-use ndarray::{Array2, ArrayView1, ArrayView2};
+use ndarray::{Array2, ArrayView2};
 use std::sync::Arc;
 
 /// Scores d(e, f) for pairs of a left and a right edge; zero where either does not exist.
@@ -19,9 +19,9 @@ use std::sync::Arc;
 pub struct EdgeTerm {
     left: Arc<EdgeList>,
     right: Arc<EdgeList>,
-    /// a: one row per left edge, one column per factor.
+    /// a: one row per left edge, one column per factor; in standard layout.
     left_factors: Array2<f64>,
-    /// b: one row per right edge, one column per factor.
+    /// b: one row per right edge, one column per factor; in standard layout.
     right_factors: Array2<f64>,
     /// Pairs of left edge e are at `listed_start[e]..listed_start[e + 1]`, sorted by right edge.
     listed_start: Vec<usize>,
@@ -57,6 +57,7 @@ impl EdgeTerm {
             }
         }
         let (listed_start, listed) = (vec![0; left.len() + 1], Vec::new());
+        let [left_factors, right_factors] = [left_factors, right_factors].map(standard);
         let mut term = Self { left, right, left_factors, right_factors, listed_start, listed, symmetric: false };
         term.check_range()?;
         term.symmetric = term.find_symmetry();
@@ -221,7 +222,7 @@ impl EdgeTerm {
 
     /// The factored part of d(e, f).
     pub(crate) fn factored_value(&self, left_edge: usize, right_edge: usize) -> f64 {
-        inner(self.left_factors.row(left_edge), self.right_factors.row(right_edge))
+        inner(factors_of(&self.left_factors, left_edge), factors_of(&self.right_factors, right_edge))
     }
 
     /// No |d(e, f)| is larger than this. Where factors cancel, all of them may be much smaller.
@@ -265,7 +266,7 @@ impl EdgeTerm {
     pub(crate) fn raised(&self, by: f64) -> Self {
         let add = |factors: &Array2<f64>, value: f64| {
             let column = Array2::from_elem((factors.nrows(), 1), value);
-            ndarray::concatenate![ndarray::Axis(1), factors.view(), column]
+            standard(ndarray::concatenate![ndarray::Axis(1), factors.view(), column])
         };
         let (left_factors, right_factors) = (add(&self.left_factors, by), add(&self.right_factors, 1.0));
         Self { left_factors, right_factors, ..self.clone() }
@@ -297,9 +298,9 @@ impl EdgeTerm {
         for e in self.left.from_node(i) {
             let mut row = gradient.row_mut(self.left.ends()[e][1]);
             if self.left_factors.ncols() > 0 {
-                let factors = self.left_factors.row(e);
+                let factors = factors_of(&self.left_factors, e);
                 for f in leaving.clone() {
-                    row[self.right.ends()[f][1]] += weight * inner(factors, self.right_factors.row(f));
+                    row[self.right.ends()[f][1]] += weight * inner(factors, factors_of(&self.right_factors, f));
                 }
             }
             // The edges that leave k are stored together.
@@ -343,6 +344,16 @@ impl EdgeTerm {
 }
 
 /// Σ_t a_t b_t, in the order of t.
-fn inner(a: ArrayView1<'_, f64>, b: ArrayView1<'_, f64>) -> f64 {
+fn inner(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+fn standard(factors: Array2<f64>) -> Array2<f64> {
+    if factors.is_standard_layout() { factors } else { factors.as_standard_layout().into_owned() }
+}
+
+/// The factors of one edge. Rows of an array are views that cost more than the few products made of them.
+fn factors_of(factors: &Array2<f64>, edge: usize) -> &[f64] {
+    let width = factors.ncols();
+    factors.as_slice().map_or(&[], |all| &all[edge * width..(edge + 1) * width])
 }
