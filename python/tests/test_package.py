@@ -61,3 +61,12 @@ def test_the_stub_is_that_of_the_built_module(tmp_path):
     command = [sys.executable, "-m", "mypy.stubtest", "homolog._core"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("page", ["README.md", "python/README.md"])
+def test_the_python_lines_of_the_front_pages_run(page):
+    text = (Path(__file__).parents[2] / page).read_text(encoding="utf-8")
+    blocks = [block.split("```")[0] for block in text.split("```python\n")[1:]]
+    assert blocks
+    for block in blocks:
+        exec(block, {})
