@@ -104,7 +104,10 @@ fn no_file_is_written_twice() {
     for line in ["match model.json - -", "match model.json a.csv b.csv -o - --picture -"] {
         let refused = homolog(folder.path(), &line.split(' ').collect::<Vec<_>>());
         let message = String::from_utf8_lossy(&refused.stderr).into_owned();
-        assert!(refused.status.code() == Some(1) && message.contains("- is there twice"), "{line}: {message}");
+        assert!(
+            refused.status.code() == Some(1) && message.contains("(-) was given more than once"),
+            "{line}: {message}"
+        );
     }
 }
 
