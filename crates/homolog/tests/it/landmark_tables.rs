@@ -103,7 +103,7 @@ fn tables_that_make_no_sense_are_refused_with_line_and_reason() {
     };
     refused(&columns("object", &[]), head, 1, "no column \"object\"; the columns are frame, landmark, x, y");
     refused(&columns("frame", &["mass"]), head, 1, "no column \"mass\"");
-    refused(&columns("x", &["x"]), head, 1, "the column \"x\" is to mean two things");
+    refused(&columns("x", &["x"]), head, 1, "the column \"x\" was given two meanings");
     refused(&columns("frame", &["x"]), head, 1, "no column \"x\"");
     refused(&columns("frame", &["m"]), "frame,x,y,m\n1,2,3,\n", 2, "the attribute \"m\" is missing");
 }
