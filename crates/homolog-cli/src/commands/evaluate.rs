@@ -116,7 +116,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     let mut text = format!("{} loss on {done} pairs, {} answers proven optimal\n", loss.name(), all.proven);
     match ended_by {
         Some(ended_by) if done == 0 => {
-            writeln!(text, "Stopped early by {ended_by}, before the first pair was matched.")?
+            writeln!(text, "Stopped early by {ended_by}, before the first pair was matched.")?;
         }
         Some(ended_by) if missing > 0 => writeln!(
             text,
