@@ -53,7 +53,7 @@ describe('labels of specimens', () => {
     expect(history.present.specimens[open]!.labels).toEqual({});
 
     const learned = await learning.learnNames();
-    expect(learned!.sentence).toBe('An atlas of 5 points from 44 specimens that lie alike.');
+    expect(learned!.sentence).toBe('An atlas of 5 points from 44 specimens that are oriented alike.');
     expect(JSON.parse(learned!.model).format.kind).toBe('homolog-model');
   }, 120_000);
 });

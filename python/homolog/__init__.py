@@ -25,6 +25,7 @@ from ._qap import quadratic_assignment
 from ._solve import linear_sum_assignment_batch, solve, solve_affinity
 from ._take import TakeNaming, name_take
 from ._tracks import Tracks
+from ._unlearned import match
 
 __all__ = [
     "Atlas",
@@ -51,6 +52,7 @@ __all__ = [
     "linear_sum_assignment",
     "linear_sum_assignment_batch",
     "load",
+    "match",
     "match_batches",
     "match_points",
     "min_weight_full_bipartite_matching",

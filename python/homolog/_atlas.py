@@ -25,12 +25,12 @@ Names = list["str | None"]
 
 
 class Atlas(Estimator):
-    """Learns from labelled specimens where each named point lies and how much that varies, then names the points of new ones.
+    """Learns from labelled specimens the place of each named point and how much it varies, then names the points of new ones.
 
     Parameters
     ----------
     pose : {"auto", "as-given", "tilted", "rotated", "any"}
-        How specimens may be oriented: all alike, turned by up to 45°, by any angle, or turned and mirrored. "auto" determines it from
+        How specimens may be oriented: all alike, rotated by up to 45°, by any angle, or rotated and mirrored. "auto" determines it from
         the specimens.
         Size and position are always free.
     presence : {"auto", "complete", "partial"}
@@ -115,7 +115,7 @@ class Atlas(Estimator):
         y : sequence of sequence of str or None, optional
             The names of the points of each specimen, instead of those the graphs have; None for a point without a name.
         unlabelled : sequence of graphs or arrays of points, or DataSet, optional
-            Specimens to learn from besides; names that they have are not looked at. Used only if held-out specimens do not become less
+            Further specimens to learn from; their names are ignored. Used only if held-out specimens do not become less
             likely; `report_` says what it brought.
         pictures : sequence of array, optional
             The picture of each specimen, grey or colour, points in its pixels (y down). With these, :meth:`find` finds the landmarks

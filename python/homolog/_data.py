@@ -101,7 +101,7 @@ def load(
     attributes: Sequence[str] = (),
     ignore: Sequence[str] = (),
 ) -> DataSet:
-    """Reads a file of graphs of any format that the program reads (docs/formats.md), with what lies beside it: ``net.nodes.csv`` beside ``net.csv``, pictures.
+    """Reads a file of graphs of any format that the program reads (docs/formats.md), with what belongs to it: ``net.nodes.csv`` next to ``net.csv``, pictures.
 
     "turntable" is the built-in sequence. What should be known about how a file was read (values that are missing, pictures that are not there) is a warning.
 

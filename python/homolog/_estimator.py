@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import html
 import inspect
 import os
 from typing import Any
@@ -63,6 +65,37 @@ class Estimator:
             setattr(self, name, value)
         return self
 
+    # -- scikit-learn's metadata routing ----------------------------------------------------------------------------------------
+
+    def get_metadata_routing(self) -> Any:
+        """What `fit` and `score` ask a meta-estimator for, if metadata routing is on: `sample_weight`, if they take one."""
+        from sklearn.utils.metadata_routing import MetadataRequest
+
+        request = self.__dict__.get("_metadata_request")
+        if request is not None:
+            return copy.deepcopy(request)
+        request = MetadataRequest(owner=self)
+        for name in ("fit", "score"):
+            if _takes_weights(getattr(self, name)):
+                getattr(request, name).add_request(param="sample_weight", alias=None)
+        return request
+
+    def set_fit_request(self, *, sample_weight: bool | str | None = None) -> Any:
+        """Whether a meta-estimator passes `sample_weight` to `fit`, as scikit-learn's estimators have it."""
+        return self._set_request("fit", sample_weight)
+
+    def set_score_request(self, *, sample_weight: bool | str | None = None) -> Any:
+        """The same for `score`."""
+        return self._set_request("score", sample_weight)
+
+    def _set_request(self, name: str, sample_weight: bool | str | None) -> Any:
+        if not _takes_weights(getattr(self, name)):
+            raise TypeError(f"{type(self).__name__}.{name} takes no sample_weight")
+        request = self.get_metadata_routing()
+        getattr(request, name).add_request(param="sample_weight", alias=sample_weight)
+        self._metadata_request = request
+        return self
+
     def __sklearn_is_fitted__(self) -> bool:
         return "_model" in self.__dict__
 
@@ -86,3 +119,13 @@ class Estimator:
             if not (value is defaults[name].default or repr(value) == repr(defaults[name].default))
         ]
         return f"{type(self).__name__}({', '.join(changed)})"
+
+    def _repr_html_(self) -> str:
+        """The settings and, once fitted, the report of training, for notebooks."""
+        report = self.__dict__.get("fit_report_")
+        below = "" if report is None else report._repr_html_()
+        return f"<pre>{html.escape(repr(self))}</pre>{below}"
+
+
+def _takes_weights(method: Any) -> bool:
+    return "sample_weight" in inspect.signature(method).parameters

@@ -98,9 +98,9 @@ def join(
     specimens : sequence of graphs or arrays of points, mapping from id to these, or DataSet
         At least two. If some have names, these are used for the groups; otherwise groups are called 1, 2, ...
     pose : {"auto", "as-given", "rotated", "any"}
-        How specimens may be oriented: all alike, turned, or turned and mirrored. "auto" determines it from a sample of pairs.
+        How specimens may be oriented: all alike, rotated, or rotated and mirrored. "auto" determines it from a sample of pairs.
     presence : {"auto", "complete", "partial"}
-        Whether every point is present in every specimen and nothing else; "auto" likewise.
+        Whether every point is present in every specimen and nothing else; "auto" determines this too.
     model : Matcher or Atlas, optional
         A fitted one that matches the pairs.
     time_limit : float, optional

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,9 @@ from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from ._matcher import Matcher
+
+#: Rows of the table that a notebook shows.
+SHOWN = 30
 
 
 class Match:
@@ -118,6 +122,23 @@ class Match:
         of = f"{len(self)} of {len(self.assignment)} matched"
         proof = "proven optimal" if self.status == "optimal" else self.status
         return f"Match({of}, score {self.score:.6g}, {proof})"
+
+    def _repr_html_(self) -> str:
+        """The matched pairs as a table, for notebooks; margins only if they were computed before."""
+        margins = self.__dict__.get("margins")
+        heads = ["left", "right"] + (["margin"] if margins is not None else [])
+        rows = []
+        for at, (i, k) in enumerate(zip(self.left[:SHOWN], self.right[:SHOWN])):
+            cells = [_label(self._names[0], i), _label(self._names[1], k)]
+            cells += [f"{margins[at]:.4g}"] if margins is not None else []
+            rows.append("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in cells) + "</tr>")
+        head = "<tr>" + "".join(f"<th>{head}</th>" for head in heads) + "</tr>"
+        more = f"<p>… and {len(self) - SHOWN} more</p>" if len(self) > SHOWN else ""
+        return f"<p><b>{html.escape(repr(self))}</b></p><table>{head}{''.join(rows)}</table>{more}"
+
+
+def _label(names: list[str] | None, node: int) -> str:
+    return str(node) if names is None else names[node]
 
 
 def match_batches(matcher: Matcher, batches: Iterable[Any], *, time_limit: float | None = None) -> Iterator[list[Match]]:

@@ -1,10 +1,14 @@
-"""A line of progress during training: with tqdm if it is installed, otherwise plain."""
+"""A line of progress during training: with tqdm if it is installed, otherwise plain; the same lines go to the logger "homolog" (DEBUG)."""
 
 from __future__ import annotations
 
+import logging
 import sys
 from collections.abc import Callable
 from typing import Any
+
+
+LOGGER = logging.getLogger("homolog")
 
 
 class Progress:
@@ -17,7 +21,7 @@ class Progress:
 
     @property
     def callback(self) -> Callable[[dict[str, Any]], Any] | None:
-        return self._report if self._verbose or self._user else None
+        return self._report if self._verbose or self._user or LOGGER.isEnabledFor(logging.DEBUG) else None
 
     def __enter__(self) -> Progress:
         if self._verbose:
@@ -39,14 +43,19 @@ class Progress:
             report["gap"] = (objective - bound) / abs(objective)
         if self._verbose:
             self._show(report)
+        if LOGGER.isEnabledFor(logging.DEBUG):
+            LOGGER.debug("%s", _line(report))
         return bool(self._user(report)) if self._user else False
 
     def _show(self, report: dict[str, Any]) -> None:
-        of = f" of {report['total']}" if report.get("total") else ""
-        text = f"{report['stage']}, {report['done']}{of}"
-        numbers = [f"{name} {report[name]:.5g}" for name in ("objective", "bound") if report.get(name) is not None]
-        numbers += [f"gap {100 * report['gap']:.2f} %"] if "gap" in report else []
         if self._bar is not None:
-            self._bar.set_description_str(", ".join([text, *numbers]))
+            self._bar.set_description_str(_line(report))
         else:
-            print(", ".join([text, *numbers]), file=sys.stderr)
+            print(_line(report), file=sys.stderr)
+
+
+def _line(report: dict[str, Any]) -> str:
+    of = f" of {report['total']}" if report.get("total") else ""
+    numbers = [f"{name} {report[name]:.5g}" for name in ("objective", "bound") if report.get(name) is not None]
+    numbers += [f"gap {100 * report['gap']:.2f} %"] if "gap" in report else []
+    return ", ".join([f"{report['stage']}, {report['done']}{of}", *numbers])

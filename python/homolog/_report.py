@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ._progress import LOGGER
+
 
 class FitReport:
     """The result of training, as `homolog train` reports it: `fields` as its JSON, printed as its text."""
@@ -15,6 +17,9 @@ class FitReport:
     def __init__(self, fields: dict[str, Any], text: str | None = None) -> None:
         self.fields = fields
         self._text = text
+        # Only what training reports; a model that was read from a file has no text.
+        if text is not None:
+            LOGGER.info("%s", self)
 
     @property
     def sentence(self) -> str:
@@ -28,7 +33,7 @@ class FitReport:
 
     @property
     def candidates(self) -> list[dict[str, Any]]:
-        """Every λ of every learner, and the weights before learning, with the error on pairs they had not seen."""
+        """Every λ of every learner, and the weights before learning, with the error on held-out pairs."""
         return list(self.fields.get("candidates") or [])
 
     @property
@@ -53,7 +58,7 @@ class FitReport:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        heads = ["", "learner", "λ", "objective", "gap", "error on pairs not seen"]
+        heads = ["", "learner", "λ", "objective", "gap", "error on held-out pairs"]
         rows = []
         for candidate in self.candidates:
             cells = [

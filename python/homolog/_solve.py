@@ -73,7 +73,7 @@ def solve(
     unmatched: ArrayLike | None = None,
     gate: float | None = None,
     forbid: ArrayLike | None = None,
-    seeds: ArrayLike | None = None,
+    seeds: ArrayLike | Mapping[int, int] | None = None,
     method: Method = None,
     time_limit: float | None = None,
     n_jobs: int | None = None,

@@ -131,7 +131,7 @@ def path(model: Any, *, ax: Any = None) -> Any:
         axes.scatter([chosen["lambda"]], [chosen["error"]], s=130, facecolor="none", edgecolor="#333333", zorder=5)
     axes.set_xscale("log")
     axes.set_xlabel("λ")
-    axes.set_ylabel("error on pairs not seen")
+    axes.set_ylabel("error on held-out pairs")
     axes.spines[["top", "right"]].set_visible(False)
     if before or learners:
         axes.legend(frameon=False, fontsize=8)

@@ -56,8 +56,43 @@ def test_types(tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+CLIENT = """\
+import numpy as np
+import homolog as hm
+
+cost = np.array([[4.0, 1.0], [2.0, 0.0]])
+row, col = hm.linear_sum_assignment(cost)
+match = hm.solve(cost, unmatched=2.0, seeds={0: 1}, forbid=[(1, 1)])
+points = np.array([[0.0, 0.0], [4.0, 0.0], [1.0, 3.0]])
+found: hm.Match = hm.match(points, points, "quadratic", seeds={0: 0})
+total: float = match.score + found.score
+names: dict[str, str] = found.names
+data = hm.load("turntable").pairs_apart(90)
+model = hm.Matcher(lam=0.1, unmatched=True).fit(data.pairs[:3], data.y[:3])
+share: float = model.score(data.pairs, data.y)
+atlas = hm.Atlas(presence="complete")
+"""
+
+
+def test_types_of_a_program_that_uses_the_package(tmp_path):
+    pytest.importorskip("mypy")
+    (tmp_path / "client.py").write_text(CLIENT)
+    command = [sys.executable, "-m", "mypy", "--strict", "--config-file", "", "client.py"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 def test_the_stub_is_that_of_the_built_module(tmp_path):
     pytest.importorskip("mypy")
     command = [sys.executable, "-m", "mypy.stubtest", "homolog._core"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("page", ["README.md", "python/README.md"])
+def test_the_python_lines_of_the_front_pages_run(page):
+    text = (Path(__file__).parents[2] / page).read_text(encoding="utf-8")
+    blocks = [block.split("```")[0] for block in text.split("```python\n")[1:]]
+    assert blocks
+    for block in blocks:
+        exec(block, {})

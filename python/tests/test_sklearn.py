@@ -109,3 +109,18 @@ def test_errors_are_scikit_learns_too(data):
         hm.Matcher().set_params(nonsense=1)
     with pytest.raises(ValueError, match="list of pairs"):
         hm.Matcher().fit(np.ones((10, 3)), np.ones(10))
+
+
+def test_metadata_routing(data):
+    pairs, y = data
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = make_pipeline(FunctionTransformer(), clone(MODEL)).fit(pairs[:4], y[:4])
+        assert 0 <= model.score(pairs, y) <= 1
+        last = clone(MODEL).set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
+        weights = np.array([1.0, 0.0, 0.0, 0.0])
+        routed = make_pipeline(FunctionTransformer(), clone(last)).fit(pairs[:4], y[:4], sample_weight=weights)
+        assert routed[-1].to_json() == clone(MODEL).fit(pairs[:4], y[:4], sample_weight=weights).to_json()
+        weighted = routed.score(pairs[4:], y[4:], sample_weight=np.array([1.0, 0.0]))
+        assert weighted == pytest.approx(routed[-1].score(pairs[4:5], y[4:5]))
+    with pytest.raises(TypeError, match="takes no sample_weight"):
+        hm.Atlas().set_fit_request(sample_weight=True)

@@ -29,7 +29,7 @@ pub(crate) enum GraphFormat {
     Coco,
     /// A network (.graphml)
     Graphml,
-    /// A network as a table of edges (.csv with source and target, .edges); NAME.nodes.csv beside it is its table of nodes
+    /// A network as a table of edges (.csv with source and target, .edges); NAME.nodes.csv next to it is its table of nodes
     Edges,
     /// Motion capture as text (.trc)
     Trc,
@@ -37,7 +37,7 @@ pub(crate) enum GraphFormat {
     C3d,
     /// Features of pairs, a row for each pair of nodes (.csv with pair, left and right)
     PairTable,
-    /// Detections as in MOTChallenge (.txt); the truth is NAME.gt.txt beside NAME.det.txt
+    /// Detections as in MOTChallenge (.txt); the truth is NAME.gt.txt next to NAME.det.txt
     Mot,
     /// The house directory of the paper's authors
     House,
@@ -206,7 +206,7 @@ fn contents_of(bytes: Vec<u8>, path: &Path, format: ProblemFormat, sense: Sense)
     }
     let text = files::text_of(bytes, path)?;
     if text.trim().is_empty() {
-        bail!("{}: there is nothing in it", path.display());
+        bail!("{}: the file is empty", path.display());
     }
     Ok(match format {
         ProblemFormat::Csv if pair_costs::is_table(&text) => pair_costs::read_csv(&text, sense).map(Contents::Pairs),

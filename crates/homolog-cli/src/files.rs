@@ -81,7 +81,7 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     let cannot = || format!("cannot write {}", path.display());
     let holds = |paths: &Mutex<BTreeSet<PathBuf>>| paths.lock().is_ok_and(|paths| paths.contains(&place(path)));
     if holds(&READ) && !holds(&OWN) {
-        bail!("{} would be overwritten: it is what is read", path.display());
+        bail!("refusing to overwrite {}: it is also an input", path.display());
     }
     check_folder(path)?;
     let existing = std::fs::metadata(path).ok();
@@ -89,7 +89,7 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<()> {
         return std::fs::write(path, bytes).with_context(cannot);
     }
     if existing.as_ref().is_some_and(|existing| existing.permissions().readonly()) {
-        bail!("cannot write {}: the file is there and may only be read", path.display());
+        bail!("cannot write {}: the file exists and is read-only", path.display());
     }
     let place = if path.is_symlink() { path.canonicalize().with_context(cannot)? } else { path.to_path_buf() };
     let folder = folder_of(&place);
@@ -175,7 +175,7 @@ pub(crate) fn check_outputs(inputs: &[impl AsRef<Path>], outputs: &[impl AsRef<P
             continue;
         }
         if inputs.iter().map(AsRef::as_ref).any(|input| input.exists() && same_place(input, output)) {
-            bail!("{} would be overwritten: it is what is read", output.display());
+            bail!("refusing to overwrite {}: it is also an input", output.display());
         }
         if outputs[..number].iter().any(|other| same_place(other.as_ref(), output)) {
             bail!("{} would be written twice", output.display());

@@ -8,10 +8,10 @@ use std::path::Path;
 /// What is known before matching
 #[derive(clap::Args, Default)]
 pub(crate) struct Given {
-    /// Two nodes that belong together, LEFT=RIGHT, by name or number; or a table (.csv) with the columns left and right. May be repeated
+    /// Two nodes that belong together, LEFT=RIGHT, by name or number; or a table (.csv) with the columns left and right (repeatable)
     #[arg(long = "seed", value_name = "LEFT=RIGHT")]
     seeds: Vec<String>,
-    /// Two nodes that do not belong together, likewise. May be repeated
+    /// Two nodes that do not belong together, in the same form (repeatable)
     #[arg(long = "forbid", value_name = "LEFT=RIGHT")]
     forbidden: Vec<String>,
 }

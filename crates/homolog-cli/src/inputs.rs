@@ -106,7 +106,7 @@ impl Input {
         let position = self.data.find(id);
         position.with_context(|| {
             let some: Vec<&str> = self.data.graphs().iter().take(5).map(|named| named.id.as_str()).collect();
-            format!("there is no graph {id:?}; there are {} graphs: {} ...", self.data.graphs().len(), some.join(", "))
+            format!("no graph {id:?}; the {} graphs are {} ...", self.data.graphs().len(), some.join(", "))
         })
     }
 
@@ -140,7 +140,7 @@ impl Input {
         let made = DataSet::paired(graphs, pairing, SplitBy::None)?;
         let labelled: Vec<LabelledPair> = made.pairs().iter().filter(|pair| pair.truth.is_some()).cloned().collect();
         if labelled.is_empty() {
-            bail!("there are no pairs of graphs, and no two graphs have a node of the same name");
+            bail!("no pairs of graphs, and no two graphs have a node of the same name");
         }
         if let Some(said) = said {
             note(&said);

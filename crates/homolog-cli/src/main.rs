@@ -36,10 +36,10 @@ use std::sync::OnceLock;
 struct Arguments {
     #[command(subcommand)]
     command: Command,
-    /// No progress and no notes: results, warnings and errors only
+    /// Print only results, warnings and errors
     #[arg(short, long, global = true)]
     quiet: bool,
-    /// Say along the way what is read, tried and done
+    /// Report each step
     #[arg(short, long, global = true, conflicts_with = "quiet")]
     verbose: bool,
 }

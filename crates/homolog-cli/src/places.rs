@@ -32,10 +32,10 @@ pub(crate) fn check(command: &Command, matches: &ArgMatches) -> Result<()> {
     places.collect(command, matches);
     let standard = |paths: &[PathBuf]| paths.iter().filter(|path| files::is_standard(path)).count();
     if standard(&places.inputs) > 1 {
-        bail!("standard input can be read once, and - is there twice");
+        bail!("standard input (-) was given more than once");
     }
     if standard(&places.outputs) > 1 {
-        bail!("standard output can be written once, and - is there twice");
+        bail!("standard output (-) was given more than once");
     }
     let files_of = |paths: &'_ [PathBuf]| -> Vec<PathBuf> {
         paths.iter().filter(|path| !files::is_standard(path)).cloned().collect()

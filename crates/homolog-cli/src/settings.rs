@@ -68,7 +68,7 @@ fn json<T: DeserializeOwned>(text: &str, what: &str, names: &[&str]) -> Result<T
     let path = Path::new(text);
     if !path.is_file() {
         let also = if what == "features" { "; `train` also takes auto and atlas" } else { "" };
-        bail!("--{what} {text}: there is nothing of that name ({}{also}), and no such file", names.join(", "));
+        bail!("unknown {what} {text:?}, and no such file; available: {}{also}", names.join(", "));
     }
     serde_json::from_str(&files::read_text(path)?).with_context(|| path.display().to_string())
 }

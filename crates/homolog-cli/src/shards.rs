@@ -20,7 +20,7 @@ pub(crate) fn is_folder_of_shards(path: &Path) -> bool {
 pub(crate) fn cut(data: &DataSet, count: usize, folder: &Path) -> Result<Manifest> {
     let cannot = || format!("cannot make the folder {}", folder.display());
     if folder.exists() {
-        bail!("{}: shards are written into a new folder, and this one is there already", cannot());
+        bail!("{}: shards need a new folder, and this one already exists", cannot());
     }
     let beside = files::folder_of(folder);
     let hidden = tempfile::Builder::new().prefix(".homolog-").tempdir_in(beside).with_context(cannot)?;

@@ -53,7 +53,10 @@ impl Keeper for FileKeeper {
             && !self.has_failed
         {
             self.has_failed = true;
-            eprintln!("warning: no checkpoint: {}; training goes on", files::visible(&format!("{error:#}")));
+            eprintln!(
+                "warning: cannot write the checkpoint: {}; training continues",
+                files::visible(&format!("{error:#}"))
+            );
         }
     }
 }

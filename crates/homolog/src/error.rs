@@ -169,7 +169,7 @@ pub enum Error {
         index: usize,
     },
     /// A left node has a partner that was declared unknown.
-    #[error("left node {left} has a match, but its partner is said to be unknown")]
+    #[error("left node {left} has a match, but its partner is marked as unknown")]
     KnownAndUnknown {
         /// The left node.
         left: usize,
@@ -257,7 +257,7 @@ pub enum Error {
         reason: String,
     },
     /// Scores so large that their sums are out of range.
-    #[error("{what}: sums of numbers as large as {largest:e} are beyond what numbers can hold; scale them down")]
+    #[error("{what}: values as large as {largest:e} overflow when summed; rescale them")]
     Overflow {
         /// Which scores.
         what: &'static str,
@@ -311,7 +311,7 @@ pub enum ColumnFault {
         columns: Vec<String>,
     },
     /// One column is asked for in two roles.
-    #[error("the column {column:?} is to mean two things")]
+    #[error("the column {column:?} was given two meanings")]
     Twice {
         /// Its name.
         column: String,

@@ -48,7 +48,7 @@ def cut(data: DataSet, folder: Place, shards: int = 64) -> None:
     """
     place = Path(folder)
     if place.exists():
-        raise MatchError(f"shards are written into a new folder, and {place} is there already")
+        raise MatchError(f"shards need a new folder, and {place} already exists")
     files = _core.cut(data._inner, shards)
     hidden = Path(tempfile.mkdtemp(prefix=".homolog-", dir=place.parent))
     try:

@@ -21,11 +21,11 @@ use std::time::Instant;
 /// Names the points of specimens by an atlas of others
 #[derive(clap::Args)]
 #[command(after_help = "\
-For each number of specimens the atlas is learned from so many, drawn at random, and names others; beside it stand linear assignment to the
-mean positions and rigid alignment to the mean shape. Specimens are named as they lie and turned at random (the training specimens too), and
-with a share of their points taken away and as many foreign points put anywhere in their bounding box. As they lie, the atlas finds from the
-training specimens whether they lie alike. `found` is the share of all points
-with a name that got it, `error` is the rest; a name given to a point that nobody named in the data counts neither way.
+For each number N of specimens, an atlas learned from N specimens drawn at random names the others; it is compared with linear assignment to
+the mean positions and with rigid alignment to the mean shape. Specimens are named as given and rotated at random (training specimens too),
+and with a share of their points removed and as many extra points added anywhere in their bounding box. As given, the atlas finds from the
+training specimens whether they are oriented alike. `found` is the share of labelled points that got their name, `error` is the rest; a name
+given to an unlabelled point is not counted.
 
 Examples:
   homolog experiment atlas wings.csv --out report
@@ -38,22 +38,22 @@ pub(super) struct Arguments {
     /// Numbers of specimens to learn from
     #[arg(long, value_delimiter = ',', default_value = "1,2,3,5,10,20")]
     specimens: Vec<usize>,
-    /// How specimens lie
+    /// Poses of the specimens
     #[arg(long, value_enum, value_delimiter = ',', default_value = "as-given,rotated")]
     poses: Vec<PoseName>,
-    /// Shares of points that are missing, and as many foreign ones
+    /// Shares of missing points, with as many extra ones
     #[arg(long, value_delimiter = ',', default_value = "0,0.2,0.3")]
     missing: Vec<f64>,
     /// Random splits
     #[arg(long, default_value_t = 5)]
     splits: u64,
-    /// The most specimens to name in a split
+    /// Largest number of specimens to name per split
     #[arg(long, default_value_t = 30)]
     at_most: usize,
     /// Learn from all specimens but one and name that one, in turn
     #[arg(long, conflicts_with_all = ["specimens", "splits"])]
     leave_one_out: bool,
-    /// Count every kind of evidence as its likelihood says, without learning how much each is to count
+    /// Weight all evidence by its likelihood, without learning the weights
     #[arg(long)]
     plain: bool,
     /// Search only, without proof
@@ -62,7 +62,7 @@ pub(super) struct Arguments {
     /// Print the results as JSON
     #[arg(long)]
     json: bool,
-    /// Write that to a file
+    /// Write the JSON to a file
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Write the figures into a folder: the atlas of all specimens, error against number of specimens
@@ -106,7 +106,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Ending> {
     let graphs: Vec<&Graph> = input.data.graphs().iter().map(|named| &*named.graph).collect();
     if graphs.len() < 2 {
         bail!(
-            "{}: naming takes a specimen to learn from and another to name, and here is {}",
+            "{}: need at least two specimens, one to learn from and one to name, found {}",
             arguments.data.display(),
             graphs.len()
         );

@@ -16,27 +16,27 @@ use std::path::{Path, PathBuf};
 /// Lists what looks wrong in labelled specimens: swapped, displaced or mirrored landmarks
 #[derive(clap::Args)]
 #[command(after_help = "\
-Every landmark is predicted from its neighbours by what the other specimens say; mistakes do not teach. The list is sorted, surest
-first: names swapped, rolled or reversed, specimens mirrored, rotated or in other units, landmarks displaced, doubled or missing,
-specimens that fit nothing. At least 8 specimens are needed. About 1 in 100 good specimens is
-listed by mistake if there are 40 or more, 1 in 50 of 20, 1 in 17 of 8.
+Every landmark is predicted from its neighbours, as learned from the other specimens; suspected mistakes are left out of the learning. The
+list is sorted, surest first: names swapped, rolled or reversed; specimens mirrored, rotated or in other units; landmarks displaced, duplicate
+or missing; specimens that fit nothing. It needs at least 8 specimens. About 1 in 100 good specimens is listed by mistake among 40 or more,
+1 in 50 among 20, 1 in 17 among 8.
 
 Examples:
   homolog check wings.csv
   homolog check wings.tps --picture suspects/
   homolog check monday.csv tuesday.csv -o mistakes.csv
-  homolog check wings.csv --fix swaps -o mended.csv")]
+  homolog check wings.csv --fix swaps -o corrected.csv")]
 pub(crate) struct Arguments {
     /// Files of labelled specimens: tables (.csv), .tps, DeepLabCut, COCO, .trc, .c3d, data sets (.json, .jsonl)
     #[arg(required = true, value_name = "FILE")]
     inputs: Vec<PathBuf>,
-    /// Write the list as a table (.csv); with --fix, the mended specimens (.csv, .tps, .trc, .json)
+    /// Write the list to a table (.csv); with --fix, the corrected specimens (.csv, .tps, .trc, .json)
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Write the specimens with swapped landmarks exchanged (swaps), or with all mistakes in names mended (names), to the output
+    /// Write corrected specimens to the output: swapped landmarks exchanged (swaps), or all mistakes in names corrected (names)
     #[arg(long, value_enum, value_name = "swaps|names", hide_possible_values = true, requires = "output")]
     fix: Option<FixChoice>,
-    /// Draw each suspect into a folder, with where each landmark should be
+    /// Draw each suspect into a folder, with the expected place of each landmark
     #[arg(long, value_name = "FOLDER")]
     picture: Option<PathBuf>,
     /// Print everything as JSON
@@ -115,7 +115,10 @@ fn specimens(path: &Path, graphs: Vec<NamedGraph>) -> Result<String> {
         "trc" => trc::write(&graphs)?,
         "json" => DataSet::new(graphs, vec![]).context("the inputs together")?.to_json()?,
         other => {
-            bail!("-o {}: mended specimens are written as .csv, .tps, .trc or .json, not as {other:?}", path.display())
+            bail!(
+                "-o {}: corrected specimens are written as .csv, .tps, .trc or .json, not as {other:?}",
+                path.display()
+            )
         }
     })
 }

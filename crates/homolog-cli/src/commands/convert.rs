@@ -12,7 +12,7 @@ use homolog::data::{graphml, matches, tps, trc};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// Turns files of points and graphs into a data set, and data sets into tables, TPS, GraphML and TRC
+/// Converts files of points and graphs to a data set, and data sets to tables, TPS, GraphML and TRC
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   Two tables of named landmarks, one per specimen, as a pair to train on:
@@ -34,22 +34,21 @@ pub(crate) struct Arguments {
     /// (.json, .jsonl), the house directory of the paper's authors, the word turntable, or - for standard input
     #[arg(required = true)]
     inputs: Vec<PathBuf>,
-    /// Where to write; standard output if absent
+    /// Output file [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// What the inputs are; by default what their names say
+    /// Input format [default: from the names]
     #[arg(long, value_enum, value_name = "FORMAT")]
     from: Option<GraphFormat>,
-    /// What to write; by default what the name of the output says: .json, .jsonl, .csv for landmarks, .tps, .graphml, .trc
+    /// Output format [default: from the name of the output: .json, .jsonl, .csv for landmarks, .tps, .graphml, .trc]
     #[arg(long, value_enum, value_name = "FORMAT")]
     to: Option<Output>,
-    /// Which graphs become pairs, where the input has no pairs: all; none; N: each graph with the N-th after it; random:N: so many of
-    /// all, drawn; template:ID: that graph with each other [default: all, or random:500 where
-    /// that would be more than 2000]
+    /// Which graphs to pair if the input has no pairs: all; none; N: each graph with the N-th after it; random:N: N pairs drawn at random;
+    /// template:ID: that graph with each other [default: all, or random:500 if that would be more than 2000]
     #[arg(long, value_name = "all|none|N|random:N|template:ID", value_parser = parse_pairing)]
     pairs: Option<PairChoice>,
-    /// What the pairs are for: training, validation and test in turn, by their left graph (pairs), or such that no graph is in two of
-    /// them (specimens)
+    /// Split into training, validation and test: in turn by the left graph (pairs), or so that no graph is in two of them
+    /// (specimens)
     #[arg(long, value_enum, value_name = "pairs|specimens", num_args = 0..=1, default_missing_value = "pairs", hide_possible_values = true)]
     split: Option<SplitChoice>,
     /// The column of a table that names the graph [default: frame, image, specimen, id or object]
@@ -58,22 +57,22 @@ pub(crate) struct Arguments {
     /// The column of a table that names the landmark [default: landmark]
     #[arg(long, value_name = "COLUMN")]
     landmark_column: Option<String>,
-    /// A column of a table that becomes a node attribute; may be given several times
+    /// A column of a table to read as a node attribute (repeatable)
     #[arg(long = "attribute", value_name = "COLUMN")]
     attributes: Vec<String>,
-    /// A column of a table to leave out; may be given several times
+    /// A column of a table to leave out (repeatable)
     #[arg(long = "ignore", value_name = "COLUMN")]
     ignored: Vec<String>,
-    /// The table of nodes of a network given by its edges: the first column names them [default: NAME.nodes.csv beside it, if there]
+    /// The table of nodes of a network given by its edges: the first column names them [default: NAME.nodes.csv next to it, if it exists]
     #[arg(long, value_name = "FILE")]
     nodes: Option<PathBuf>,
     /// Pairs of frames of detections that are up to N frames apart [default: 1]
     #[arg(long, value_name = "N")]
     gap: Option<usize>,
-    /// Take the edges of the house's houseNNN.adj files
+    /// Read the edges from the house's houseNNN.adj files
     #[arg(long)]
     house_edges: bool,
-    /// Cut the labelled pairs up into so many files to learn from, in a new folder with a manifest, to train on many machines
+    /// Split the labelled pairs into this many shards in a new folder, for training on many machines
     #[arg(long, value_name = "N", requires = "output", conflicts_with = "to")]
     shards: Option<usize>,
 }
@@ -197,13 +196,13 @@ impl Arguments {
             complete |= !data.pairs().is_empty();
             let more = data.graphs();
             if let Some(twice) = more.iter().find(|named| ids.contains(&named.id)) {
-                bail!("{}: an earlier input has a graph {:?} already", path.display(), twice.id);
+                bail!("{}: duplicate graph {:?}, also in an earlier input", path.display(), twice.id);
             }
             ids.extend(more.iter().map(|named| named.id.clone()));
             graphs.extend_from_slice(more);
         }
         if complete && (self.pairs.is_some() || self.split.is_some()) {
-            bail!("the input has pairs already: --pairs and --split are for graphs without any");
+            bail!("the input already has pairs: --pairs and --split are for graphs without pairs");
         }
         if complete {
             return DataSet::new(graphs, pairs).context("the inputs together");

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 #[derive(clap::Args)]
 #[command(after_help = "Example:\n  homolog demo --out homolog-demo")]
 pub(crate) struct Arguments {
-    /// Where report.html and its figures go
+    /// Folder for report.html and its figures
     #[arg(long, value_name = "DIR", default_value = "homolog-demo")]
     out: PathBuf,
 }
@@ -65,7 +65,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
         baselines,
         by_pairs,
         absent: vec![format!(
-            "This demonstration is to be over in seconds. Learning with edges (quadratic-learned) tries one λ and takes the first of what its \
+            "This demonstration is kept short. Learning with edges (quadratic-learned) tries one λ and takes the first of what its \
              search finds; everything is learned from {LABELLED} labelled pairs at most. `homolog experiment sequence --out DIR` takes minutes, \
              learns from all pairs, and draws every method at ten baselines."
         )],
@@ -82,7 +82,7 @@ fn text(last: &BaselineResult, pictures: usize, points: usize) -> String {
     let row = |name: &str, before, after| vec![name.to_string(), cell(before), cell(after)];
     let rows = [
         vec![String::new(), "before learning".to_string(), "after learning".to_string()],
-        row("by what lies around each point", SequenceMethod::Linear, SequenceMethod::LinearLearned),
+        row("by the surroundings of each point", SequenceMethod::Linear, SequenceMethod::LinearLearned),
         row("by its neighbours too", SequenceMethod::Quadratic, SequenceMethod::QuadraticLearned),
     ];
     format!(

@@ -22,7 +22,7 @@ pub(crate) struct Arguments {
     /// PNG or JPEG files
     #[arg(required = true)]
     images: Vec<PathBuf>,
-    /// The most corners in a picture: the brightness threshold is raised until there are no more
+    /// Largest number of corners per picture; the brightness threshold is raised to meet it
     #[arg(long, default_value_t = 200)]
     at_most: usize,
     /// The table to write [default: standard output]
@@ -35,7 +35,7 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     if arguments.picture.is_some() && arguments.images.len() > 1 {
-        bail!("--picture draws one picture, and there are {}", arguments.images.len());
+        bail!("--picture draws one picture, but {} were given", arguments.images.len());
     }
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record(["image", "x", "y"])?;

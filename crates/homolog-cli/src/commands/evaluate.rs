@@ -12,12 +12,12 @@ use serde_json::json;
 use std::fmt::Write;
 use std::path::PathBuf;
 
-/// Tells how wrong a model is on the labelled pairs of a data set
+/// Measures the error of a model on the labelled pairs of a data set
 #[derive(clap::Args)]
 #[command(after_help = "\
-The loss of a pair is the share of its nodes that are matched wrongly (hamming) or how far off they are (endpoint). After the mean
-stands its standard error over pairs; where no two pairs differ, the 95 % interval of the share of wrong matches stands in brackets
-instead: 0 of 210 wrong does not mean that none ever will be. Ctrl-C and --time-limit end it with the pairs that are done.
+The loss of a pair is the share of its nodes that are matched wrongly (hamming) or how far off they are (endpoint). The mean is
+given with its standard error over pairs or, if all pairs have the same loss, with the 95 % interval of the share of wrong matches in
+brackets: 0 wrong of 210 does not mean that none ever will be. Ctrl-C and --time-limit stop it with the pairs matched so far.
 
 Examples:
   homolog evaluate model.json faces.json
@@ -29,19 +29,19 @@ pub(crate) struct Arguments {
     model: PathBuf,
     /// A data set (.json, .jsonl), a landmark table (.csv), or the word turntable
     data: PathBuf,
-    /// hamming, endpoint; or with settings as JSON [default: the loss it was trained for]
+    /// Loss: hamming, endpoint; or with settings as JSON [default: the loss it was trained for]
     #[arg(long)]
     loss: Option<String>,
-    /// Match in another way than the model does: linear, exact, frank-wolfe, ...; or with settings as JSON
+    /// Matcher to use instead of the model's: linear, exact, frank-wolfe, ...; or with settings as JSON
     #[arg(long)]
     matcher: Option<String>,
-    /// Only the pairs of this split: train, validation or test
+    /// Use only the pairs of this split
     #[arg(long, value_parser = ["train", "validation", "test"])]
     split: Option<String>,
-    /// End after this many seconds with the pairs that are done by then
+    /// Stop after this many seconds with the pairs matched so far
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     time_limit: Option<f64>,
-    /// Draw how far the confidences of a model that names can be believed, as .svg or .png
+    /// Draw a reliability diagram of the confidences of a model that names, as .svg or .png
     #[arg(long, value_name = "FILE")]
     picture: Option<PathBuf>,
     /// How many of the worst pairs, the worst landmarks and the most frequent confusions to list
@@ -50,7 +50,7 @@ pub(crate) struct Arguments {
     /// Print everything, every pair included, as JSON
     #[arg(long)]
     json: bool,
-    /// Write that to a file
+    /// Write the JSON to a file
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Threads to use [default: all cores]
@@ -77,7 +77,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
         return Ok(if stop_is_wanted() { Ending::Stopped } else { Ending::Done });
     }
     if arguments.picture.is_some() {
-        bail!("--picture draws the confidences of names, and this model matches pairs");
+        bail!("--picture draws the confidences of names, but this model matches pairs");
     }
     let matcher = arguments.matcher.as_deref().map_or(Ok(model.matcher.clone()), settings::matcher)?;
     let input = Input::load(&arguments.data)?.with_pairs()?.seen_by(&model.image_descriptors())?;
@@ -115,10 +115,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     let (done, missing) = (all.losses.len(), examples.len() - all.losses.len());
     let mut text = format!("{} loss on {done} pairs, {} answers proven optimal\n", loss.name(), all.proven);
     match ended_by {
-        Some(ended_by) if done == 0 => writeln!(text, "Ended early by {ended_by}, before the first pair was matched.")?,
+        Some(ended_by) if done == 0 => {
+            writeln!(text, "Stopped early by {ended_by}, before the first pair was matched.")?;
+        }
         Some(ended_by) if missing > 0 => writeln!(
             text,
-            "Ended early by {ended_by}: {missing} of {} pairs were not matched; everything below is about the others.",
+            "Stopped early by {ended_by}: {missing} of {} pairs were not matched; the figures below cover the others.",
             examples.len()
         )?,
         _ => {}

@@ -24,7 +24,7 @@ enum Experiment {
     Atlas(super::atlas::Arguments),
 }
 
-/// Matches the landmarks of frames that lie further and further apart
+/// Matches the landmarks of frames further and further apart
 #[derive(clap::Args)]
 #[command(after_help = "\
 For each baseline B all pairs of frames (i, i + B): every third is learned from, every third chooses λ, every third is tested on.
@@ -85,7 +85,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
 fn sequence(arguments: &SequenceArguments) -> Result<Ending> {
     super::use_threads(arguments.threads)?;
     if arguments.train_pairs == Some(0) {
-        bail!("--train-pairs 0: there is nothing to learn from; it must be 1 or more");
+        bail!("--train-pairs 0: must be at least 1");
     }
     let input = Input::load(&arguments.data)?;
     let frames = frames(&input)?;
@@ -204,7 +204,7 @@ fn text(approaches: &[SequenceMethod], baselines: &[BaselineResult]) -> String {
     }
     let all = || baselines.iter().flat_map(|result| &result.methods);
     let brackets = if all().any(|method| method.test_interval.is_some()) {
-        "; in brackets the 95 % interval where all pairs came out alike"
+        "; in brackets the 95 % interval if all pairs had the same loss"
     } else {
         ""
     };

@@ -12,11 +12,11 @@ use std::fmt::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Says why each node is matched as it is, the least certain first
+/// Explains each match, least certain first
 #[derive(clap::Args)]
 #[command(after_help = "\
-The margin of a match is how much the total score falls if that pair is forbidden; the runner-up is what the node does then; the
-features listed are those that make most of the margin (all of them add up to it). Of a shape context, r2 a5 is the number of points in
+The margin of a match is how much the total score falls if that pair is forbidden; the runner-up is its partner in that case.
+The features listed contribute most to the margin (all features add up to it). In a shape context, r2 a5 is the number of points in
 ring 2 from the inside (0 to 4) and in direction 5 of 12, counted clockwise from the left.
 
 Examples:
@@ -29,7 +29,7 @@ pub(crate) struct Arguments {
     model: PathBuf,
     /// The left graph: a file with one graph, or an id in --data; with a model that names, the specimen
     left: String,
-    /// The right graph, likewise; none with a model that names
+    /// The right graph, in the same form; omit it with a model that names
     right: Option<String>,
     /// Take the graphs from this data set or landmark table
     #[arg(long, value_name = "FILE")]
@@ -37,13 +37,13 @@ pub(crate) struct Arguments {
     /// How many features to list for each match
     #[arg(long, default_value_t = 3)]
     features: usize,
-    /// End after this many seconds with the best match so far; margins not found by then are bounds
+    /// Stop after this many seconds with the best match so far; margins not found by then are bounds
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     time_limit: Option<f64>,
     /// Print everything, every feature included, as JSON
     #[arg(long)]
     json: bool,
-    /// Write that to a file
+    /// Write the JSON to a file
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -83,7 +83,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     let solution = &explanation.solution;
     writeln!(text, "{left} → {right}: score {:.6}, {}", solution.score, status(solution, ended_by))?;
     if let Some(ended_by) = ended_by {
-        writeln!(text, "ended early by {ended_by}: margins not found by then are bounds")?;
+        writeln!(text, "stopped early by {ended_by}: margins not found by then are bounds")?;
     }
     for reasons in &matches {
         let (from, to) = (node_name(&pair.left, reasons.left), node_name(&pair.right, reasons.right));
@@ -100,7 +100,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
         if !model.features.edge.is_empty() {
             let decided = strongest(&other.nodes, arguments.features);
             let decided = decided.iter().map(|&(node, part)| format!("{} {part:+.3}", node_name(&pair.left, node)));
-            writeln!(text, "  decided by where they lie: {}", decided.collect::<Vec<_>>().join(", "))?;
+            writeln!(text, "  decided by their positions: {}", decided.collect::<Vec<_>>().join(", "))?;
         }
     }
     let one = |reasons: &Reasons| {

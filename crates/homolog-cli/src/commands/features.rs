@@ -5,7 +5,7 @@ use anyhow::Result;
 use homolog::features::{Chapter, catalogue};
 use std::fmt::Write;
 
-/// Lists every set of features and everything a set can be made of, with an example each
+/// Lists the sets of features and their building blocks, with an example each
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -14,10 +14,10 @@ Examples:
   homolog train wings.csv -o model.json --features quadratic
   homolog train wings.csv -o model.json --features '{\"node\":[{\"descriptor\":{\"name\":\"position\"}}]}'")]
 pub(crate) struct Arguments {
-    /// As JSON
+    /// Print JSON
     #[arg(long, conflicts_with = "markdown")]
     json: bool,
-    /// As Markdown, as in docs/features.md
+    /// Print Markdown, as in docs/features.md
     #[arg(long)]
     markdown: bool,
 }

@@ -17,8 +17,8 @@ use std::path::PathBuf;
 /// Names the points of specimens without labels, consistently
 #[derive(clap::Args)]
 #[command(after_help = "\
-Points that belong together get one name in all specimens: 1, 2, ... or, if some specimens are labelled, what these call it. The table has
-one row per point; the name is empty for a point that belongs to none of the others. The confidence is the chance that the name is right.
+Points that belong together get one name in all specimens: 1, 2, ... or, if some specimens are labelled, their label. The table has
+one row per point; the name is empty for a point without a partner. The confidence is the chance that the name is right.
 The atlas names new specimens (homolog name), and `homolog label` starts from the table.
 
 Examples:
@@ -31,7 +31,7 @@ pub(crate) struct Arguments {
     /// Landmark tables (.csv), data sets (.json, .jsonl) or other files with points; together at least two specimens
     #[arg(required = true)]
     specimens: Vec<PathBuf>,
-    /// Write specimen, point, name and confidence to a table (.csv) [default: to standard output]
+    /// Write specimen, point, name and confidence to a table (.csv) [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Write a table with one row per name and one column per specimen, each cell the number of the point
@@ -46,25 +46,25 @@ pub(crate) struct Arguments {
     /// Match pairs of specimens by this model
     #[arg(long, value_name = "MODEL")]
     model: Option<PathBuf>,
-    /// Allowed rotation of specimens [default: as given if they are oriented alike, else any]
+    /// Allowed rotation of specimens [default: as given if they are oriented alike, otherwise any]
     #[arg(long, value_enum)]
     pose: Option<PoseOption>,
-    /// Mirror images are the same thing
+    /// Treat mirror images as the same
     #[arg(long)]
     mirror: bool,
-    /// Points may be missing, and some may be outliers [default: found from a sample of pairs]
+    /// Allow missing and extra points [default: found from a sample of pairs]
     #[arg(long, conflicts_with = "complete")]
     unmatched: bool,
-    /// Every specimen has every point and no other
+    /// State that every specimen has every point and no other
     #[arg(long)]
     complete: bool,
-    /// Compare also what the pictures show around the points
+    /// Also compare the pictures around the points
     #[arg(long)]
     pictures: bool,
     /// Print everything as JSON
     #[arg(long)]
     json: bool,
-    /// End after this many seconds with the best so far
+    /// Stop after this many seconds with the best so far
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     time_limit: Option<f64>,
     /// Threads to use [default: all cores]

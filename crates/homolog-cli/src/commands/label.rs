@@ -5,13 +5,13 @@ use crate::{Ending, files};
 use anyhow::{Context, Result};
 use std::path::PathBuf;
 
-/// Opens the labelling page: label a few, let it learn, correct, go on
+/// Opens the labelling page: label a few, let it learn, correct the rest
 #[derive(clap::Args)]
 #[command(after_help = "\
-The page proposes points and matches after the first few, shows what it is least sure of, and learns from each correction. Everything
-is kept in labels/journal.jsonl in the folder (or NAME.labels beside a file) the moment it is made; results are written beside it:
-data.json, landmarks.csv, landmarks.tps, matches.csv, model.json. The address is printed; it is good for this computer and this run.
-Ctrl-C ends.
+The page proposes points and matches after the first few, shows what it is least sure of, and learns from each correction. Every
+action is saved at once to labels/journal.jsonl in the folder (or in NAME.labels next to a file). Results are written next to the journal:
+data.json, landmarks.csv, landmarks.tps, matches.csv, model.json. The printed address works on this computer and for this run only.
+Ctrl-C stops the program.
 
 Examples:
   homolog label pictures/
@@ -21,13 +21,13 @@ pub(crate) struct Arguments {
     /// A folder of PNG or JPEG pictures, with or without landmarks.csv; a data set or landmark table; or the word turntable
     #[arg(value_name = "FOLDER_OR_DATA")]
     input: PathBuf,
-    /// The folder of the journal and the results [default: labels in the folder, or NAME.labels beside the file]
+    /// The folder of the journal and the results [default: labels in the folder, or NAME.labels next to the file]
     #[arg(long, value_name = "FOLDER")]
     labels: Option<PathBuf>,
-    /// The port of 127.0.0.1 [default: any that is free]
+    /// Port on 127.0.0.1 [default: any free port]
     #[arg(long, default_value_t = 0, hide_default_value = true)]
     port: u16,
-    /// Only print the address
+    /// Print the address without opening a browser
     #[arg(long)]
     no_open: bool,
 }

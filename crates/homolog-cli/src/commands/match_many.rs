@@ -30,7 +30,7 @@ pub(super) fn run(arguments: &Arguments, model: Option<Model>, data: &Path) -> R
     }
     if arguments.only.is_some() {
         bail!(
-            "--only is about a folder of shards, and {} is none; `homolog convert --shards` makes one",
+            "--only needs a folder of shards, and {} is not one; `homolog convert --shards` makes one",
             data.display()
         );
     }
@@ -46,7 +46,7 @@ pub(super) fn run(arguments: &Arguments, model: Option<Model>, data: &Path) -> R
             is_begun = at > 0;
             (To::file(path, at)?, done)
         }
-        _ if arguments.resume => bail!("--resume goes on with a .csv or .jsonl file: give one with -o"),
+        _ if arguments.resume => bail!("--resume continues a .csv or .jsonl file: give one with -o"),
         Some(_) => (To::Memory(Vec::new()), 0),
         None => (To::Printed, 0),
     };
@@ -60,8 +60,7 @@ pub(super) fn run(arguments: &Arguments, model: Option<Model>, data: &Path) -> R
     }
     let left = all.count() - matched;
     if left > 0 {
-        let hint =
-            if arguments.output.is_some() && format != Format::Json { " --resume goes on from here." } else { "" };
+        let hint = if arguments.output.is_some() && format != Format::Json { " Use --resume to continue." } else { "" };
         eprintln!("Stopped by Ctrl-C: {left} of {} pairs were not matched.{hint}", all.count());
     }
     Ok(if stop_is_wanted() { Ending::Stopped } else { Ending::Done })
@@ -162,7 +161,7 @@ impl Many {
     /// The offset of the first incomplete pair in a file of answers, and how many pairs come before it; `None` if there is no such file.
     fn done(&self, path: &Path, format: Format, header: &str) -> Result<Option<(u64, usize)>> {
         let Ok(file) = File::open(path) else { return Ok(None) };
-        let cannot = || format!("cannot go on with {}", path.display());
+        let cannot = || format!("cannot continue {}", path.display());
         let mut file = BufReader::new(file);
         let found = match format {
             Format::Csv => self.rows_done(&mut file, header),
@@ -336,9 +335,9 @@ impl Sink {
 /// Answers shards into a folder: a file for each, whole or not at all, and a list of those that are done.
 fn run_shards(arguments: &Arguments, model: Option<Model>, folder: &Path) -> Result<Ending> {
     let Some(answers) = &arguments.output else {
-        bail!("a folder of shards is answered into a folder: give it with -o")
+        bail!("the answers to a folder of shards are written to a folder: give one with -o")
     };
-    let model = model.context("a folder of shards is matched by a model file")?;
+    let model = model.context("matching a folder of shards needs a model file")?;
     let manifest = Manifest::from_json(&files::read_text(&folder.join(MANIFEST))?)?;
     let format = if arguments.format() == Format::Csv { Format::Csv } else { Format::Jsonl };
     let ending = if format == Format::Csv { "csv" } else { "jsonl" };
@@ -357,7 +356,7 @@ fn run_shards(arguments: &Arguments, model: Option<Model>, folder: &Path) -> Res
     };
     for (shard, path) in &shards[numbers] {
         if path.is_file() {
-            detail(&format!("{} is there already", path.display()));
+            detail(&format!("{} already exists", path.display()));
             continue;
         }
         let all = Many::load(arguments, Some(model.clone()), shard)?;

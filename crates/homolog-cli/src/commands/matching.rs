@@ -19,10 +19,10 @@ use std::path::{Path, PathBuf};
 /// Matches two graphs, or all pairs of a data set
 #[derive(clap::Args)]
 #[command(after_help = "\
-The score of a match is its part in the total; its margin is how much the total falls if the match is forbidden: the smaller, the less
-certain. Margins are exact without edges. With edges they take --margins and are \"at most\" so large unless the matcher proves them.
-All pairs of a data set go to a .csv or .jsonl file as they are found, in order; --resume goes on with a run that was ended. A folder
-of shards (convert --shards) is answered into a folder, one shard per job with --only.
+The score of a match is its part of the total; its margin is how much the total falls if the match is forbidden: the smaller, the less
+certain. Margins are exact without edges. With edges they need --margins and are upper bounds (\"at most\") unless the matcher proves them.
+The matches of all pairs of a data set are written to a .csv or .jsonl file in order, as they are found; --resume continues an interrupted
+run. The answers to a folder of shards (convert --shards) are written to a folder, one shard per job with --only.
 
 Examples:
   homolog match model.json left.csv right.csv
@@ -33,46 +33,46 @@ Examples:
   homolog match model.json shards/ -o answers/ --only 3")]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub(crate) struct Arguments {
-    /// The model file (not with --features); the left graph: a file with one graph, or an id in --data; the right graph, likewise. One
-    /// data set in place of two graphs: all its pairs; a data set before two ids: as with --data
+    /// The model file (omit it with --features), then the left and the right graph, each a file with one graph or an id in --data. To match
+    /// all pairs of a data set, give the data set instead; a data set followed by two ids is the same as --data
     #[arg(value_names = ["MODEL", "LEFT", "RIGHT"], num_args = 1..=4, required = true)]
     names: Vec<String>,
-    /// Match without a trained model, by these features: a set (see homolog features), JSON or a file with it
+    /// Match without a trained model, by these features: a set (see `homolog features`), JSON, or a file with it
     #[arg(long)]
     features: Option<String>,
-    /// How to match [default: as the model says; without one exact for its features]
+    /// Matcher [default: the model's; without a model, the exact one for the features]
     #[arg(long)]
     matcher: Option<String>,
     /// Take the graphs from this data set or landmark table
     #[arg(long, value_name = "FILE")]
     data: Option<PathBuf>,
-    /// For a model with an atlas: whether the specimens have every landmark and no other point [default: as the model says]
+    /// For a model with an atlas: whether the specimens have every landmark and no other point [default: the model's setting]
     #[arg(long, value_enum)]
     presence: Option<super::PresenceOption>,
     #[command(flatten)]
     given: Given,
-    /// How to print the matches
+    /// Output format
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
-    /// Print JSON: the same as --format json
+    /// Print JSON (same as --format json)
     #[arg(long)]
     json: bool,
-    /// Write to a file: .csv for a table, .json or .jsonl for JSON, anything else as it is printed; for shards a folder
+    /// Write to a file: .csv for a table, .json or .jsonl for JSON, otherwise text as printed; for shards, a folder
     #[arg(short, long, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
-    /// Say how certain each match is, whatever time that takes
+    /// Compute how certain each match is, even if it takes long
     #[arg(long, conflicts_with = "no_margins")]
     margins: bool,
-    /// Do not say how certain each match is
+    /// Skip computing how certain each match is
     #[arg(long)]
     no_margins: bool,
-    /// Go on after the last pair in the output file
+    /// Continue after the last pair in the output file
     #[arg(long, requires = "output")]
     pub(super) resume: bool,
-    /// Answer only this shard, counted from 0
+    /// Match only this shard, counted from 0
     #[arg(long, value_name = "NUMBER", requires = "output")]
     pub(super) only: Option<usize>,
-    /// Seconds for each match; then the best so far, with its bound
+    /// Stop each match after this many seconds with the best so far and its bound
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     time_limit: Option<f64>,
     /// Draw the match of two graphs into an .svg or .png file
@@ -101,17 +101,17 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
             };
             (Some(model), rest)
         }
-        _ if arguments.presence.is_some() => bail!("--presence is about a model with an atlas"),
+        _ if arguments.presence.is_some() => bail!("--presence needs a model with an atlas"),
         _ => (None, &arguments.names[..]),
     };
     if let ([one], None) = (graphs, &arguments.data) {
         if arguments.picture.is_some() || !arguments.given.is_empty() {
-            bail!("--picture, --seed and --forbid are about two graphs, and {one} may have many");
+            bail!("--picture, --seed and --forbid need two graphs, and {one} may have many");
         }
         return match_many::run(arguments, model, Path::new(one));
     }
     if arguments.resume || arguments.only.is_some() {
-        bail!("--resume and --only are about all pairs of a data set, not about two graphs");
+        bail!("--resume and --only need a data set, not two graphs");
     }
     arguments.run_pair(model, graphs)
 }
@@ -164,9 +164,7 @@ impl Arguments {
             (None, [data, left, right]) => (Some(PathBuf::from(data)), [left.clone(), right.clone()].to_vec()),
             (data, names) => (data.clone(), names.to_vec()),
         };
-        let [left, right] = &names[..] else {
-            bail!("two graphs are matched: give LEFT and RIGHT, or one data set with pairs")
-        };
+        let [left, right] = &names[..] else { bail!("need two graphs (LEFT and RIGHT), or one data set with pairs") };
         let mut input = PairInput::load(data.as_ref(), left, right)?;
         let (from, to) = (&input.left.graph, &input.right.graph);
         self.given.add_to(&mut input.given, |name| from.find_node(name), |name| to.find_node(name))?;

@@ -22,10 +22,10 @@ pub(super) const SURE: f64 = 0.9;
 /// Names the points of new specimens
 #[derive(clap::Args)]
 #[command(after_help = "\
-The model comes from `homolog train --features atlas`. Names that the table has already are not looked at. In the table that comes out
-`landmark` is empty for a point that is no landmark, `confidence` is the chance that the name is right (empty if the model was learned from
-one specimen alone), and `runner_up` is the landmark that the point would be otherwise. With --candidates 0.95, `candidates` lists the names
-that hold the true one 95 % of the time, the likeliest first (none: no landmark).
+The model comes from `homolog train --features atlas`. Names already in the table are ignored. In the output,
+`landmark` is empty for a point that is not a landmark, `confidence` is the chance that the name is right (empty if the model was learned from
+one specimen alone), and `runner_up` is the second choice. With --candidates 0.95, `candidates` lists names that include the
+true one 95 % of the time, most likely first (none: no landmark).
 
 The frames of a take (.trc, .c3d, or any file with --take) are named as a whole: points are followed from frame to frame, names are
 consistent over time, doubtful stretches and swaps are listed, and --picture shows confidence over time.
@@ -51,13 +51,13 @@ pub(crate) struct Arguments {
     /// (.png, .jpg) without any points
     #[arg(required = true)]
     pub(super) specimens: Vec<PathBuf>,
-    /// Write the points with their names to a table (.csv), a take also as .trc [default: to standard output]
+    /// Write the named points to a table (.csv); a take also to .trc [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
-    /// Whether the specimens have every landmark and no other point [default: as the model says; auto: decided for each]
+    /// Whether the specimens have every landmark and no other point [default: the model's setting; auto: decided for each]
     #[arg(long, value_enum)]
     presence: Option<super::PresenceOption>,
-    /// List for each point the names that hold the true one this often, such as 0.95
+    /// List candidate names for each point that include the true one with this probability, such as 0.95
     #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
     candidates: Option<f64>,
     /// Draw the specimens: one as FILE.svg or FILE.png, any number into a folder as ID.png; for a take, confidence over time as one FILE
@@ -69,7 +69,7 @@ pub(crate) struct Arguments {
     /// Print everything as JSON
     #[arg(long)]
     pub(super) json: bool,
-    /// End after this many seconds with the best so far
+    /// Stop after this many seconds with the best so far
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     time_limit: Option<f64>,
     /// Threads to use [default: all cores]
@@ -88,7 +88,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
         return name_pictures::run(arguments, &model, limit);
     }
     let atlas = model.atlas().with_context(|| {
-        format!("{} has no atlas: it matches, it does not name; use train --features atlas", arguments.model.display())
+        format!("{} has no atlas, so it cannot name points; train one with --features atlas", arguments.model.display())
     })?;
     let load = |path: &PathBuf| Input::load(path)?.seen_by(&model.image_descriptors());
     let is_input = |path: &&PathBuf| path.exists() || files::is_standard(path) || path.as_os_str() == BUILT_IN;
@@ -161,7 +161,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
         let is_odd = |one: &&Answer<'_>| one.words.fits_badly;
         let odd: Vec<&str> = named.iter().filter(is_odd).map(|one| &*one.specimen.id).collect();
         if !odd.is_empty() {
-            note(&format!("unlike the training specimens, names not to be relied upon: {}", odd.join(", ")));
+            note(&format!("unlike the training specimens, names are unreliable: {}", odd.join(", ")));
         }
     }
     Ok(if stop_is_wanted() { Ending::Stopped } else { Ending::Done })
@@ -225,7 +225,7 @@ fn summary(atlas: &Atlas, named: &[Answer<'_>], path: &Path) -> Result<String> {
             write!(text, ", several candidates for {open}")?;
         }
         if let (true, Some(fit)) = (words.fits_badly, words.fit) {
-            write!(text, ", unlike the training specimens (fit {fit:.2}): names not to be relied upon")?;
+            write!(text, ", unlike the training specimens (fit {fit:.2}): names are unreliable")?;
         }
         writeln!(text, "; {}", status(naming))?;
     }

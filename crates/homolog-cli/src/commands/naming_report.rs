@@ -86,7 +86,7 @@ pub(super) fn evaluate(
     if let (Some(ended_by), 1..) = (ended_by, with_names - named.len()) {
         writeln!(
             text,
-            "Ended early by {ended_by}: {} of {with_names} specimens were not named; everything below is about the others.",
+            "Stopped early by {ended_by}: {} of {with_names} specimens were not named; the figures below cover the others.",
             with_names - named.len()
         )?;
     }

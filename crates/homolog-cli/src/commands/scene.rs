@@ -22,30 +22,30 @@ use std::path::{Path, PathBuf};
 #[derive(clap::Args)]
 #[command(after_help = "\
 Every picture with its labelled points is a scene. The points of the template are matched to the corners of a target (SUSAN) by linear
-assignment; the loss is the distance from where they truly are, in widths of the picture. Every third scene is learned from, every third
-chooses λ, every third is tested on.
+assignment; the loss is the distance to their true places, in widths of the picture. A third of the scenes is for training, a third for
+choosing λ, a third for testing.
 
 Examples:
   homolog experiment scene faces.json --template anna --out report
   homolog experiment scene faces -o faces-result.json
   homolog experiment scene --baselines 30,60,90 --landmarks 'ridge, left' --landmarks 'ridge, right'")]
 pub(super) struct Arguments {
-    /// A data set with pictures, a landmark table with pictures in images/ beside it, or the built-in sequence
+    /// A data set with pictures, a landmark table with pictures in images/ next to it, or the built-in sequence
     #[arg(default_value = BUILT_IN)]
     data: PathBuf,
     /// The id of the template [default: the first picture]
     #[arg(long, value_name = "ID", conflicts_with = "baselines")]
     template: Option<String>,
-    /// Take the pictures as a sequence: each is the template for the one so many frames later
+    /// Treat the pictures as a sequence: each is the template for the one this many frames later
     #[arg(long, value_delimiter = ',')]
     baselines: Vec<usize>,
-    /// The landmarks to find: names, with commas between them or the option repeated [default: all]
+    /// Landmarks to find: names separated by commas (repeatable) [default: all]
     #[arg(long, value_name = "NAMES")]
     landmarks: Vec<String>,
-    /// The most corners in a picture
+    /// Largest number of corners per picture
     #[arg(long, default_value_t = 200)]
     at_most: usize,
-    /// Labelled points do not join the corners of a target: the nearest corner within so many pixels stands for one
+    /// Search only among corners: the nearest corner within this many pixels represents a labelled point
     #[arg(long, value_name = "PIXELS")]
     corners_only: Option<f64>,
     /// Print the results as JSON
@@ -151,7 +151,7 @@ fn photos(input: &Input, arguments: &Arguments) -> Result<Vec<Photo>> {
     let graphs = input.data.graphs();
     if graphs.len() < 4 {
         bail!(
-            "{}: a template and three pictures to find its points in are the least, here are {}",
+            "{}: need a template and at least three other pictures, found {} in all",
             arguments.data.display(),
             graphs.len()
         );
@@ -321,10 +321,13 @@ fn news(rows: &[Row]) -> String {
     let Some(Row { features, outcome, .. }) = best else { return String::new() };
     let (before, after, count) =
         (outcome.unlearned[2].mean(), outcome.learned[2].mean(), outcome.learned[2].losses.len());
-    let change =
-        if after < before { "Learning brought points nearer to where they are" } else { "Learning did not help here" };
+    let change = if after < before {
+        "Learning brought points closer to their true places"
+    } else {
+        "Learning did not help here"
+    };
     format!(
-        "{change}: found on average {:.1} % of a picture's width from their true places before it and {:.1} % after, in {count} pictures that it had not seen ({features}).",
+        "{change}: found on average {:.1} % of a picture's width from their true places before it and {:.1} % after, in {count} held-out pictures ({features}).",
         100.0 * before,
         100.0 * after
     )

@@ -40,36 +40,36 @@ docs/formats.md has all formats.")]
 pub(crate) struct Arguments {
     /// A cost matrix (.csv, .txt, .npy), a list of allowed pairs (.csv, .mtx), a graph matching problem (.dd), a problem of QAPLIB (.dat) or a whole problem (.json); - for standard input
     problem: PathBuf,
-    /// What the file is; by default what its name says
+    /// File format [default: from its name]
     #[arg(long, value_enum)]
     format: Option<ProblemFormat>,
     /// The solver [default: linear, or exact for problems with edges]
     #[arg(short, long, value_name = "NAME", value_parser = parse_matcher)]
     matcher: Option<Method>,
-    /// The matrix has scores, and large ones are wanted
+    /// Maximise: the values are scores, not costs
     #[arg(long)]
     maximize: bool,
-    /// Left nodes may stay unmatched, each at this cost (with --maximize for this score)
+    /// Allow left nodes to stay unmatched, each at this cost (with --maximize, for this score)
     #[arg(long, value_name = "PRICE", allow_negative_numbers = true, value_parser = parse_finite)]
     unmatched: Option<f64>,
-    /// Pairs that cost more than this (with --maximize: score less) are forbidden
+    /// Forbid pairs that cost more than this (with --maximize: score less)
     #[arg(long, value_name = "MAX", allow_negative_numbers = true, value_parser = parse_finite)]
     gate: Option<f64>,
-    /// The K best matchings, best first
+    /// List the K best matchings, best first
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     best: Option<u32>,
     #[command(flatten)]
     given: Given,
-    /// Stop after so many seconds with the best so far [default: 60]
+    /// Stop after this many seconds with the best so far [default: 60]
     #[arg(long, value_name = "SECONDS", default_value = "60", hide_default_value = true, value_parser = parse_seconds)]
     time_limit: Duration,
     /// Print JSON
     #[arg(long)]
     json: bool,
-    /// Write the problem itself into a file, as JSON: everything that the solver sees
+    /// Write the problem that the solver sees to a JSON file
     #[arg(long, value_name = "FILE")]
     save_problem: Option<PathBuf>,
-    /// Write the result into a file: .json for JSON, .csv for a table of the matching, anything else as it is printed
+    /// Write the result to a file: .json for JSON, .csv for a table of the matching, otherwise text as printed
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -94,13 +94,13 @@ fn parse_finite(word: &str) -> Result<f64, String> {
 pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     let named = arguments.format.or_else(|| ProblemFormat::of(&arguments.problem));
     if named.is_none() && !files::is_standard(&arguments.problem) {
-        usage(format!("what is {}? Its name does not say; say --format", arguments.problem.display()));
+        usage(format!("{}: unrecognised file type; give --format", arguments.problem.display()));
     }
     let bytes = files::read(&arguments.problem)?;
     let format = named.unwrap_or_else(|| ProblemFormat::of_bytes(&bytes));
     let sense = if arguments.maximize { Sense::Maximize } else { Sense::Minimize };
     if arguments.maximize && matches!(format, ProblemFormat::Dd | ProblemFormat::Qaplib | ProblemFormat::Json) {
-        usage("--maximize is for matrices: the other formats say themselves what is wanted".to_string());
+        usage("--maximize applies to matrices only: the other formats define whether to maximise".to_string());
     }
     let Problem { mut problem, sense, left, right, given } = match problem_of(bytes, &arguments.problem, format, sense)?
     {
@@ -140,7 +140,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
 
 fn as_table(pairs: &Sparse) -> Result<Compatibility> {
     Compatibility::check_size(pairs.left_count(), pairs.right_count())
-        .context("these options need a table of all pairs; without them the pairs are solved as they stand")?;
+        .context("these options need a table of all pairs; without them the list is solved directly")?;
     Ok(pairs.to_dense())
 }
 

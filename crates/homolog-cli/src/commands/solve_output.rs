@@ -191,7 +191,7 @@ impl Answer {
         let status = match self.status {
             Status::Optimal => "optimal",
             Status::Converged if self.matcher == "exact" => {
-                "searched to the end, but no proof: the scores are too large beside their differences"
+                "searched to the end, but no proof: the scores are too large compared with their differences"
             }
             Status::Converged => "ran to its end, which for this solver is not a proof",
             Status::Limit => "stopped at a limit",
@@ -214,7 +214,7 @@ impl Answer {
     }
 
     fn add_ranks(&self, best: &Ranked, text: &mut String) {
-        let proof = if best.proven { "proven: none is better than one that stands above it" } else { "not proven" };
+        let proof = if best.proven { "proven: none is better than one listed above it" } else { "not proven" };
         let _ = writeln!(text, "\nThe {} best ({proof}):", best.matchings.len());
         for (rank, one) in best.matchings.iter().enumerate() {
             let pair = |(left, right): (usize, &Option<usize>)| {

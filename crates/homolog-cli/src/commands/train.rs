@@ -19,14 +19,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Learns from the labelled pairs of a data set how to match
+/// Learns how to match from the labelled pairs of a data set
 #[derive(clap::Args)]
 #[command(after_help = "\
-Without --features the sets that fit the data are tried, and the simplest of the best is taken.
-Pairs of the split \"train\" (or of none) are learned from. Learner and λ are chosen by the pairs of the split \"validation\"; without any,
-by cross-validation over specimens. Unless λ is given, the weights before learning are a candidate like the others: what is written is not
-worse than they are, as far as the data can tell. A data set without pairs is taken as all pairs of graphs whose nodes have the same names. One file is learned
-from; `homolog convert a.csv b.csv -o data.json` joins several.
+Without --features, every set of features that fits the data is tried and measured on the same held-out pairs.
+Training uses the pairs of the split \"train\" (or of no split). Learner and λ are chosen on the pairs of the split \"validation\" or, if there
+are none, by cross-validation over specimens. Unless λ is given, the initial weights stay if learning shows no clear gain on held-out pairs.
+In a data set without pairs, all graphs whose nodes have the same names are paired. To train on several files, join them first with
+`homolog convert a.csv b.csv -o data.json`.
 
 Examples:
   homolog train faces.json -o faces.model.json
@@ -47,86 +47,86 @@ pub(crate) struct Arguments {
     #[arg(short, long, value_name = "MODEL")]
     output: PathBuf,
     /// auto, atlas (to name points), linear, quadratic, robust, attributes, graph, ... (see `homolog features`); a feature map as JSON or a
-    /// file with one. auto tries what fits the data and takes the simplest of the best
+    /// file with one. auto tries the sets that fit the data and chooses on held-out pairs
     #[arg(long, default_value = "auto")]
     features: String,
     /// Learn an atlas from this many frames of a take, those that differ most [default: all]
     #[arg(long, value_name = "N")]
     frames: Option<usize>,
-    /// Learn an atlas also from these specimens; names they have are not looked at. Used only if held-out specimens become no less likely
+    /// Also learn an atlas from these specimens, ignoring any names; used only if held-out specimens become no less likely
     #[arg(long, value_name = "FILE", num_args = 1..)]
     unlabelled: Vec<PathBuf>,
-    /// Left nodes may stay unmatched, at a price that is learned
+    /// Allow left nodes to stay unmatched, at a learned cost
     #[arg(long)]
     unmatched: bool,
-    /// How far graphs may be turned against each other (tilted: up to 45°): the best turn is looked for in every match [default: for auto as
-    /// far as the labelled pairs show, else as given]
+    /// Allowed rotation between graphs (tilted: up to 45°); every match searches for the best one [default: found from the labelled pairs for
+    /// auto, otherwise as given]
     #[arg(long, value_enum)]
     pose: Option<PoseOption>,
-    /// Mirror images are the same thing
+    /// Treat mirror images as the same
     #[arg(long)]
     mirror: bool,
     /// For an atlas: whether new specimens have every landmark and no other point [default: auto, decided for each specimen]
     #[arg(long, value_enum)]
     presence: Option<super::PresenceOption>,
-    /// Compare also what the pictures show around the points, and learn to find named points in pictures without any
+    /// Also compare the pictures around the points, and learn to find named points in new pictures
     #[arg(long)]
     pictures: bool,
-    /// How the model matches: linear, exact, frank-wolfe, ...; or with settings as JSON [default: exact for its features]
+    /// Matcher of the model: linear, exact, frank-wolfe, ...; or with settings as JSON [default: the exact one for its features]
     #[arg(long)]
     matcher: Option<String>,
-    /// The search during training, likewise [default: linear, or frank-wolfe with edges]
+    /// Matcher used during training, in the same form [default: linear, or frank-wolfe with edges]
     #[arg(long)]
     search: Option<String>,
     /// Learner: max-margin (the paper's), likelihood, groups (few factors, for few specimens), or auto (whichever does better on held-out pairs)
     #[arg(long, value_enum, default_value_t = LearnerOption::Auto)]
     learner: LearnerOption,
-    /// What λ draws the weights towards: those before learning, or zero (the paper's)
+    /// Centre of the regularisation: the weights before learning, or zero (the paper's)
     #[arg(long, value_enum, default_value_t = CentreOption::Unlearned)]
     centre: CentreOption,
-    /// Do not learn: write the model with the weights before learning
+    /// Skip learning: write the model with its initial weights
     #[arg(long, conflicts_with_all = ["lambda", "lambdas", "checkpoint", "resume", "time_limit"])]
     unlearned: bool,
-    /// Hold weights at a value: the name of a weight or of a feature, = and the value; may be given again
+    /// Fix a weight, or all weights of a feature, at a value (repeatable)
     #[arg(long, value_name = "NAME=VALUE")]
     fixed: Vec<String>,
-    /// Keep weights from being negative: names of weights or features, or all
+    /// Keep these weights non-negative: names of weights or features, or all
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     non_negative: Vec<String>,
-    /// What training asks for the worst mistake: a search, or the linear relaxation, which proves what is learned
+    /// Finds the most violated constraint in training: a search, or the linear relaxation, which proves what is learned
     #[arg(long, value_enum, default_value_t = OracleName::Search)]
     oracle: OracleName,
-    /// hamming, endpoint; or with settings as JSON
+    /// Loss: hamming, endpoint; or with settings as JSON
     #[arg(long, default_value = "hamming")]
     loss: String,
     /// Learn with this λ
     #[arg(long, conflicts_with = "lambdas", allow_negative_numbers = true)]
     lambda: Option<f64>,
-    /// Learn with one of these λ [default: some that suit the data]
+    /// Choose among these λ [default: found from the data]
     #[arg(long, value_delimiter = ',')]
     lambdas: Vec<f64>,
-    /// Parts for cross-validation where there are no validation pairs
+    /// Number of cross-validation folds if there are no validation pairs
     #[arg(long, default_value_t = 5)]
     folds: usize,
-    /// End where objective and bound are this close, relative to the objective
+    /// Stop when the gap between objective and bound is this small, relative to the objective
     #[arg(long, default_value_t = 1e-3, allow_negative_numbers = true)]
     gap: f64,
-    /// End after this many seconds with the best so far [default: 60 for auto, else none]
+    /// Stop after this many seconds with the best so far [default: 60 for auto, otherwise none]
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     time_limit: Option<f64>,
     /// Threads to use [default: all cores]
     #[arg(long)]
     threads: Option<usize>,
-    /// Write down every ten seconds how far training is
+    /// Save progress to FILE every ten seconds
     #[arg(long, value_name = "FILE")]
     checkpoint: Option<PathBuf>,
-    /// Go on from the checkpoint, if it is there
+    /// Continue from the checkpoint, if it exists
     #[arg(long, requires = "checkpoint")]
     resume: bool,
     /// Print what was tried and chosen as JSON
     #[arg(long)]
     json: bool,
-    /// DATA is a task as JSON, data and settings in one file, as every other way to run Homolog takes it
+    /// Read DATA as a task: data and settings in one JSON file, the same that Python and the labelling page run
     #[arg(long, conflicts_with_all = ["checkpoint", "resume", "features", "lambda", "lambdas", "unlearned", "time_limit"])]
     task: bool,
 }
@@ -251,21 +251,21 @@ fn refuse_what_does_not_apply(arguments: &Arguments, settings: &Settings) -> Res
     let given =
         |options: &[(&'static str, bool)]| options.iter().find(|(_, is_given)| *is_given).map(|(name, _)| *name);
     if !settings.is_atlas() && !arguments.unlabelled.is_empty() {
-        bail!("--unlabelled is about an atlas: use it with --features atlas");
+        bail!("--unlabelled needs an atlas: add --features atlas");
     }
     if settings.is_atlas()
         && let Some(option) = given(&about_pairs)
     {
-        bail!("{option} is about models that match pairs; an atlas finds all that from its specimens");
+        bail!("{option} applies to models that match pairs, not to an atlas");
     }
     if arguments.frames.is_some() && !settings.is_atlas() {
-        bail!("--frames is about an atlas: add --features atlas");
+        bail!("--frames needs an atlas: add --features atlas");
     }
     if arguments.features == "auto"
         && !arguments.unlearned
         && let Some(option) = given(&about_pairs[..3])
     {
-        bail!("{option} is about one set of features: name it with --features");
+        bail!("{option} applies to one set of features: name it with --features");
     }
     Ok(())
 }
@@ -274,7 +274,7 @@ fn refuse_what_does_not_apply(arguments: &Arguments, settings: &Settings) -> Res
 fn settings_of(arguments: &Arguments) -> Result<Settings> {
     let mut fixed = BTreeMap::new();
     for text in &arguments.fixed {
-        let (name, value) = text.rsplit_once('=').with_context(|| format!("--fixed {text}: there is no ="))?;
+        let (name, value) = text.rsplit_once('=').with_context(|| format!("--fixed {text}: expected NAME=VALUE"))?;
         let value: f64 =
             value.trim().parse().ok().with_context(|| format!("--fixed {text}: {value} is not a number"))?;
         fixed.insert(name.trim().to_string(), value);

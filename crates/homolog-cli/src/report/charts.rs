@@ -153,7 +153,7 @@ pub(super) fn bounds(results: &Results<'_>) -> Vec<Figure> {
         let fit = method.fit.as_ref().filter(|fit| fit.certified || fit.relaxed.is_some())?;
         let title = format!("Training of {}: objective and bound", approach.name());
         let caption = format!(
-            "The objective is what training makes small; the bound is what no weights can get below. Where they meet, no better weights exist. λ = {}, begun at what was learned at larger λ. {}",
+            "Training lowers the objective; no weights can get below the bound. If they meet, no better weights exist. λ = {}, started from the weights of the next larger λ. {}",
             short(fit.minimum.lambda),
             fit.note()
         );

@@ -30,7 +30,7 @@ pub(super) fn news(results: &Results<'_>) -> String {
     let wrong = |method: &MethodResult| format!("{} of {}", method.wrong, method.of);
     let learned = results.learned();
     let sentence = if let Some(&(approach, after)) = learned.first() {
-        let seen = format!("on {} pairs it had not seen", last.test);
+        let seen = format!("on {} held-out pairs", last.test);
         let from = format!("learning from {} labelled pairs", last.train);
         match results.before(approach) {
             Some(before) if after.wrong < before.wrong => format!(
@@ -71,8 +71,8 @@ pub(super) fn how_to_read(results: &Results<'_>) -> Vec<String> {
     let methods: Vec<String> = results.approaches.iter().map(method).collect();
     lines.push(format!("The methods are: {}.", methods.join("; ")));
     lines.push(
-        "After ± stands the standard error: how much the mean would vary if other pairs had been drawn. Where all test pairs came out alike \
-         it would be 0, which is not certainty: there the 95 % interval of Wilson stands in brackets instead, and in the charts as a bar. \
+        "The number after ± is the standard error: how much the mean would vary with other pairs. If all test pairs had the same loss \
+         it would be 0, which is not certainty: brackets, and bars in the charts, then give the 95 % interval of Wilson instead. \
          0 of 210 wrong, for instance, is compatible with up to 1.8 % in the long run (landmarks taken as independent)."
             .to_string(),
     );
@@ -88,14 +88,14 @@ pub(super) fn how_to_read(results: &Results<'_>) -> Vec<String> {
 /// What it does, for somebody who has not heard of it.
 fn meaning(method: SequenceMethod) -> &'static str {
     match method {
-        SequenceMethod::Linear => "each point is matched by what lies around it, every feature counts the same",
+        SequenceMethod::Linear => "each point is matched by its surroundings, all features weighted equally",
         SequenceMethod::LinearLearned => "the same, how much each feature counts is learned",
         SequenceMethod::Quadratic => "neighbours should stay neighbours too (edges), every feature counts the same",
         SequenceMethod::QuadraticLearned => "the same with edges, how much each feature counts is learned",
         SequenceMethod::QuadraticCertified => "the same with edges, learned with a proof of how good the weights are",
         SequenceMethod::Bistochastic => "with edges, scores normalised before matching, nothing learned",
         SequenceMethod::QuadraticExact => "with edges, every feature counts the same, the best match is proven",
-        SequenceMethod::Soft => "what lies around each point, seen less sharply, every feature counts the same",
+        SequenceMethod::Soft => "the surroundings of each point with soft bins, all features weighted equally",
         SequenceMethod::SoftLearned => "the same, how much each feature counts is learned if that helps",
     }
 }

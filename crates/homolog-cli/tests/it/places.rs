@@ -79,7 +79,7 @@ fn no_output_is_an_input() {
                     let refused = homolog(folder.path(), &words);
                     let message = String::from_utf8_lossy(&refused.stderr).into_owned();
                     assert_eq!(refused.status.code(), Some(1), "{words:?}: {message}");
-                    assert!(message.contains("would be overwritten"), "{words:?}: {message}");
+                    assert!(message.contains("refusing to overwrite"), "{words:?}: {message}");
                 }
                 assert_eq!(std::fs::read(folder.path().join(input)).unwrap(), before, "{line} {output} {input}");
             }
@@ -104,7 +104,10 @@ fn no_file_is_written_twice() {
     for line in ["match model.json - -", "match model.json a.csv b.csv -o - --picture -"] {
         let refused = homolog(folder.path(), &line.split(' ').collect::<Vec<_>>());
         let message = String::from_utf8_lossy(&refused.stderr).into_owned();
-        assert!(refused.status.code() == Some(1) && message.contains("- is there twice"), "{line}: {message}");
+        assert!(
+            refused.status.code() == Some(1) && message.contains("(-) was given more than once"),
+            "{line}: {message}"
+        );
     }
 }
 
@@ -118,7 +121,7 @@ fn pictures_of_a_data_set_are_not_drawn_over() {
     let before = std::fs::read(folder.path().join("p.png")).unwrap();
     let refused = homolog(folder.path(), &["match", "model.json", "--data", "d.json", "a", "b", "--picture", "p.png"]);
     let message = String::from_utf8_lossy(&refused.stderr).into_owned();
-    assert!(refused.status.code() == Some(1) && message.contains("would be overwritten"), "{message}");
+    assert!(refused.status.code() == Some(1) && message.contains("refusing to overwrite"), "{message}");
     assert_eq!(std::fs::read(folder.path().join("p.png")).unwrap(), before);
 }
 
@@ -182,7 +185,7 @@ fn a_full_disk_at_a_checkpoint_does_not_cost_the_model() {
     let output = homolog(folder.path(), &line.split(' ').collect::<Vec<_>>());
     let message = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success(), "{message}");
-    assert!(message.contains("warning: no checkpoint") && message.contains("No space left"), "{message}");
+    assert!(message.contains("warning: cannot write the checkpoint") && message.contains("No space left"), "{message}");
     assert!(std::fs::read_to_string(folder.path().join("new.json")).unwrap().contains("homolog-model"));
 }
 

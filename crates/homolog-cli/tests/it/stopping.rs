@@ -27,6 +27,6 @@ fn an_evaluation_that_is_stopped_reports_the_pairs_it_has_done() {
     let mut text = String::new();
     child.stdout.take().unwrap().read_to_string(&mut text).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(130), "{text}");
-    assert!(text.contains("Ended early by Ctrl-C: ") && text.contains(" of 51 pairs were not matched"), "{text}");
+    assert!(text.contains("Stopped early by Ctrl-C: ") && text.contains(" of 51 pairs were not matched"), "{text}");
     assert!(text.contains("all pairs"), "{text}");
 }

@@ -39,7 +39,7 @@ impl Atlas {
         for edge in &self.edges {
             let [i, j] = edge.ends;
             if i >= self.landmarks.len() || j >= self.landmarks.len() || i == j || !seen.insert([i.min(j), i.max(j)]) {
-                return bad(format!("the edge {i} to {j} does not join two landmarks, or is there twice"));
+                return bad(format!("the edge {i} to {j} does not join two landmarks, or is a duplicate"));
             }
             edge.displacement.check("displacement of an edge", self.dimension)?;
         }

@@ -170,7 +170,7 @@ impl Growing {
         for names in [&self.left, &right].into_iter().flatten() {
             let mut seen = std::collections::BTreeSet::new();
             if let Some(name) = names.iter().find(|name| !seen.insert(name.as_str())) {
-                return malformed(FORMAT, 1, format!("the name {:?} is there twice", shorten(name)));
+                return malformed(FORMAT, 1, format!("duplicate name {:?}", shorten(name)));
             }
         }
         Ok(NamedMatrix { values, left: self.left, right })

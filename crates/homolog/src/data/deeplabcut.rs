@@ -89,7 +89,7 @@ pub fn read(text: &str) -> Result<Vec<NamedGraph>> {
             }
         };
         if slot.replace(at).is_some() {
-            let reason = format!("column {}: this coordinate of {:?} is there twice", at + 1, parts[part].name);
+            let reason = format!("column {}: duplicate coordinate of {:?}", at + 1, parts[part].name);
             return malformed(FORMAT, coords.line, reason);
         }
     }

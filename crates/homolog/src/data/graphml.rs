@@ -62,7 +62,7 @@ pub fn read(text: &str, id: &str, notes: &mut Vec<Note>) -> Result<Vec<NamedGrap
         let numbered = || if graphs.len() == 1 { id.to_string() } else { format!("{id} {}", index + 1) };
         let name = own.filter(|_| graphs.len() > 1).map_or_else(numbered, str::to_string);
         if !taken.insert(name.clone()) {
-            return refuse(element, format!("the graph {:?} is there twice", shorten(&name)));
+            return refuse(element, format!("duplicate graph {:?}", shorten(&name)));
         }
         named.push(NamedGraph { id: name, graph: Arc::new(graph(element, &keys, notes)?), image: None });
     }
@@ -175,7 +175,7 @@ fn graph(element: Node<'_, '_>, keys: &[Key<'_>], notes: &mut Vec<Note>) -> Resu
             return refuse(nested, "a graph within a node is not read");
         }
         if position.insert(id, names.len()).is_some() {
-            return refuse(node, format!("the node {:?} is there twice", shorten(id)));
+            return refuse(node, format!("duplicate node {:?}", shorten(id)));
         }
         if names.len() == MAX_NODES {
             return refuse(node, format!("there are more than {MAX_NODES} nodes"));

@@ -34,7 +34,7 @@ pub fn read_frame(number: usize, labels: &str, adjacency: Option<&str>) -> Resul
     }
     let rows = rows(LABELS, labels)?;
     if let Some((line, row)) = rows.iter().find(|(_, row)| row.len() != 2) {
-        return malformed(LABELS, *line, format!("a landmark is x and y, here are {} numbers", row.len()));
+        return malformed(LABELS, *line, format!("a landmark needs x and y, found {} numbers", row.len()));
     }
     let count = rows.len();
     let points = Array2::from_shape_fn((count, 2), |(node, axis)| rows[node].1[axis]);

@@ -81,7 +81,7 @@ pub fn read_csv(text: &str, sense: Sense) -> Result<NamedPairs> {
     let pairs: Vec<_> = numbers.zip(values).map(|((&i, &k), value)| (i, k, value)).collect();
     if let (true, Some(at)) = (left.names.is_some() || right.names.is_some(), first_again(&pairs)) {
         let (i, k, _) = pairs[at];
-        let reason = format!("left \"{}\" and right \"{}\" stand there again", left.name(i), right.name(k));
+        let reason = format!("duplicate pair: left \"{}\", right \"{}\"", left.name(i), right.name(k));
         return malformed(TABLE, lines[at], reason);
     }
     let pairs = Sparse::from_pairs(left.count, right.count, pairs, sense)?;
@@ -248,7 +248,7 @@ mod tests {
             assert!(error.contains(reason), "{error:?} does not say {reason:?}");
         };
         refuse("left,right,cost\nb,0,1\n,0,2\n", "line 3: a node has no name");
-        refuse("left,right,cost\nb,0,1\na,1,2\nb,0,2\n", "line 4: left \"b\" and right \"0\" stand there again");
+        refuse("left,right,cost\nb,0,1\na,1,2\nb,0,2\n", "line 4: duplicate pair: left \"b\", right \"0\"");
     }
 
     #[test]

@@ -154,7 +154,7 @@ impl Specimen {
         let words: Vec<&str> = text.split([' ', '\t', ',', ';']).filter(|word| !word.is_empty()).collect();
         if words.len() != self.dimension {
             let (expected, found) = (self.dimension, words.len());
-            return malformed(FORMAT, line, format!("a point has {expected} coordinates, here are {found}"));
+            return malformed(FORMAT, line, format!("a point needs {expected} coordinates, found {found}"));
         }
         if is_landmark && words.iter().all(|word| is_missing(word)) {
             self.landmarks.push(None);
@@ -201,7 +201,7 @@ pub fn write(graphs: &[NamedGraph]) -> Result<String> {
     let mut known = BTreeSet::new();
     for name in graphs.iter().flat_map(|named| named.graph.names().unwrap_or_default()) {
         if name.is_empty() {
-            return malformed(FORMAT, 1, "a landmark that nobody named has no place in a TPS file");
+            return malformed(FORMAT, 1, "a TPS file cannot hold an unnamed point");
         }
         if known.insert(name.as_str()) {
             names.push(name);
@@ -243,7 +243,7 @@ pub fn write(graphs: &[NamedGraph]) -> Result<String> {
         for (key, value) in [("IMAGE", image.as_deref()), ("ID", Some(id.as_str()))] {
             let Some(value) = value else { continue };
             if value.trim() != value || value.contains(['\n', '\r']) {
-                return malformed(FORMAT, 1, format!("{:?} cannot stand on a line of a TPS file", shorten(value)));
+                return malformed(FORMAT, 1, format!("{:?} cannot be written to a line of a TPS file", shorten(value)));
             }
             line(format!("{key}={value}"));
         }

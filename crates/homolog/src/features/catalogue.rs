@@ -135,11 +135,9 @@ fn pair_features() -> Chapter {
 
 fn edge_features() -> Chapter {
     let help = |kind: &EdgeKind| match kind {
-        EdgeKind::Adjacency(_) => "1 where both edges exist: the paper's",
+        EdgeKind::Adjacency(_) => "1 if both edges exist: the paper's",
         EdgeKind::Lengths(_) => "how far the lengths of two edges agree",
-        EdgeKind::Directions(_) => {
-            "how far their directions agree, where turns are small; form cosine or negative-angle"
-        }
+        EdgeKind::Directions(_) => "how far their directions agree, for small rotations; form cosine or negative-angle",
         EdgeKind::Attributes(_) => "how far the edges' own numbers agree, by name",
         EdgeKind::Product(_) => "the sum of products of the edges' own numbers: for numbers made to be multiplied",
         EdgeKind::Ranks(_) => "the product of ranks of the edges' own numbers: for weights, whatever their unit",
@@ -155,7 +153,7 @@ fn edge_features() -> Chapter {
     let entry = |kind: EdgeKind| Entry { name: kind.name().to_string(), help: help(&kind), example: json(&kind) };
     Chapter {
         title: "Edge features",
-        about: "In \"edge\": what is compared where two edges are matched. Without any the problem is linear.",
+        about: "In \"edge\": what is compared if two edges are matched. Without edge features the problem is linear.",
         entries: EdgeKind::all().into_iter().map(own).map(entry).collect(),
     }
 }
@@ -228,16 +226,16 @@ fn scales() -> Chapter {
 fn poses() -> Chapter {
     let entry = |turns: Turns| {
         let help = match turns {
-            Turns::AsGiven => "all data are the same way up",
-            Turns::Tilted => "turned by up to 45° either way",
-            Turns::Any => "any way round",
+            Turns::AsGiven => "no rotation: all graphs are oriented alike",
+            Turns::Tilted => "rotated by up to 45° either way",
+            Turns::Any => "any rotation",
         };
         let example = format!("\"pose\":{{\"turns\":{},\"mirror\":false}}", json(&turns));
         Entry { name: turns.name().to_string(), help, example }
     };
     Chapter {
         title: "Poses",
-        about: "In \"pose\": how graphs may be turned against each other; turns are tried and the best score kept.",
+        about: "In \"pose\": allowed rotation between graphs; every match searches for the best one.",
         entries: Turns::ALL.map(entry).to_vec(),
     }
 }

@@ -78,12 +78,12 @@ impl FeatureSet {
     #[must_use]
     pub fn help(self) -> &'static str {
         match self {
-            Self::Linear => "points in the plane or in space: how each sees the others; microseconds a match",
-            Self::Quadratic => "the same, and neighbours stay neighbours: more sure where points are few or alike",
-            Self::Robust => "points with many strangers among them: only edges to the nearest count",
-            Self::Attributes => {
-                "no geometry at all: records and tracks, compared by their numbers or by features of pairs"
+            Self::Linear => {
+                "points in the plane or in space: compares how each point sees the others; microseconds per match"
             }
+            Self::Quadratic => "the same, and keeps neighbours together: better if points are few or look alike",
+            Self::Robust => "points with many outliers: compares only edges to nearest neighbours",
+            Self::Attributes => "no geometry: records and tracks, compared by attributes or features of pairs",
             Self::Graph => "networks: the graphs' own edges and their weights, no points",
             Self::PaperLinear => "the paper's 60 shape context features, with hard bins",
             Self::PaperQuadratic => "the paper's 60 features, and whether Delaunay edges are kept",

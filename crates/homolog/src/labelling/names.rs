@@ -33,7 +33,7 @@ pub fn learn_names(labelled: &[Graph], control: &Control) -> Result<LearnedNames
     let mut strays: Vec<(String, f64)> =
         atlas.landmarks.iter().map(|landmark| (landmark.name.clone(), stray(landmark))).collect();
     strays.sort_by(|a, b| b.1.total_cmp(&a.1));
-    let lie = if atlas.pose == Pose::AsGiven { "lie alike" } else { "are turned at will" };
+    let lie = if atlas.pose == Pose::AsGiven { "are oriented alike" } else { "may be rotated" };
     let some = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
     let sentence = format!(
         "An atlas of {} from {} that {lie}.",

@@ -40,7 +40,7 @@ impl Sight {
 pub struct Learned {
     /// The model.
     pub model: Model,
-    /// Its mean error on what was held out from training; `None` if nothing was.
+    /// Its mean error on held-out pairs from training; `None` if nothing was.
     pub error: Option<f64>,
     /// The error without learning, on the same data.
     pub unlearned_error: Option<f64>,

@@ -124,7 +124,7 @@ impl Trained {
             (Some(before), Some(after)) => {
                 let (before, after) = (before.mean(), after.mean());
                 if after < before {
-                    format!("Learning lowered the error from {before:.4} to {after:.4} on pairs it had not seen.")
+                    format!("Learning lowered the error from {before:.4} to {after:.4} on held-out pairs.")
                 } else {
                     format!(
                         "Learned because λ was given: the error on held-out pairs is {after:.4}, and {before:.4} without learning."
@@ -155,31 +155,31 @@ impl Trained {
     fn why_unlearned(&self) -> String {
         let (before, is_begun) = (self.before(), self.candidates.len() > 1);
         let reason = match before {
-            _ if self.examples == 0 => "There was no pair to learn from".to_string(),
+            _ if self.examples == 0 => "No pair to learn from".to_string(),
             _ if self.by == ValidatedBy::OnePair => {
-                return "One pair does not show whether learning would help on others; the weights are as before. Label another pair or more."
+                return "One pair cannot show whether learning helps on others; weights unchanged. Label at least one more pair."
                     .to_string();
             }
             Some(before) if before.mean() == 0.0 => {
-                "Nothing to learn: the pairs held out were all right without".to_string()
+                "No learning needed: all held-out pairs were already matched correctly".to_string()
             }
             Some(before) if before.losses.len() < FEWEST => {
                 format!("Fewer than {FEWEST} pairs could be held out, which does not show whether learning helps")
             }
             _ if !self.complete && !is_begun => "Learning was stopped before anything was learned".to_string(),
             Some(before) => {
-                let error = format!("the error on pairs it had not seen is {:.4} without it", before.mean());
+                let error = format!("the error on held-out pairs is {:.4} without it", before.mean());
                 match (is_begun, self.complete) {
                     (false, _) => format!(
-                        "Too few mistakes on the pairs held out to show whether learning helps: the error is {:.4}",
+                        "Too few mistakes on held-out pairs to show whether learning helps: the error is {:.4}",
                         before.mean()
                     ),
                     (true, true) => format!("Learning did not help: {error}"),
-                    (true, false) => format!("Learning did not help as far as it came: {error}"),
+                    (true, false) => format!("Learning did not help before it was stopped: {error}"),
                 }
             }
-            None => "Learning did not help: there was nothing to tell by".to_string(),
+            None => "No held-out data to measure the effect of learning".to_string(),
         };
-        format!("{reason}; the weights are as before.")
+        format!("{reason}; weights unchanged.")
     }
 }

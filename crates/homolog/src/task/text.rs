@@ -39,7 +39,7 @@ impl Display for Report {
             )?;
         }
         if !self.complete {
-            writeln!(text, "Ended early: this is the best of what was complete by then.")?;
+            writeln!(text, "Stopped early: this is the best result so far.")?;
         }
         Ok(())
     }
@@ -101,7 +101,7 @@ impl Report {
         };
         writeln!(text, "{} pairs, {} weights: {what}, {by}.", training.examples, best.weights.len())?;
         if self.candidates.len() > 1 {
-            writeln!(text, "\n  learner              λ   objective     gap   error on what was held out")?;
+            writeln!(text, "\n  learner              λ   objective     gap   error on held-out pairs")?;
             for own in &self.candidates {
                 let mark = if own.chosen { '*' } else { ' ' };
                 let error = own.summary.as_deref().unwrap_or("-");
@@ -124,7 +124,7 @@ impl Display for AtlasReport {
         let Self { landmarks, edges, specimens, .. } = self;
         writeln!(text, "Learned an atlas of {landmarks} landmarks and {edges} edges from {specimens} specimens.")?;
         let oriented = match self.pose {
-            Pose::AsGiven => "They are oriented alike; new ones are expected to be",
+            Pose::AsGiven => "They are oriented alike, and new ones should be too",
             Pose::Tilted => "They are tilted against each other by up to 45°; new ones may be",
             _ => "They are rotated against each other; new ones may be",
         };

@@ -80,7 +80,7 @@ fn matrices_that_make_no_sense_are_refused_with_their_place() {
         ("1,inf\n", Sense::Maximize, "line 1: column 2: \"inf\" would be taken at any price"),
         ("1,1e999\n", Sense::Minimize, "line 1: column 2: \"1e999\" is out of range"),
         ("a,b\n1,c\n", Sense::Minimize, "line 2: column 2: \"c\" is not a number"),
-        ("a,b,a\n1,2,3\n", Sense::Minimize, "line 1: the name \"a\" is there twice"),
+        ("a,b,a\n1,2,3\n", Sense::Minimize, "line 1: duplicate name \"a\""),
         (",a,b\nx,1,nan\n", Sense::Minimize, "line 2: column 3: \"nan\" has no meaning"),
         ("1,2\n3\n", Sense::Minimize, "line 2: this row has 1 fields, the first has 2"),
         ("1 2\n3 4 5\n", Sense::Minimize, "line 2: this row has 3 fields, the first has 2"),

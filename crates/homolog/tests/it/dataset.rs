@@ -325,7 +325,7 @@ fn partners_may_be_unknown_and_pairs_given() {
         (r#""unknown":["tail"]"#, "unknown[0] (\"a\" to \"b\"): there is no node with the name \"tail\""),
         (
             r#""matches":[["nose","nose"]],"unknown":[0]"#,
-            "matches[0] (\"a\" to \"b\"): the partner of this left node is said to be unknown",
+            "matches[0] (\"a\" to \"b\"): the partner of this left node is marked as unknown",
         ),
         (r#""seeds":[[0,3]]"#, "seeds[0] (\"a\" to \"b\"): right: there is no node 3"),
         (r#""seeds":[[0,0],[0,1]]"#, "left node 0 has two seeds"),

@@ -47,7 +47,7 @@ fn specimens_of_a_tps_file() {
         ("ID=1\n", 1, "a specimen begins with LM="),
         ("LM=x\n", 1, "\"x\" is not a whole number"),
         ("LM=2\n1 2\n", 2, "the text ends before 1 more points"),
-        ("LM=1\n1 2 3\n", 2, "a point has 2 coordinates, here are 3"),
+        ("LM=1\n1 2 3\n", 2, "a point needs 2 coordinates, found 3"),
         ("LM=1\n1 NA\n", 2, "\"NA\" is not a finite number"),
         ("LM=1\n1 2\n3 4\n", 3, "is neither KEY=value"),
         ("LM=99999999999999\n", 1, "more points"),
@@ -282,7 +282,7 @@ fn frames_of_deeplabcut() {
     for (text, reason) in [
         ("scorer,a\nbodyparts,b\n", "line 2: there is no row \"coords\""),
         ("scorer,a\nnonsense,b\n", "line 2: \"nonsense\" is not a row of the header"),
-        ("scorer,a,a\nbodyparts,b,b\ncoords,x,x\n", "line 3: column 3: this coordinate of \"b\" is there twice"),
+        ("scorer,a,a\nbodyparts,b,b\ncoords,x,x\n", "line 3: column 3: duplicate coordinate of \"b\""),
         ("scorer,a\nbodyparts,b\ncoords,x\n0,1\n", "line 4: the body part \"b\" has no columns x and y"),
         ("scorer,a,a\nbodyparts,b,b\ncoords,x,y\n0,1,\n", "line 4: a coordinate of \"b\" is missing"),
         ("scorer,a,a\nbodyparts,b,b\ncoords,x,y\n0,1,z\n", "line 4: \"z\" is not a finite number"),
@@ -345,7 +345,7 @@ fn networks_of_networkx() {
     for (from, to, reason) in [
         ("target=\"c\"", "target=\"d\"", "line 11: the target \"d\" of an edge is not a node"),
         ("target=\"c\"", "target=\"a &amp; b\"", "line 11: an edge leads from node 0 to itself"),
-        ("id=\"c\"", "id=\"a &amp; b\"", "line 10: the node \"a & b\" is there twice"),
+        ("id=\"c\"", "id=\"a &amp; b\"", "line 10: duplicate node \"a & b\""),
         (">2.5<", ">heavy<", "line 11: \"heavy\" is not a finite number"),
         ("</graph>", "", "line"),
         ("<edge ", "<hyperedge/><edge ", "line 11: hyperedges are not read"),

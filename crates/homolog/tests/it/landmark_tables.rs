@@ -81,7 +81,7 @@ fn tables_that_make_no_sense_are_refused_with_line_and_reason() {
             "no columns x and y, nor columns such as nose_x and nose_y, nor an attribute; the columns are 1, 2",
         ),
         ("landmark,x\n".into(), 1, "no column \"y\"; the columns are landmark, x"),
-        ("x,y,x\n".into(), 1, "the column \"x\" is there twice"),
+        ("x,y,x\n".into(), 1, "duplicate column \"x\""),
         ("x,y,\n".into(), 1, "column 3 has no name"),
         ("x,y,likelihood\n".into(), 1, "unknown column \"likelihood\""),
         ("frame,image,x,y\n".into(), 1, "each of frame, image may name the graph"),
@@ -103,7 +103,7 @@ fn tables_that_make_no_sense_are_refused_with_line_and_reason() {
     };
     refused(&columns("object", &[]), head, 1, "no column \"object\"; the columns are frame, landmark, x, y");
     refused(&columns("frame", &["mass"]), head, 1, "no column \"mass\"");
-    refused(&columns("x", &["x"]), head, 1, "the column \"x\" is to mean two things");
+    refused(&columns("x", &["x"]), head, 1, "the column \"x\" was given two meanings");
     refused(&columns("frame", &["x"]), head, 1, "no column \"x\"");
     refused(&columns("frame", &["m"]), "frame,x,y,m\n1,2,3,\n", 2, "the attribute \"m\" is missing");
 }
@@ -166,7 +166,7 @@ fn one_specimen_a_row_is_the_same_as_one_landmark_a_row() {
     let numbered = read("X1,Y1,X2,Y2\n1,2,3,4\n5,6,,\n");
     assert_eq!((numbered[1].id.as_str(), numbered[1].graph.names().unwrap()), ("2", &["1".to_string()][..]));
     let table = LandmarkTable::default();
-    refused(&table, "id,a_x,a_y\n1,2,3\n1,4,5\n", 3, "the specimen \"1\" is there twice, first on line 2");
+    refused(&table, "id,a_x,a_y\n1,2,3\n1,4,5\n", 3, "duplicate specimen \"1\", first on line 2");
     refused(&table, "id,a_x,a_y\n1,2,\n", 2, "a coordinate is missing");
     refused(&table, "id,a_x,a_y,sex\n", 1, "unknown column \"sex\"");
     refused(&table, "id,a_x,a_y,b_x\n", 1, "unknown column \"b_x\"");
@@ -262,7 +262,7 @@ fn house_files_that_make_no_sense_are_refused_with_line_and_reason() {
     let labels = "1 2\n3 4\n";
     for (number, labels, adjacency, reason) in [
         (0, labels, None, "house labels, line 1: frames are counted from 1"),
-        (1, "1 2\n\n3\n", None, "house labels, line 3: a landmark is x and y, here are 1 numbers"),
+        (1, "1 2\n\n3\n", None, "house labels, line 3: a landmark needs x and y, found 1 numbers"),
         (1, "1 2\n3 nan\n", None, "house labels, line 2: \"nan\" is not a finite number"),
         (1, labels, Some("0 1\n"), "house adjacency, line 1: there are 1 rows for 2 landmarks"),
         (1, labels, Some("0 1\n1 0 0\n"), "house adjacency, line 2: this row has 3 numbers for 2 landmarks"),

@@ -71,6 +71,7 @@ mod problem_files;
 mod procrustes;
 mod proofs;
 mod proposals;
+mod prose;
 mod quadratic;
 mod quadratic_terms;
 mod readers;

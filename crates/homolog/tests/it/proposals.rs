@@ -148,7 +148,7 @@ fn the_model_of_labelled_specimens_names_others() {
         Graph::from_points(landmarks[4 * n].clone()).unwrap().with_names(names).unwrap()
     };
     let learned = learn_names(&[0, 3, 6, 9].map(specimen), &Control::new()).unwrap();
-    assert_eq!(learned.sentence, "An atlas of 30 points from 4 specimens that lie alike.");
+    assert_eq!(learned.sentence, "An atlas of 30 points from 4 specimens that are oriented alike.");
     assert!(learned.strays.len() == 30 && learned.strays.windows(2).all(|pair| pair[0].1 >= pair[1].1));
     let model = Model::from_json(&learned.model.to_json().unwrap()).unwrap();
     let naming = model.name(&specimen(5), &mut Workspace::new()).unwrap();

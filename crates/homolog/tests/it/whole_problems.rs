@@ -61,7 +61,7 @@ fn what_is_wrong_is_refused_with_its_place() {
         (with(r#""node": [[1]], "edges": [[0, 3, 0, 0, 1]]"#), "out of range"),
         (with(r#""node": [[1]], "seeds": [[4, 0]]"#), "left nodes: index 4 is out of range"),
         (with(r#""node": [[1]], "unmatched": [1, 2]"#), "unmatched scores: expected 1, found 2"),
-        (with(r#""node": [[1e308], [1e308]], "unmatched": [0, 0]"#), "beyond what numbers can hold"),
+        (with(r#""node": [[1e308], [1e308]], "unmatched": [0, 0]"#), "overflow when summed"),
         (with(r#""node": [[1]], "edge_factors": {"left": [[0.5, 1, 2]], "right": []}"#), "edge_factors.left[0]"),
         (
             with(r#""node": [[1, 2], [3, 4]], "edge_factors": {"left": [[0, 1, 2], [0, 1, 3]], "right": [[0, 1, 1]]}"#),

@@ -268,7 +268,7 @@ fn truth(
             return Err(fault(format!("this left node is in matches[{first}] already")));
         }
         if unknown.binary_search(&i).is_ok() {
-            return Err(fault("the partner of this left node is said to be unknown".to_string()));
+            return Err(fault("the partner of this left node is marked as unknown".to_string()));
         }
         let Some(to) = to else { continue };
         let k = right.find(to).map_err(|reason| fault(format!("right: {reason}")))?;

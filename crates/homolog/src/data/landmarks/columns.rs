@@ -140,7 +140,7 @@ impl<'a> Header<'a> {
                 return malformed(FORMAT, row.line, format!("column {} has no name", at + 1));
             }
             if exact.insert(name, at).is_some() {
-                return malformed(FORMAT, row.line, format!("the column {:?} is there twice", shorten(name)));
+                return malformed(FORMAT, row.line, format!("duplicate column {:?}", shorten(name)));
             }
             small.entry(name.to_ascii_lowercase()).or_insert(at);
         }

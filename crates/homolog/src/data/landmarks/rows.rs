@@ -119,7 +119,7 @@ pub(super) fn read_wide(columns: &Wide, rows: impl Iterator<Item = Result<Row>>)
             return malformed(FORMAT, row.line, "the field that names the specimen is empty");
         }
         if let Some(line) = first.insert(id.clone(), row.line) {
-            let reason = format!("the specimen {:?} is there twice, first on line {line}", shorten(&id));
+            let reason = format!("duplicate specimen {:?}, first on line {line}", shorten(&id));
             return malformed(FORMAT, row.line, reason);
         }
         let (mut names, mut coordinates) = (Vec::new(), Vec::new());

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 pub struct Tried {
     /// The set, and whether it has a price.
     pub name: String,
-    /// The error on what was held out, learned or not, as it was taken; `None`: nothing was held out, or time was up.
+    /// The error on held-out pairs, learned or not, as it was taken; `None`: nothing was held out, or time was up.
     pub error: Option<f64>,
     /// Of that error.
     pub standard_error: Option<f64>,

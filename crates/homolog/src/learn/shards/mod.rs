@@ -90,7 +90,7 @@ pub(crate) fn check_shards(shards: &[Shard]) -> Result<(usize, usize)> {
                 piece.examples.start == examples && piece.examples.end > examples && next.contains(&piece.part);
             if !follows {
                 let reason = format!(
-                    "the pairs from {} on, for plane {}, do not follow the {examples} pairs and {planes} planes of the shards before: a shard is missing, or they stand in another order",
+                    "the pairs from {} on, for plane {}, do not follow the {examples} pairs and {planes} planes of the shards before: a shard is missing, or they are in another order",
                     piece.examples.start, piece.part
                 );
                 return Err(shard.refused(reason));

@@ -1,0 +1,127 @@
+//! Plain English where users read it: the pages, and what the program prints (the snapshots of its tests). Each entry is a phrase that has
+//! always been wrong here, and what to write instead. Lab notes (docs/notes) are as they were written.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// In lower case, whole words; a blank also stands for the end of a line.
+const WRONG: &[(&str, &str)] = &[
+    ("where there is", "if there is"),
+    ("where there are", "if there are"),
+    ("where there was", "if there was"),
+    ("where no", "if no"),
+    ("where nothing", "if nothing"),
+    ("where not", "if not"),
+    ("where none", "if none"),
+    ("used where", "used if"),
+    ("kept only where", "kept only if"),
+    ("nobody", "no one, none, or the noun itself"),
+    ("stranger", "outlier, extra point"),
+    ("strangers", "outliers, extra points"),
+    ("foreign points", "extra points"),
+    ("foreign ones", "extra ones"),
+    ("may be given again", "(repeatable)"),
+    ("may be given several times", "(repeatable)"),
+    ("goes on with", "continues"),
+    ("go on with", "continue"),
+    ("goes on from", "continues from"),
+    ("stands there", "say the thing itself"),
+    ("stand there", "say the thing itself"),
+    ("stands above", "is listed above"),
+    ("is there twice", "duplicate"),
+    ("is there already", "already exists"),
+    ("are there already", "already exist"),
+    ("here is 1", "found 1"),
+    ("what is it", "unrecognised file type"),
+    ("it is what is read", "it is also an input"),
+    ("as far as the data can tell", "no clear difference on held-out pairs"),
+    ("is looked for", "looks for, searches for"),
+    ("are looked for", "looks for, searches for"),
+    ("what lies around", "the surroundings of"),
+    ("lies beside", "is next to"),
+    ("lie beside", "are next to"),
+    ("turned against each other", "rotated against each other"),
+    ("turned at random", "rotated at random"),
+    ("turned at will", "rotated"),
+    ("the best turn", "the best rotation"),
+    ("at a price that is learned", "at a learned cost"),
+    ("write down every", "save progress every"),
+    ("along the way what", "report each step"),
+    ("is said to be", "is marked as"),
+    ("ms a pair", "per pair"),
+    ("ms a round", "per round"),
+    ("ms a match", "per match"),
+    ("ms a frame", "per frame"),
+    ("ms a task", "per task"),
+    ("s a pair", "per pair"),
+    ("s a round", "per round"),
+    ("s a match", "per match"),
+    ("s a frame", "per frame"),
+    ("seconds a round", "per round"),
+    ("microseconds a match", "per match"),
+    ("one task a worker", "per worker"),
+    ("thread a process", "per process"),
+];
+
+/// Pages that people read, and what the program prints.
+fn texts(root: &Path) -> Vec<PathBuf> {
+    let mut texts = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CODE_OF_CONDUCT.md", "python/README.md"]
+        .map(|name| root.join(name))
+        .to_vec();
+    for (folder, ending) in [("docs", "md"), ("docs/stories", "md"), ("crates/homolog-cli/tests/cmd", "trycmd")] {
+        for entry in fs::read_dir(root.join(folder)).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_some_and(|extension| extension == ending) {
+                texts.push(path);
+            }
+        }
+    }
+    texts
+}
+
+/// The words of a text with single blanks between and around them.
+fn words(text: &str) -> String {
+    let letters = |c: char| if c.is_alphanumeric() || c == '\'' { c } else { ' ' };
+    let text: String = text.to_lowercase().chars().map(letters).collect();
+    format!(" {} ", text.split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
+#[test]
+fn pages_and_messages_are_plain_english() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut faults = Vec::new();
+    for path in texts(&root) {
+        let text = words(&fs::read_to_string(&path).unwrap());
+        for (phrase, instead) in WRONG {
+            if let Some(at) = text.find(&words(phrase)) {
+                let around: String = text[at..].chars().take(60).collect();
+                faults.push(format!("{}: \"{}\": {instead}", path.display(), around.trim()));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[test]
+fn phrases_are_found_across_lines_and_as_whole_words() {
+    let text = words("It stops\nwhere there is\tnone; nobody's");
+    assert!(text.contains(&words("where there is")) && !text.contains(&words("nobody")));
+    assert!(!words("elsewhere there is").contains(&words("where there is")));
+}
+
+#[test]
+fn links_to_files_lead_somewhere() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut faults = Vec::new();
+    for path in texts(&root).into_iter().filter(|path| path.extension().is_some_and(|extension| extension == "md")) {
+        let text = fs::read_to_string(&path).unwrap();
+        let targets = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+        for target in targets.filter(|target| !target.contains("://") && !target.contains(' ')) {
+            let file = target.split('#').next().unwrap_or_default();
+            if !file.is_empty() && !path.with_file_name(file).exists() {
+                faults.push(format!("{}: {target}", path.display()));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}

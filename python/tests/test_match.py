@@ -1,0 +1,64 @@
+"""Matching without training, what notebooks show, and what goes to `logging`."""
+
+from __future__ import annotations
+
+import logging
+
+import numpy as np
+import pytest
+
+import homolog as hm
+
+
+@pytest.mark.parametrize("features", ["linear", "quadratic", "robust"])
+def test_points_match_their_jittered_copy(features):
+    rng = np.random.default_rng(3)
+    left = rng.uniform(0, 10, (12, 2))
+    order = rng.permutation(12)
+    right = (left + rng.normal(0, 0.02, left.shape))[order]
+    match = hm.match(left, right, features)
+    assert np.array_equal(order[match.assignment], np.arange(12))
+
+
+def test_seeds_forbidden_pairs_and_names():
+    left = hm.Graph([[0.0, 0.0], [4.0, 0.0], [1.0, 3.0]], names=["a", "b", "c"])
+    right = hm.Graph([[1.0, 3.1], [0.1, 0.0], [4.0, 0.2]], names=["z", "x", "y"])
+    assert hm.match(left, right).names == {"a": "x", "b": "y", "c": "z"}
+    assert hm.match(left, right, seeds={"a": "z"}).names["a"] == "z"
+    assert hm.match(left, right, forbid=[(0, 1)]).assignment[0] != 1
+    assert hm.match(left, right, method="linear", pose="any").status in ("optimal", "converged")
+
+
+def test_networks():
+    networkx = pytest.importorskip("networkx")
+    left = networkx.Graph([("a", "b"), ("b", "c"), ("c", "a"), ("c", "d"), ("d", "e")])
+    right = networkx.relabel_nodes(left, dict(zip("abcde", "vwxyz")))
+    match = hm.match(left, right, "graph")
+    kept = sum(right.has_edge(match.names[i], match.names[k]) for i, k in left.edges)
+    assert kept == left.number_of_edges()
+
+
+def test_bad_settings_are_refused():
+    with pytest.raises(ValueError):
+        hm.match([[0.0, 0.0]], [[0.0, 0.0]], "nonsense")
+
+
+def test_a_notebook_shows_a_table():
+    match = hm.match(hm.Graph([[0.0, 0.0], [4.0, 0.0], [1.0, 3.0]], names=["<a>", "b", "c"]), [[1.0, 3.1], [0.1, 0.0], [4.0, 0.2]])
+    shown = match._repr_html_()
+    assert "&lt;a&gt;" in shown and "<a>" not in shown and "margin" not in shown.split("<table>")[1]
+    assert len(match.margins) == 3 and "<th>margin</th>" in match._repr_html_()
+    many = hm.solve(np.eye(40))._repr_html_()
+    assert many.count("<tr>") == 31 and "10 more" in many
+
+
+def test_training_is_logged_and_shown(frames, caplog):
+    data = frames.pairs_apart(85)
+    model = hm.Matcher("paper-linear", lam=0.01, folds=0)
+    assert "Matcher" in model._repr_html_() and "<table>" not in model._repr_html_()
+    with caplog.at_level(logging.DEBUG, logger="homolog"):
+        model.fit(data.pairs[:3], data.y[:3])
+    levels = {record.levelno for record in caplog.records if record.name == "homolog"}
+    assert logging.INFO in levels
+    assert model.fit_report_.sentence.split(".")[0] in caplog.text
+    assert "<b>" in model._repr_html_()
