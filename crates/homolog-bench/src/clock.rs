@@ -44,18 +44,6 @@ pub(crate) fn median(values: &[f64]) -> Option<f64> {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_median_is_the_middle() {
-        assert_eq!(median(&[]), None);
-        assert_eq!(median(&[3.0, 1.0, 2.0]), Some(2.0));
-        assert_eq!(median(&[4.0, 1.0, 3.0, 2.0]), Some(2.5));
-    }
-}
-
 /// The processor time that a quick run may take: nothing new is begun after most of three minutes.
 pub(crate) struct Budget {
     start: ProcessTime,
@@ -72,5 +60,17 @@ impl Budget {
 
     pub(crate) fn is_spent(&self) -> bool {
         self.is_limited && self.start.elapsed().as_secs_f64() > QUICK
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_median_is_the_middle() {
+        assert_eq!(median(&[]), None);
+        assert_eq!(median(&[3.0, 1.0, 2.0]), Some(2.0));
+        assert_eq!(median(&[4.0, 1.0, 3.0, 2.0]), Some(2.5));
     }
 }
