@@ -37,10 +37,10 @@ struct Arguments {
     #[command(subcommand)]
     command: Command,
     /// No progress and no notes: results, warnings and errors only
-    #[arg(short, long, global = true)]
+    #[arg(short, long, global = true, display_order = 900)]
     quiet: bool,
     /// Say along the way what is read, tried and done
-    #[arg(short, long, global = true, conflicts_with = "quiet")]
+    #[arg(short, long, global = true, display_order = 901, conflicts_with = "quiet")]
     verbose: bool,
 }
 
