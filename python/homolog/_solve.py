@@ -210,7 +210,10 @@ def make_problem(
     matrix = _matrix(cost)
     prices = None
     if unmatched is not None:
-        prices = plain_floats(np.broadcast_to(np.asarray(unmatched, dtype=float), matrix.shape[:1]))
+        if isinstance(unmatched, (int, float)):
+            prices = np.full(matrix.shape[0], float(unmatched))
+        else:
+            prices = plain_floats(np.broadcast_to(np.asarray(unmatched, dtype=float), matrix.shape[:1]))
     return _core.Problem(matrix, bool(maximize), prices, _pairs(seeds, "seeds"), _forbidden(forbid, matrix.shape))
 
 
