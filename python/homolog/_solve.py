@@ -111,6 +111,8 @@ def solve(
     >>> match.assignment.tolist(), match.score, match.status
     ([0, -1, -1], 6.0, 'optimal')
     """
+    if gate is not None and np.isnan(gate):
+        raise MatchError(f"gate is {gate}: it must be a number")
     if is_sparse(cost):
         if method_text(method) is not None and method != "linear":
             raise MatchError(f"method is {method!r}: a sparse matrix is solved by 'linear'")

@@ -115,6 +115,8 @@ def test_mistakes_are_said(fitted):
         hm.Matcher().fit([np.zeros((2, 2))], [[0, 1]])
     with pytest.raises(hm.MatchError):
         hm.Matcher().fit([{}], [[0, 1]])
+    with pytest.raises(hm.MatchError, match="position 1 has no feature that those before it have: b"):
+        hm.Matcher().fit([{"a": np.eye(2)}, {"b": np.eye(2)}], [[0, 1], [0, 1]])
     with pytest.raises(hm.MatchError, match="columns: expected 2, found 3"):
         hm.Matcher().fit([{"a": np.zeros((2, 2)), "b": np.zeros((2, 3))}], [[0, 1]])
 
