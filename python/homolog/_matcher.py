@@ -169,7 +169,7 @@ class Matcher(Estimator):
             As an entry of `y`.
         choose : bool, default True
             Choose features, learner and λ anew. False keeps those of the last `fit`: no cross-validation, which makes it many times as fast, and
-            the result is that of `fit` with these settings.
+            the result is that of `fit` with these settings. If learning had not helped before, all is chosen anew.
         keep : bool, default False
             As for `fit`.
 
