@@ -20,7 +20,7 @@ from ._listed import match_points, min_weight_full_bipartite_matching
 from ._match import Match, match_batches
 from ._matcher import Matcher
 from ._naming import Found, Naming
-from ._pairs import boxes
+from ._pairs import boxes, mahalanobis
 from ._qap import quadratic_assignment
 from ._solve import linear_sum_assignment_batch, solve, solve_affinity
 from ._take import TakeNaming, name_take
@@ -52,6 +52,7 @@ __all__ = [
     "linear_sum_assignment",
     "linear_sum_assignment_batch",
     "load",
+    "mahalanobis",
     "match",
     "match_batches",
     "match_points",

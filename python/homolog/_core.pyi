@@ -24,6 +24,7 @@ __all__ = [
     "join_specimens",
     "linear_sum_assignment",
     "linear_sum_assignment_batch",
+    "mahalanobis",
     "name_points",
     "name_take",
     "read_tracks",
@@ -79,8 +80,11 @@ def name_take(
     model: Model, frames: Sequence[Graph], ids: Sequence[str], time_limit: float | None, jobs: int | None
 ) -> str: ...
 def box_features(
-    left: NDArray[np.float64], right: NDArray[np.float64], appearance: Any
+    left: NDArray[np.float64], right: NDArray[np.float64], appearance: Any, covariances: NDArray[np.float64] | None
 ) -> PairFeatures: ...
+def mahalanobis(
+    left: NDArray[np.float64], right: NDArray[np.float64], covariances: NDArray[np.float64]
+) -> NDArray[np.float64]: ...
 def see_pictures(
     model: Model,
     specimens: Sequence[Graph],

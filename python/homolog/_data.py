@@ -161,10 +161,16 @@ def data_set(pairs: Sequence[Any], y: Sequence[Any] | None, tables: bool = False
 
     listed = checked_pairs(pairs)
     tables = are_tables(listed, tables)
+    shared: list[str] | None = None
     for at, pair in enumerate(listed):
         features = None
         if is_item(pair, tables):
             one, other, features = item_of(pair, tables, at)
+            if features is not None and is_table(pair):
+                before, shared = shared, [name for name in features.names if shared is None or name in shared]
+                if before is not None and not shared:
+                    found = ", ".join(features.names)
+                    raise _indexed(MatchError(f"the pair at position {at} has no feature that those before it have: {found}"), at)
             pair = (one, other) if is_table(pair) or isinstance(pair, np.ndarray) else (pair[0], pair[1])
         left, right = number(pair[0]), number(pair[1])
         read.append((graphs[left], graphs[right]))

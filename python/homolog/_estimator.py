@@ -37,6 +37,8 @@ class Estimator:
     def __getstate__(self) -> dict[str, Any]:
         state = dict(self.__dict__)
         model: _core.Model | None = state.pop("_model", None)
+        # The data is the caller's.
+        state.pop("_lessons", None)
         state["_model_json"] = None if model is None else model.to_json()
         return state
 

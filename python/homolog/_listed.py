@@ -166,8 +166,8 @@ def match_points(
     for name, side in zip(("left", "right"), points):
         if side.ndim != 2:
             raise MatchError(f"{name} points: expected an array (n, 2) or (n, 3), found shape {side.shape}")
-    if nearest is not None and nearest < 1:
-        raise MatchError(f"nearest is {nearest}: it must be at least 1")
+    if nearest is not None and not (nearest >= 1 and nearest == int(nearest)):
+        raise MatchError(f"nearest is {nearest}: it must be a whole number, at least 1")
     near = (float("inf") if gate is None else float(gate), None if nearest is None else int(nearest))
     given = (_prices(unmatched, len(points[0])), None, pairs_array(seeds, "seeds"), pairs_array(forbid, "forbid"))
     fields, duals = _core.solve_points(points[0], points[1], near, given, bool(squared), time_limit, threads(n_jobs))

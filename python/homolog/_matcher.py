@@ -17,6 +17,7 @@ from ._data import DataSet, checked_pairs, data_set, is_item, truth_array
 from ._errors import MatchError, convergence_warning
 from ._estimator import Estimator
 from ._graph import as_graph
+from ._lessons import Lessons
 from ._match import Match
 from ._pairs import are_tables, item_of
 from ._progress import Progress
@@ -150,15 +151,72 @@ class Matcher(Estimator):
         """
         if client is not None or isinstance(pairs, (str, os.PathLike)):
             return self._fit_shards(pairs, y, sample_weight, keep, client)
-        settings = self._settings()
         data = self._data(pairs, y)
-        settings["importance"] = self._importance(sample_weight, len(data.pairs()))
+        self._learn(data, self._importance(sample_weight, len(data.pairs())), keep)
+        self._lessons = Lessons.of(pairs, y, sample_weight)
+        return self
+
+    def update(self, pair: Any, match: Any, *, choose: bool = True, keep: bool = False) -> Matcher:
+        """Learns from one more matched pair, or from a corrected one, beside those that `fit` was given.
+
+        The result is that of `fit` with all of these pairs, to the byte (without `warm_start`).
+
+        Parameters
+        ----------
+        pair : (left, right), (left, right, features) or features of pairs
+            An item as those of `fit`. An item that was learned from before (the same object, or the same left and right) gets a new match.
+        match : array_like, dict or Match
+            As an entry of `y`.
+        choose : bool, default True
+            Choose features, learner and λ anew. False keeps those of the last `fit`: no cross-validation, which makes it many times as fast, and
+            the result is that of `fit` with these settings. If learning had not helped before, all is chosen anew.
+        keep : bool, default False
+            As for `fit`.
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> import homolog as hm
+        >>> data = hm.load("turntable").pairs_apart(70)
+        >>> model = hm.Matcher("paper-linear", lam=0.01).fit(data.pairs[:3], data.y[:3])
+        >>> _ = model.update(data.pairs[3], data.y[3])
+        >>> again = hm.Matcher("paper-linear", lam=0.01).fit(data.pairs[:4], data.y[:4])
+        >>> model.to_json() == again.to_json()
+        True
+        """
+        self._fitted()
+        lessons: Lessons | None = self.__dict__.get("_lessons")
+        if lessons is None:
+            raise MatchError(
+                "update needs the pairs of an earlier fit, given as a list: a model from a file, shards or a data set with splits has none"
+            )
+        lessons = lessons.with_pair(pair, match)
+        data = self._data(lessons.pairs, lessons.y)
+        self._learn(data, lessons.weights, keep, {} if choose else self._choices())
+        self._lessons = lessons
+        return self
+
+    def _learn(
+        self, data: _core.DataSet, importance: list[float] | None, keep: bool, choices: Mapping[str, Any] | None = None
+    ) -> None:
+        settings = {**self._settings(), **(choices or {}), "importance": importance}
         if self.warm_start and hasattr(self, "_model"):
             settings["start"] = [float(weight) for weight in self.weights_]
         with Progress(self.verbose, self.callback) as progress:
             trained = _core.train(data, json.dumps(settings), threads(self.n_jobs), progress.callback, keep)
         self._take(trained)
-        return self
+
+    def _choices(self) -> dict[str, Any]:
+        """Features, learner and λ of the last fit, as settings; nothing if learning had not helped."""
+        chosen = next((own for own in self.fit_report_.candidates if own["chosen"]), None)
+        if self.lam_ is None or chosen is None:
+            return {}
+        settings = json.loads(self._fitted().settings_json())
+        kept = {name: settings[name] for name in ("features", "matcher", "unmatched")}
+        return {**kept, "learner": chosen["learner"], "lambdas": [self.lam_]}
 
     def _fit_shards(self, folder: Any, y: Any, sample_weight: Any, keep: bool, client: Any) -> Matcher:
         from . import distributed

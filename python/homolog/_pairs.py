@@ -110,6 +110,7 @@ def boxes(
     right: ArrayLike,
     *,
     embeddings: tuple[ArrayLike, ArrayLike] | None = None,
+    covariance: ArrayLike | None = None,
     form: str = "xywh",
 ) -> dict[str, NDArray[np.float64]]:
     """What trackers compare, as features of pairs: from detections to an item of X in one line.
@@ -120,6 +121,9 @@ def boxes(
         Boxes.
     embeddings : (array_like, array_like), optional
         Vectors of appearance, one row per box.
+    covariance : array_like, shape (d, d) or (n, d, d), optional
+        Covariance of where the partner of a left box is expected, one for all or one for each: d = 2 of the centre, d = 4 of
+        (centre x, centre y, width, height), as a Kalman filter predicts it (its noise of measurement included).
     form : {"xywh", "xyxy"}
         Whether a box is left, top, width, height, or left, top, right, bottom.
 
@@ -127,7 +131,7 @@ def boxes(
     -------
     dict of str to numpy.ndarray, shape (n, m)
         "1-iou"; "distance" of the centres over the mean height; "height" and "width", the absolute logarithms of their ratios; with
-        `embeddings` "1-cosine". All are 0 for equal boxes.
+        `embeddings` "1-cosine"; with `covariance` "mahalanobis", the distance in standard deviations. All are 0 for equal boxes.
 
     Examples
     --------
@@ -148,6 +152,42 @@ def boxes(
         return plain_floats(array)
 
     looks = None if embeddings is None else tuple(plain_floats(np.asarray(side, dtype=float)) for side in embeddings)
-    features = _core.box_features(table(left), table(right), looks)
+    features = _core.box_features(table(left), table(right), looks, None if covariance is None else _covariances(covariance))
     values, (n, m) = features.values, features.shape
     return {name: np.ascontiguousarray(values[:, at].reshape(n, m)) for at, name in enumerate(features.names)}
+
+
+def mahalanobis(left: ArrayLike, right: ArrayLike, covariance: ArrayLike) -> NDArray[np.float64]:
+    """How far rows are apart, in standard deviations: a table (n, m) that can be a feature of pairs, or a cost for :func:`homolog.solve`.
+
+    Parameters
+    ----------
+    left, right : array_like, shape (n, d) and (m, d)
+        Points, or any other measurements.
+    covariance : array_like, shape (d, d) or (n, d, d)
+        Symmetric and positive definite; one for all left rows, or one for each.
+
+    Examples
+    --------
+    >>> import homolog as hm
+    >>> hm.mahalanobis([[0, 0]], [[2, 0], [0, 2]], [[4, 0], [0, 1]]).tolist()
+    [[1.0, 2.0]]
+    """
+    spread = _covariances(covariance)
+    d = spread.shape[2]
+    tables = []
+    for name, given in (("left", left), ("right", right)):
+        array = np.asarray(given, dtype=float)
+        if array.size == 0:
+            array = array.reshape(-1, d)
+        if array.ndim != 2:
+            raise MatchError(f"{name} rows: expected an array (n, {d}), found shape {array.shape}")
+        tables.append(plain_floats(array))
+    return _core.mahalanobis(tables[0], tables[1], spread)
+
+
+def _covariances(covariance: ArrayLike) -> NDArray[np.float64]:
+    array = np.asarray(covariance, dtype=float)
+    if array.ndim not in (2, 3):
+        raise MatchError(f"covariance: expected an array (d, d) or (n, d, d), found shape {array.shape}")
+    return plain_floats(array if array.ndim == 3 else array[None])

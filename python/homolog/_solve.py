@@ -111,6 +111,8 @@ def solve(
     >>> match.assignment.tolist(), match.score, match.status
     ([0, -1, -1], 6.0, 'optimal')
     """
+    if gate is not None and np.isnan(gate):
+        raise MatchError(f"gate is {gate}: it must be a number")
     if is_sparse(cost):
         if method_text(method) is not None and method != "linear":
             raise MatchError(f"method is {method!r}: a sparse matrix is solved by 'linear'")
@@ -210,7 +212,10 @@ def make_problem(
     matrix = _matrix(cost)
     prices = None
     if unmatched is not None:
-        prices = plain_floats(np.broadcast_to(np.asarray(unmatched, dtype=float), matrix.shape[:1]))
+        if isinstance(unmatched, (int, float)):
+            prices = np.full(matrix.shape[0], float(unmatched))
+        else:
+            prices = plain_floats(np.broadcast_to(np.asarray(unmatched, dtype=float), matrix.shape[:1]))
     return _core.Problem(matrix, bool(maximize), prices, _pairs(seeds, "seeds"), _forbidden(forbid, matrix.shape))
 
 

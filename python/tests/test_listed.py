@@ -86,5 +86,14 @@ def test_mistakes_are_said():
         hm.match_points([[0, 0]], [[0, 1]], gate=-1.0)
     with pytest.raises(hm.MatchError, match="linear"):
         hm.solve(sparse.csr_array(np.eye(2)), method="exact")
+    for cost in (np.eye(2), sparse.csr_array(np.eye(2))):
+        with pytest.raises(hm.MatchError, match="gate is nan"):
+            hm.solve(cost, gate=np.nan)
+        with pytest.raises(hm.MatchError, match="unmatched.*NaN"):
+            hm.solve(cost, unmatched=np.nan)
+    with pytest.raises(hm.MatchError, match="NaN at row 0, column 1"):
+        hm.solve(sparse.csr_array([[1.0, np.nan]]))
+    with pytest.raises(hm.MatchError, match="whole number"):
+        hm.match_points([[0, 0]], [[0, 1]], nearest=1.5)
     with pytest.raises(TypeError):
         hm.min_weight_full_bipartite_matching(np.eye(2))

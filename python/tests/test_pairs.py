@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import pickle
+
 import numpy as np
 import pytest
 
@@ -112,6 +115,8 @@ def test_mistakes_are_said(fitted):
         hm.Matcher().fit([np.zeros((2, 2))], [[0, 1]])
     with pytest.raises(hm.MatchError):
         hm.Matcher().fit([{}], [[0, 1]])
+    with pytest.raises(hm.MatchError, match="position 1 has no feature that those before it have: b"):
+        hm.Matcher().fit([{"a": np.eye(2)}, {"b": np.eye(2)}], [[0, 1], [0, 1]])
     with pytest.raises(hm.MatchError, match="columns: expected 2, found 3"):
         hm.Matcher().fit([{"a": np.zeros((2, 2)), "b": np.zeros((2, 3))}], [[0, 1]])
 
@@ -133,3 +138,76 @@ def test_tracks_are_read_and_learned_from(tmp_path, monkeypatch):
     half = len(real.X) // 2
     model = hm.Matcher().fit(real.X[:half], real.y[:half])
     assert model.score(real.X[half:], real.y[half:]) > 0.9
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_mahalanobis_is_that_of_numpy(seed):
+    rng = np.random.default_rng(seed)
+    for d in (1, 2, 4, 7):
+        a, b, root = rng.normal(size=(6, d)), rng.normal(size=(5, d)), rng.normal(size=(6, d, d))
+        spread = root @ root.transpose(0, 2, 1) + 0.1 * np.eye(d)
+        apart = a[:, None] - b[None]
+        own = np.sqrt(np.einsum("ikx,ixy,iky->ik", apart, np.linalg.inv(spread), apart))
+        np.testing.assert_allclose(hm.mahalanobis(a, b, spread), own, rtol=1e-9)
+        shared = np.sqrt(np.einsum("ikx,xy,iky->ik", apart, np.linalg.inv(spread[0]), apart))
+        np.testing.assert_allclose(hm.mahalanobis(a, b, spread[0]), shared, rtol=1e-9)
+    assert hm.mahalanobis(np.zeros((0, 2)), [[1, 2]], np.eye(2)).shape == (0, 1)
+
+
+def test_boxes_under_a_covariance():
+    left, right = np.array([[0, 0, 2, 4], [9, 9, 3, 3.0]]), np.array([[1, 0, 2, 4], [5, 5, 1, 2], [9, 8, 3, 3.0]])
+    centre = lambda boxes: np.hstack([boxes[:, :2] + boxes[:, 2:] / 2, boxes[:, 2:]])
+    whole = np.diag([4.0, 9.0, 1.0, 2.0]) + 0.1
+    x = hm.boxes(left, right, covariance=whole)
+    assert list(x) == ["1-iou", "distance", "height", "width", "mahalanobis"]
+    np.testing.assert_allclose(x["mahalanobis"], hm.mahalanobis(centre(left), centre(right), whole))
+    own = np.stack([np.eye(2), 4 * np.eye(2)])
+    found = hm.boxes(left, right, covariance=own)["mahalanobis"]
+    np.testing.assert_allclose(found, hm.mahalanobis(centre(left)[:, :2], centre(right)[:, :2], own))
+    for bad in (np.eye(3), [[1, 2], [2, 1]], [[1, np.nan], [np.nan, 1]], np.stack([np.eye(2)] * 3), [1.0, 2.0]):
+        with pytest.raises(hm.MatchError, match="covariance"):
+            hm.boxes(left, right, covariance=bad)
+    with pytest.raises(hm.MatchError, match="left vectors.*NaN at row 0, column 1"):
+        hm.mahalanobis([[0, np.nan]], [[0, 0]], np.eye(2))
+
+
+@pytest.mark.parametrize("features", ["auto", "attributes"])
+def test_an_update_is_a_fit_with_all_pairs(features):
+    items, truths = crowd(7, 14)
+    model = hm.Matcher(features, unmatched=True).fit(items[:12], truths[:12])
+    model.update(items[12], truths[12]).update(items[13], {i: k for i, k in enumerate(truths[13]) if k >= 0})
+    fresh = hm.Matcher(features, unmatched=True).fit(items, truths)
+    assert model.to_json() == fresh.to_json()
+    # A correction: the match of a pair that is already there.
+    wrong = truths[3][::-1].copy()
+    corrected = hm.Matcher(features, unmatched=True).fit(items, [*truths[:3], wrong, *truths[4:]]).update(items[3], truths[3])
+    assert corrected.to_json() == fresh.to_json()
+
+
+def test_an_update_may_keep_what_was_chosen():
+    items, truths = crowd(8, 14)
+    # With λ given, weights before learning are not among the candidates.
+    model = hm.Matcher(unmatched=True, lam=[1.0, 0.01]).fit(items[:12], truths[:12])
+    settings = json.loads(model._model.settings_json())
+    learner = next(own["learner"] for own in model.fit_report_.candidates if own["chosen"])
+    given = hm.Matcher(settings["features"], learner=learner, lam=model.lam_, unmatched=True).fit(items[:13], truths[:13])
+    model.update(items[12], truths[12], choose=False)
+    assert model.to_json() == given.to_json() and model.lam_ == given.lam_
+    model.update(items[13], truths[13], choose=False)
+    assert model.score(items, truths) > 0.9
+
+
+def test_updates_need_what_was_learned_from(fitted):
+    items, truths = crowd(9, 2)
+    with pytest.raises(hm.NotFittedError):
+        hm.Matcher().update(items[0], truths[0])
+    for model in (hm.Matcher.from_json(fitted.to_json()), pickle.loads(pickle.dumps(fitted))):
+        with pytest.raises(hm.MatchError, match="earlier fit"):
+            model.update(items[0], truths[0])
+    before = fitted.to_json()
+    with pytest.raises(hm.MatchError, match="expected one number"):
+        fitted.update(items[0], [0])
+    bad = {name: np.where(table == table.max(), np.nan, table) for name, table in items[0].items()}
+    with pytest.raises(hm.MatchError, match="NaN"):
+        fitted.update(bad, truths[0])
+    assert fitted.to_json() == before

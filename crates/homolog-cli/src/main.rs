@@ -37,10 +37,10 @@ struct Arguments {
     #[command(subcommand)]
     command: Command,
     /// Print only results, warnings and errors
-    #[arg(short, long, global = true)]
+    #[arg(short, long, global = true, display_order = 900)]
     quiet: bool,
     /// Report each step
-    #[arg(short, long, global = true, conflicts_with = "quiet")]
+    #[arg(short, long, global = true, display_order = 901, conflicts_with = "quiet")]
     verbose: bool,
 }
 

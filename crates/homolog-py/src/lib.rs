@@ -40,7 +40,7 @@ mod _core {
     #[pymodule_export]
     use crate::model::Model;
     #[pymodule_export]
-    use crate::pair_features::{PairFeatures, box_features};
+    use crate::pair_features::{PairFeatures, box_features, mahalanobis};
     #[pymodule_export]
     use crate::pictures::{find_points, see_pictures};
     #[pymodule_export]

@@ -4,7 +4,7 @@ use crate::arrays::{index_pairs, signed, table};
 use crate::errors::raise;
 use homolog::graph::PairFeatures as Inner;
 use ndarray::Array2;
-use numpy::{PyArray2, PyReadonlyArray2};
+use numpy::{IntoPyArray, PyArray2, PyReadonlyArray2, PyReadonlyArray3};
 use pyo3::prelude::*;
 use std::sync::Arc;
 
@@ -70,14 +70,29 @@ pub(crate) fn inner(features: Option<&Py<PairFeatures>>) -> Option<Arc<Inner>> {
 
 /// The features of boxes that trackers compare.
 #[pyfunction]
-#[pyo3(signature = (left, right, appearance))]
+#[pyo3(signature = (left, right, appearance, covariances))]
 pub(crate) fn box_features(
     py: Python<'_>,
     left: PyReadonlyArray2<'_, f64>,
     right: PyReadonlyArray2<'_, f64>,
     appearance: Option<(PyReadonlyArray2<'_, f64>, PyReadonlyArray2<'_, f64>)>,
+    covariances: Option<PyReadonlyArray3<'_, f64>>,
 ) -> PyResult<PairFeatures> {
     let looks = appearance.as_ref().map(|(a, b)| [a.as_array(), b.as_array()]);
-    let inner = homolog::features::box_features(left.as_array(), right.as_array(), looks);
+    let covariances = covariances.as_ref().map(PyReadonlyArray3::as_array);
+    let inner = homolog::features::box_features(left.as_array(), right.as_array(), looks, covariances);
     Ok(PairFeatures { inner: Arc::new(inner.map_err(|error| raise(py, &error))?) })
+}
+
+/// Mahalanobis distances of all pairs of rows, under one covariance or one per left row.
+#[pyfunction]
+#[pyo3(signature = (left, right, covariances))]
+pub(crate) fn mahalanobis<'py>(
+    py: Python<'py>,
+    left: PyReadonlyArray2<'py, f64>,
+    right: PyReadonlyArray2<'py, f64>,
+    covariances: PyReadonlyArray3<'py, f64>,
+) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    let found = homolog::features::mahalanobis(left.as_array(), right.as_array(), covariances.as_array());
+    Ok(found.map_err(|error| raise(py, &error))?.into_pyarray(py))
 }

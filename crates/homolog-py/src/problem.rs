@@ -15,6 +15,9 @@ use pyo3::types::PyDict;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+/// Tables of up to so many cells are solved on the calling thread.
+const QUICK: usize = 2500;
+
 /// A problem, ready to be solved.
 #[pyclass(frozen, module = "homolog._core")]
 pub(crate) struct Problem {
@@ -128,6 +131,15 @@ impl Problem {
             None if self.inner.edge.is_some() => Method::Exact(Exact::default()),
             None => Method::Linear(Linear::default()),
         };
+        // What takes microseconds needs no other thread and no Ctrl-C.
+        let is_quick =
+            matches!(method, Method::Linear(_)) && self.inner.edge.is_none() && self.inner.node.len() <= QUICK;
+        if is_quick && time_limit.is_none() {
+            let solved =
+                method.matcher().solve(&self.inner, &mut Workspace::new()).map_err(|error| raise(py, &error))?;
+            let source = Source::Problem(Arc::clone(&self.inner), method);
+            return Ok(Solution { solved, source, sense: self.sense });
+        }
         let until = deadline(time_limit);
         let (problem, solver) = (Arc::clone(&self.inner), method.clone());
         let solved = run::run(py, jobs, move |control| {

@@ -5,7 +5,8 @@ use crate::errors::raise;
 use crate::problem::{deadline, solution};
 use crate::run;
 use homolog::Control;
-use homolog::geometry::{Near, near_pairs};
+use homolog::features::near_costs;
+use homolog::geometry::Near;
 use homolog::matching::{Linear, Restrictions, Sense, Sparse, Workspace};
 use ndarray::Array2;
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
@@ -113,13 +114,8 @@ pub(crate) fn solve_points<'py>(
         Array2::from_shape_fn(points.dim(), |cell| points[cell])
     });
     let solved = run::run(py, jobs, move |control| {
-        let mut pairs = near_pairs(a.view(), b.view(), Near { within: near.0, nearest: near.1 })?;
-        if squared {
-            for pair in &mut pairs {
-                pair.2 *= pair.2;
-            }
-        }
-        wishes.solve(Sparse::from_pairs(a.nrows(), b.nrows(), pairs, Sense::Minimize)?, control)
+        let near = Near { within: near.0, nearest: near.1 };
+        wishes.solve(near_costs(a.view(), b.view(), near, squared)?, control)
     })?;
     answer(py, &solved, Sense::Minimize)
 }

@@ -143,7 +143,7 @@ impl Crowd {
 
     fn pair(&self, left: &Seen, right: &Seen, rng: &mut ChaCha8Rng) -> Result<Frames> {
         let looks = Some([left.looks.view(), right.looks.view()]);
-        let features = box_features(left.frame.boxes.view(), right.frame.boxes.view(), looks)?;
+        let features = box_features(left.frame.boxes.view(), right.frame.boxes.view(), looks, None)?;
         let size = (features.left_count(), features.right_count());
         let mut names = features.names().to_vec();
         let column = |at: usize| Array2::from_shape_fn(size, |(i, k)| features.row(i, k).map_or(0.0, |row| row[at]));

@@ -5,7 +5,7 @@ use anyhow::Result;
 use clap::ValueEnum;
 use homolog::data::dataset::NamedGraph;
 use homolog::graph::Graph;
-use homolog::matching::{EdgesKept, Margin, Solution, Status};
+use homolog::matching::{EdgesKept, Margin, Solution, Sparse, Status};
 use homolog::model::Matched;
 use serde_json::json;
 use std::fmt::Write;
@@ -60,6 +60,23 @@ impl<'a> Answer<'a> {
         let rows = matched.solution.matching.pairs().map(row).collect();
         let (solution, edges) = (matched.solution.clone(), matched.edges_kept());
         Ok(Self { left, right, solution, rows, margins: is_given, ended_by, edges })
+    }
+
+    /// The same for a list of pairs; the score of a match is that of its pair.
+    pub(super) fn of_list(
+        [left, right]: [&'a NamedGraph; 2],
+        problem: &Sparse,
+        solution: Solution,
+        ended_by: Option<&'static str>,
+    ) -> Self {
+        let row = |(i, k): (usize, usize)| Row {
+            left: node_name(&left.graph, i),
+            right: node_name(&right.graph, k),
+            share: problem.pair_score(i, k).unwrap_or(f64::NAN),
+            margin: None,
+        };
+        let rows = solution.matching.pairs().map(row).collect();
+        Self { left, right, solution, rows, margins: false, ended_by, edges: None }
     }
 
     /// As a piece of text, which for CSV has a column of margins or not.

@@ -1,7 +1,7 @@
 //! `homolog match`: a model, or features alone, and two graphs, or all pairs of a data set, give matches.
 
 use super::match_output::{Answer, Format, csv_header, status};
-use super::{match_many, read_model, turned};
+use super::{match_many, match_near, read_model, turned};
 use crate::given::Given;
 use crate::inputs::extension;
 use crate::pair_input::PairInput;
@@ -9,6 +9,7 @@ use crate::progress::{Watch, say, stop_is_wanted};
 use crate::{Ending, figures, files, settings};
 use anyhow::{Context, Result, bail};
 use homolog::features::FeatureMap;
+use homolog::geometry::Near;
 use homolog::graph::Pair;
 use homolog::learn::default_matcher;
 use homolog::matching::{Margin, Workspace};
@@ -23,6 +24,8 @@ The score of a match is its part of the total; its margin is how much the total 
 certain. Margins are exact without edges. With edges they need --margins and are upper bounds (\"at most\") unless the matcher proves them.
 The matches of all pairs of a data set are written to a .csv or .jsonl file in order, as they are found; --resume continues an interrupted
 run. The answers to a folder of shards (convert --shards) are written to a folder, one shard per job with --only.
+--gate and --nearest match points by their distances alone, without a model and without a table of all pairs: exact, for any number of
+points. The score of a match is then minus the distance.
 
 Examples:
   homolog match model.json left.csv right.csv
@@ -30,16 +33,19 @@ Examples:
   homolog match model.json --data faces.json anna bert --picture match.png
   homolog match model.json left.csv right.csv --seed nose=nose --forbid chin=brow
   homolog match model.json faces.json -o matches.csv
-  homolog match model.json shards/ -o answers/ --only 3")]
+  homolog match model.json shards/ -o answers/ --only 3
+  homolog match --gate 2 --unmatched 1.5 before.csv after.csv -o matches.csv")]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub(crate) struct Arguments {
-    /// The model file (omit it with --features), then the left and the right graph, each a file with one graph or an id in --data. To match
+    /// The model file (omit it with --features, --gate or --nearest), then the left and the right graph, each a file with one graph or an id in --data. To match
     /// all pairs of a data set, give the data set instead; a data set followed by two ids is the same as --data
     #[arg(value_names = ["MODEL", "LEFT", "RIGHT"], num_args = 1..=4, required = true)]
     names: Vec<String>,
     /// Match without a trained model, by these features: a set (see `homolog features`), JSON, or a file with it
     #[arg(long)]
     features: Option<String>,
+    #[command(flatten)]
+    near: match_near::Options,
     /// Matcher [default: the model's; without a model, the exact one for the features]
     #[arg(long)]
     matcher: Option<String>,
@@ -90,6 +96,9 @@ const QUICK_MARGINS: usize = 2000;
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     super::use_threads(arguments.threads)?;
+    if let Some(near) = arguments.near.near()? {
+        return arguments.run_near(near);
+    }
     let (model, graphs) = match (&arguments.features, arguments.names.split_first()) {
         (None, Some((first, rest))) => {
             let model = read_model(Path::new(first));
@@ -141,8 +150,29 @@ impl Arguments {
             turned::note_for(&model, [&left, &right], &matched, &watch.control(""))?;
         }
         watch.end();
+        // The edges of an atlas are between its landmarks, not in the specimens.
+        let plain = FeatureMap::paper_linear();
+        self.put_out(&input, &answer, if model.atlas().is_some() { &plain } else { &model.features })
+    }
+
+    /// Matches the points of two graphs by their distances alone.
+    fn run_near(&self, near: Near) -> Result<Ending> {
+        let limit = self.limit()?;
+        let input = self.pair_input(&self.names)?;
+        let watch = Watch::new(None);
+        watch.say(format!("matching {} and {}", input.left.id, input.right.id));
+        let limited = watch.limited(limit);
+        let (problem, solution) = self.near.solve(&input, near, &limited.control("")).with_context(|| input.about())?;
+        let ended_by = limited.ended_by();
+        watch.end();
+        let answer = Answer::of_list([&input.left, &input.right], &problem, solution, ended_by);
+        self.put_out(&input, &answer, &FeatureMap::paper_linear())
+    }
+
+    /// Draws, writes and prints, as asked for; the picture shows the edges of these features.
+    fn put_out(&self, input: &PairInput, answer: &Answer<'_>, features: &FeatureMap) -> Result<Ending> {
         if let Some(path) = &self.picture {
-            draw(path, &input, &answer, &model)?;
+            draw(path, input, answer, features)?;
         }
         let format = self.format();
         let text = answer.text(format, answer.margins)?;
@@ -221,13 +251,10 @@ impl Arguments {
     }
 }
 
-fn draw(path: &Path, input: &PairInput, answer: &Answer<'_>, model: &Model) -> Result<()> {
+fn draw(path: &Path, input: &PairInput, answer: &Answer<'_>, features: &FeatureMap) -> Result<()> {
     let title = format!("{} matched to {}", input.left.id, input.right.id);
     let caption = status(&answer.solution, answer.ended_by);
     let rows = [(caption.as_str(), &answer.solution.matching)];
-    // The edges of an atlas are between its landmarks, not in the specimens.
-    let plain = FeatureMap::paper_linear();
-    let features = if model.atlas().is_some() { &plain } else { &model.features };
     let svg = figures::match_picture(&title, input, features, &rows, true)?;
     match extension(path).as_str() {
         "svg" => files::write(path, svg.as_bytes())?,

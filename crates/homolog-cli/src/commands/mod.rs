@@ -14,6 +14,7 @@ pub(crate) mod join;
 pub(crate) mod label;
 pub(crate) mod man;
 mod match_many;
+mod match_near;
 mod match_output;
 pub(crate) mod matching;
 pub(crate) mod name;
@@ -60,7 +61,6 @@ fn node_name(graph: &Graph, node: usize) -> String {
     graph.name_or_number(node)
 }
 
-/// A model from its file.
 /// Whether the specimens that an atlas names are complete.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum PresenceOption {
@@ -79,6 +79,7 @@ impl PresenceOption {
     }
 }
 
+/// A model from its file.
 fn read_model(path: &std::path::Path) -> Result<homolog::model::Model> {
     let text = crate::files::read_text(path)?;
     let model = homolog::model::Model::from_json(&text).with_context(|| {

@@ -86,7 +86,7 @@ fn parse_seconds(word: &str) -> Result<Duration, String> {
     seconds.ok_or_else(|| "it must be a number of seconds, zero or more".to_string())
 }
 
-fn parse_finite(word: &str) -> Result<f64, String> {
+pub(super) fn parse_finite(word: &str) -> Result<f64, String> {
     let number = word.parse::<f64>().ok().filter(|number| number.is_finite());
     number.ok_or_else(|| "it must be a finite number".to_string())
 }
@@ -169,11 +169,14 @@ impl Arguments {
     /// Whether a list of pairs can be solved as it stands: anything else needs a table.
     fn takes_pairs(&self) -> bool {
         let is_linear = self.matcher.as_ref().is_none_or(|method| matches!(method, Method::Linear(_)));
-        is_linear && self.gate.is_none() && self.best.is_none() && self.given.is_empty() && self.save_problem.is_none()
+        is_linear && self.best.is_none() && self.given.is_empty() && self.save_problem.is_none()
     }
 
     /// Memory and time are those of the pairs, not of a table.
     fn solve_pairs(&self, NamedPairs { mut pairs, left, right }: NamedPairs, sense: Sense) -> Result<Ending> {
+        if let Some(gate) = self.gate {
+            pairs = pairs.gated(sense.turn(gate));
+        }
         if let Some(price) = self.unmatched {
             let prices = vec![sense.turn(price); pairs.left_count()];
             pairs = pairs.with_unmatched(prices)?;

@@ -11,6 +11,7 @@ mod commands;
 mod experiment;
 mod features_page;
 mod label;
+mod near;
 mod places;
 mod shard_data;
 mod shards;

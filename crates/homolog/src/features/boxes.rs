@@ -4,24 +4,29 @@
 //!   distance  |c_A - c_B| / ((h_A + h_B) / 2)
 //!   height    |log(h_A / h_B)|
 //!   width     |log(w_A / w_B)|
-//!   1-cosine  1 - <a, b> / (|a| |b|), if there are vectors of appearance
+//!   1-cosine     1 - <a, b> / (|a| |b|), if there are vectors of appearance
+//!   mahalanobis  distance of (c, w, h), or of c alone, in standard deviations, if there are covariances
 //!
 //! All are 0 for the same box and large for others. Any unit of length gives the same numbers.
 
+use super::mahalanobis;
 use crate::graph::PairFeatures;
 use crate::{Error, Result};
-use ndarray::{Array2, ArrayView1, ArrayView2};
+use ndarray::{Array2, ArrayView1, ArrayView2, ArrayView3};
 
-/// The features of all pairs of boxes, one row (left, top, width, height) each, and of vectors of appearance, one row per box, if given for both sides.
+/// The features of all pairs of boxes, one row (left, top, width, height) each; of vectors of appearance, one row per box, if given for both sides; and
+/// the Mahalanobis distance if there are covariances, one for all left boxes or one for each: 2 × 2 of the centre, or 4 × 4 of (centre x, centre y, width,
+/// height), as a Kalman filter predicts them.
 ///
 /// # Errors
-/// Boxes without four numbers, with one that is not finite, or without a positive width and height; vectors of different lengths or numbers.
+/// Boxes without four numbers, with one that is not finite, or without a positive width and height; vectors of different lengths or numbers; what
+/// [`mahalanobis`] refuses.
 ///
 /// ```
 /// use homolog::features::box_features;
 /// use ndarray::array;
 /// let (a, b) = (array![[0.0, 0.0, 2.0, 4.0]], array![[0.0, 0.0, 2.0, 4.0], [1.0, 0.0, 2.0, 4.0]]);
-/// let features = box_features(a.view(), b.view(), None)?;
+/// let features = box_features(a.view(), b.view(), None, None)?;
 /// assert_eq!(features.names(), ["1-iou", "distance", "height", "width"]);
 /// assert_eq!(features.row(0, 1).unwrap().to_vec(), [1.0 - 1.0 / 3.0, 0.25, 0.0, 0.0]);
 /// # Ok::<(), homolog::Error>(())
@@ -30,6 +35,7 @@ pub fn box_features(
     left: ArrayView2<'_, f64>,
     right: ArrayView2<'_, f64>,
     appearance: Option<[ArrayView2<'_, f64>; 2]>,
+    covariances: Option<ArrayView3<'_, f64>>,
 ) -> Result<PairFeatures> {
     check("left boxes", left)?;
     check("right boxes", right)?;
@@ -51,6 +57,19 @@ pub fn box_features(
     if let Some([a, b]) = appearance {
         names.push("1-cosine".to_string());
         tables.push(cosines(a, b, size)?);
+    }
+    if let Some(covariances) = covariances {
+        names.push("mahalanobis".to_string());
+        // What there are covariances of; `mahalanobis` refuses any other number.
+        let counted = if covariances.dim().1 == 2 { 2 } else { 4 };
+        let [a, b] = [left, right].map(|boxes| {
+            let value = |(row, column): (usize, usize)| match column {
+                0 | 1 => boxes[[row, column]] + 0.5 * boxes[[row, column + 2]],
+                _ => boxes[[row, column]],
+            };
+            Array2::from_shape_fn((boxes.nrows(), counted), value)
+        });
+        tables.push(mahalanobis(a.view(), b.view(), covariances)?);
     }
     PairFeatures::of_tables(names, &tables)
 }

@@ -61,7 +61,7 @@ fn file(graphs: &str) -> String {
 
 #[test]
 fn graphs_that_make_no_sense_are_refused_with_place_and_reason() {
-    let long = format!(r#"{{"id":"a","points":[{}]}}"#, vec!["[0,0]"; 100_001].join(","));
+    let long = format!(r#"{{"id":"a","points":[{}]}}"#, vec!["[0,0]"; 262_145].join(","));
     for (graph, place, reason) in [
         (r#"{"id":"a"}"#, r#"graphs[0] (graph "a")"#, "nothing says how many nodes there are"),
         (r#"{"id":"","nodes":1}"#, "graphs[0].id", "may not be empty"),
@@ -82,8 +82,8 @@ fn graphs_that_make_no_sense_are_refused_with_place_and_reason() {
         (r#"{"id":"a","points":[[0,1],[0,1,2]]}"#, "graphs[0].points", "this point has 3 coordinates, the first has 2"),
         (r#"{"id":"a","points":[[0]]}"#, "graphs[0].points", "a point has two or three coordinates"),
         (r#"{"id":"a","points":[[0,1,2,3]]}"#, "graphs[0].points", "a point has two or three coordinates"),
-        (&long, "graphs[0].points", "there are more than 100000"),
-        (r#"{"id":"a","nodes":1000000000000}"#, "graphs[0].nodes", "more than the 100000 a graph may have"),
+        (&long, "graphs[0].points", "there are more than 262144"),
+        (r#"{"id":"a","nodes":1000000000000}"#, "graphs[0].nodes", "more than the 262144 a graph may have"),
         (r#"{"id":"a","nodes":-1}"#, "graphs[0].nodes)", "invalid value: integer `-1`"),
         (r#"{"id":"a","points":[[0,1]],"names":["p","q"]}"#, "graphs[0].names", "for 2 nodes, but points is for 1"),
         (r#"{"id":"a","points":[[0,1]],"nodes":3}"#, "graphs[0].nodes", "for 3 nodes, but points is for 1"),

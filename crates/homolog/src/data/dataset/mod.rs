@@ -31,8 +31,9 @@ pub const FORMAT_VERSION: u32 = 1;
 pub const MAX_FILE_SIZE: usize = 256 << 20;
 /// The most graphs in a data set.
 pub const MAX_GRAPHS: usize = 100_000;
-/// The most nodes of a graph, or context points: a problem with that many nodes on each side does not fit in memory.
-pub const MAX_NODES: usize = 100_000;
+/// The most nodes of a graph, or context points: as a table a problem with that many nodes on each side does not fit in memory, as a list of near points
+/// it does.
+pub const MAX_NODES: usize = 1 << 18;
 /// The most nodes of all graphs together.
 pub const MAX_TOTAL_NODES: usize = 1 << 24;
 /// The most edges of a graph, as given.

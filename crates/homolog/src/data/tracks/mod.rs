@@ -122,7 +122,7 @@ impl Tracks {
         for (left, from) in self.frames.iter().enumerate() {
             let is_near = |to: &&Frame| to.number.saturating_sub(from.number) <= i64::try_from(gap).unwrap_or(i64::MAX);
             for (right, to) in (left + 1..).zip(self.frames[left + 1..].iter().take_while(is_near)) {
-                let features = Some(Arc::new(box_features(from.boxes.view(), to.boxes.view(), None)?));
+                let features = Some(Arc::new(box_features(from.boxes.view(), to.boxes.view(), None, None)?));
                 let truth = Some(Self::matching(from, to)?);
                 pairs.push(LabelledPair { features, ..LabelledPair::new(left, right, truth) });
             }
