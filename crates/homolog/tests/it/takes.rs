@@ -119,6 +119,20 @@ fn gaps_stay_gaps_ghosts_get_no_name_and_names_come_back() {
 }
 
 #[test]
+fn a_body_that_walks_the_other_way_is_named_from_one_frame() {
+    let gone = |frame: usize, marker: usize| (frame / 20 + marker).is_multiple_of(9);
+    let mut take = take(120, 1.0, 2, gone);
+    for (graph, _) in &mut take {
+        let mut points = graph.points().unwrap().to_owned();
+        points.columns_mut().into_iter().take(2).for_each(|mut axis| axis.mapv_inplace(|x| -x));
+        *graph = Graph::from_points(points).unwrap();
+    }
+    let naming = name(&atlas(&[labelled(0.31)]), &take);
+    let [right, wrong, missed] = counts(&naming, &take);
+    assert!(right >= 99 * (wrong + missed), "{right} right, {wrong} wrong, {missed} missed");
+}
+
+#[test]
 fn a_take_without_points_or_frames_has_no_names() {
     let atlas = atlas(&[labelled(0.0)]);
     assert!(name(&atlas, &[]).frames.is_empty());
