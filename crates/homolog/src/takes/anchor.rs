@@ -5,7 +5,8 @@
 //!
 //!   Σ_ij v_ij,   v_ij = log((1 - ε) W N(a_ij; m, s) + ε),   m = f · m_σ(i)σ(j),   s² = (f · s_σ(i)σ(j))² + (τ a_ij)²
 //!
-//! large: f is the size of the atlas's body relative to the take's, τ how much proportions differ. Two names are exchanged as long as that
+//! large: f is the size of the atlas's body relative to the take's around i and j (long legs may go with a small trunk), τ how much
+//! proportions differ beyond that. Two names are exchanged as long as that
 //! gains clearly. A marker whose mean v is small although its other end is not to blame is a suspect: its name may be wrong throughout.
 
 use super::body::{Body, Bone, Lengths, log_density};
@@ -26,7 +27,8 @@ pub(super) struct Anchor<'a> {
     body: &'a Body,
     /// For each marker the other ends of its edges, with their lengths in the atlas.
     edges: Vec<Vec<(usize, f64)>>,
-    size: f64,
+    /// The size of the atlas's body relative to the take's, around each marker.
+    sizes: Vec<f64>,
     difference: f64,
 }
 
@@ -38,18 +40,30 @@ impl<'a> Anchor<'a> {
             edges[i].push((j, length));
             edges[j].push((i, length));
         }
-        let ratio = |&([i, j], length): &([usize; 2], f64)| body.bone(i, j).map(|bone| length / bone.mean);
-        let mut ratios: Vec<f64> = lengths.iter().filter_map(ratio).filter(|ratio| ratio.is_finite()).collect();
-        let size = median(&mut ratios).filter(|&size| size > 0.0)?;
-        ratios.iter_mut().for_each(|ratio| *ratio = (*ratio / size - 1.0).abs());
-        let difference = (1.4826 * median(&mut ratios).unwrap_or(0.0)).max(LEAST_DIFFERENCE);
-        Some(Self { body, edges, size, difference })
+        let ratio = |i: usize, &(j, length): &(usize, f64)| {
+            body.bone(i, j).map(|bone| length / bone.mean).filter(|ratio| ratio.is_finite() && *ratio > 0.0)
+        };
+        let own: Vec<Vec<f64>> =
+            edges.iter().enumerate().map(|(i, own)| own.iter().filter_map(|edge| ratio(i, edge)).collect()).collect();
+        let whole = median(&mut own.concat())?;
+        let around = |i: usize| {
+            let others = edges[i].iter().flat_map(|&(j, _)| own[j].iter().copied());
+            median(&mut own[i].iter().copied().chain(others).collect::<Vec<f64>>()).unwrap_or(whole)
+        };
+        let sizes: Vec<f64> = (0..count).map(around).collect();
+        let off = |&([i, j], length): &([usize; 2], f64)| {
+            ratio(i, &(j, length)).map(|ratio| (ratio / (sizes[i] * sizes[j]).sqrt() - 1.0).abs())
+        };
+        let mut offs: Vec<f64> = lengths.iter().filter_map(off).collect();
+        let difference = (1.4826 * median(&mut offs).unwrap_or(0.0)).max(LEAST_DIFFERENCE);
+        Some(Self { body, edges, sizes, difference })
     }
 
-    /// How well a length of the atlas fits a distance of the body.
-    fn fit(&self, length: f64, bone: &Bone) -> f64 {
-        let spread = (self.size * bone.spread).hypot(self.difference * length);
-        log_density(length - self.size * bone.mean, spread, self.size * self.body.width)
+    /// How well the length of an edge of the atlas fits a distance of the body.
+    fn fit(&self, [i, j]: [usize; 2], length: f64, bone: &Bone) -> f64 {
+        let size = (self.sizes[i] * self.sizes[j]).sqrt();
+        let spread = (size * bone.spread).hypot(self.difference * length);
+        log_density(length - size * bone.mean, spread, size * self.body.width)
     }
 
     /// For each marker the one that its name should be; the identity if nothing is gained.
@@ -59,7 +73,7 @@ impl<'a> Anchor<'a> {
         let mut own: Vec<usize> = (0..count).collect();
         let value = |i: usize, own: &[usize]| -> f64 {
             let edge = |&(j, length): &(usize, f64)| {
-                self.body.bone(own[i], own[j]).map_or(0.0, |bone| self.fit(length, &bone))
+                self.body.bone(own[i], own[j]).map_or(0.0, |bone| self.fit([i, j], length, &bone))
             };
             self.edges[i].iter().map(edge).sum()
         };
@@ -88,7 +102,10 @@ impl<'a> Anchor<'a> {
     fn values(&self, marker: usize, counts: &[bool]) -> impl Iterator<Item = f64> {
         let seen = self.edges[marker].iter().filter(|(other, _)| counts[*other]);
         seen.filter_map(move |&(other, length)| {
-            self.body.bone(marker, other).filter(|bone| bone.is_seen).map(|bone| self.fit(length, &bone))
+            self.body
+                .bone(marker, other)
+                .filter(|bone| bone.is_seen)
+                .map(|bone| self.fit([marker, other], length, &bone))
         })
     }
 
