@@ -18,6 +18,7 @@ mod assign;
 mod body;
 mod doubt;
 mod evidence;
+mod labels;
 mod pick;
 mod points;
 mod split;
@@ -25,6 +26,7 @@ mod tracks;
 mod votes;
 mod words;
 
+pub use labels::Mislabelled;
 pub use pick::differing_frames;
 pub use words::{NamedDoubt, NamedFrame, NamedSwap, NamedTake};
 
@@ -188,7 +190,7 @@ impl<'a> Solver<'a> {
         });
         self.given = assign::assign(&self.tracks, &votes.iter().collect::<Vec<_>>(), self.markers);
         let value = self.improve(votes);
-        if let Some((before, given, evidence, body)) = kept.filter(|kept| kept.0 >= value) {
+        if let Some((_, given, evidence, body)) = kept.filter(|kept| kept.0 >= value) {
             (self.given, self.evidence, self.body) = (given, evidence, body);
         }
     }
