@@ -204,7 +204,7 @@ fn in_sequence(atlas: &Atlas, take: &[Frame], cell: Cell) -> Result<Cell> {
             })
         };
     let (calibration_error, doubted_errors) = honesty(atlas, take, &naming);
-    let cell = Cell { seconds, calibration_error, doubted_errors, ..cell };
+    let cell = Cell { calibration_error, doubted_errors, seconds, ..cell };
     Ok(measured(atlas, &take.iter().collect::<Vec<_>>(), &names, reported, cell))
 }
 
@@ -216,7 +216,8 @@ fn honesty(atlas: &Atlas, take: &[Frame], naming: &TakeNaming) -> (Option<f64>, 
         for (truth, call) in frame.truth.iter().zip(calls) {
             let Some(call) = call else { continue };
             let right = f64::from(u8::from(atlas.landmarks[call.marker].name == *truth));
-            bins[((call.confidence * 10.0) as usize).min(9)] += call.confidence - right;
+            let bin = (1..10).filter(|&tenth| 10.0 * call.confidence >= f64::from(tenth)).count();
+            bins[bin] += call.confidence - right;
             all += 1.0;
             errors += 1.0 - right;
             let inside = naming.doubts.iter().any(|doubt| {
