@@ -10,7 +10,7 @@ use homolog::data::dataset::NamedGraph;
 use homolog::data::trc;
 use homolog::graph::Graph;
 use homolog::model::Model;
-use homolog::takes::{NamedTake, TakeNaming};
+use homolog::takes::{Mislabelled, NamedTake, TakeNaming};
 use homolog_viz::TakePicture;
 use std::fmt::Write;
 use std::path::Path;
@@ -51,7 +51,10 @@ pub(super) fn run(model: &Model, frames: &[&NamedGraph], outputs: &Outputs<'_>, 
         return files::print_data((serde_json::to_string_pretty(&named)? + "\n").as_bytes());
     }
     match outputs.table {
-        Some(path) => files::print(summary(atlas, &named, path)?.as_bytes()),
+        Some(path) => {
+            let wrong = mislabelled(atlas, &naming.mislabelled(atlas, &graphs), &ids)?;
+            files::print((wrong + &summary(atlas, &named, path)?).as_bytes())
+        }
         None => files::print_data(text.as_bytes()),
     }
 }
@@ -82,6 +85,19 @@ fn table(atlas: &Atlas, frames: &[&NamedGraph], named: &NamedTake) -> Result<Str
         }
     }
     Ok(String::from_utf8(writer.into_inner()?)?)
+}
+
+/// Labels that the take came with and that are wrong.
+fn mislabelled(atlas: &Atlas, wrong: &[Mislabelled], ids: &[&str]) -> Result<String> {
+    let mut text = String::new();
+    for one in wrong.iter().take(LISTED) {
+        let (first, last, name) = (ids[one.first], ids[one.last], &atlas.landmarks[one.marker].name);
+        writeln!(text, "Label: frames {first} to {last}: the point labelled {} is {name}", one.label)?;
+    }
+    if wrong.len() > LISTED {
+        writeln!(text, "... and {} more stretches with other labels", wrong.len() - LISTED)?;
+    }
+    Ok(text)
 }
 
 fn summary(atlas: &Atlas, named: &NamedTake, path: &Path) -> Result<String> {

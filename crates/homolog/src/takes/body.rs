@@ -17,6 +17,8 @@ const NEIGHBOURS: usize = 8;
 const LISTED: usize = 16;
 /// The chance that a distance tells nothing.
 const OUTLIER: f64 = 0.05;
+/// The same if the take never showed it: the atlas cannot tell whether it holds while limbs move.
+const UNKNOWN: f64 = 0.5;
 /// At most this many frames are measured.
 const MEASURED: usize = 400;
 /// The spread is at least this share of the size of the body.
@@ -36,6 +38,8 @@ pub(super) type Lengths = Vec<([usize; 2], f64)>;
 pub(super) struct Bone {
     pub(super) mean: f64,
     pub(super) spread: f64,
+    /// Whether the take showed it; otherwise it is the atlas's.
+    pub(super) is_seen: bool,
 }
 
 /// The distances of a body.
@@ -79,7 +83,8 @@ impl Body {
                     continue;
                 }
                 let mean = ratio * length;
-                let bone = Bone { mean, spread: (PRIOR_SPREAD * mean).hypot(LEAST_SPREAD * size) };
+                let spread = (PRIOR_SPREAD * mean).hypot(LEAST_SPREAD * size);
+                let bone = Bone { mean, spread, is_seen: false };
                 (bones[i][j], bones[j][i]) = (Some(bone), Some(bone));
             }
         }
@@ -107,7 +112,8 @@ impl Body {
             let Some(other) = names[frame][j].filter(|&other| other != point) else { continue };
             let Some(bone) = &self.bones[marker][j] else { continue };
             let off = distance(place, points.place(frame, other)) - bone.mean;
-            sum += log_density(off, bone.spread, self.width);
+            let outlier = if bone.is_seen { OUTLIER } else { UNKNOWN };
+            sum += log_mixture(off, bone.spread, self.width, outlier);
             count += 1;
             if count == NEIGHBOURS {
                 break;
@@ -119,9 +125,13 @@ impl Body {
 
 /// log((1 - ε) W N(off; 0, spread) + ε)
 pub(super) fn log_density(off: f64, spread: f64, width: f64) -> f64 {
+    log_mixture(off, spread, width, OUTLIER)
+}
+
+fn log_mixture(off: f64, spread: f64, width: f64, outlier: f64) -> f64 {
     let z = off / spread;
     let density = (-0.5 * z * z).exp() / (spread * std::f64::consts::TAU.sqrt());
-    ((1.0 - OUTLIER) * width * density + OUTLIER).ln()
+    ((1.0 - outlier) * width * density + outlier).ln()
 }
 
 fn bone(lengths: &mut [f64], least: f64) -> Option<Bone> {
@@ -130,5 +140,5 @@ fn bone(lengths: &mut [f64], least: f64) -> Option<Bone> {
     let spread = 1.4826 * median(lengths)?;
     let (n, usual) = (lengths.len() as f64, PRIOR_SPREAD * mean);
     let variance = (n * spread * spread + PRIOR_FRAMES * usual * usual) / (n + PRIOR_FRAMES);
-    Some(Bone { mean, spread: (variance + least * least).sqrt() })
+    Some(Bone { mean, spread: (variance + least * least).sqrt(), is_seen: true })
 }

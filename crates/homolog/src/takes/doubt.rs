@@ -4,8 +4,11 @@
 //! e_i - e_j; one that a track u has at the time means that the two exchange names, and loses that of both; no name loses e_i - GHOST:
 //!
 //!   confidence = 1 / (1 + Σ exp(-margin / T)),   e = evidence of the piece + a share of that of the whole track
+//!
+//! One more answer is that the name is wrong throughout: it loses half of what the lengths of the atlas say for the marker (`anchor`); the
+//! other half is that of the other ends.
 
-use super::evidence::{Evidence, GHOST, frames_of, piece_of};
+use super::evidence::{Evidence, GHOST, PIECE, fleeting, frames_of, piece_of};
 use super::points::{Place, Points, squared_distance};
 use super::split::Split;
 use super::tracks::Track;
@@ -19,7 +22,7 @@ const POOLED: f64 = 3.0;
 pub(super) const SURE: f64 = 0.9;
 /// A name that goes on elsewhere although another point is this many times nearer is a swap, unless both sides are this certain.
 const NEARER: f64 = 2.0;
-const CERTAIN: f64 = 0.99;
+const CERTAIN: f64 = 0.95;
 /// Doubtful stretches no further apart than this are one.
 const JOINED: usize = 5;
 
@@ -30,6 +33,8 @@ pub(super) struct Judged<'a> {
     pub(super) given: &'a [Option<usize>],
     pub(super) evidence: &'a [Evidence],
     pub(super) markers: usize,
+    /// What the lengths of the atlas say for each marker, if that is known.
+    pub(super) fits: Option<Vec<f64>>,
 }
 
 impl Judged<'_> {
@@ -47,14 +52,15 @@ impl Judged<'_> {
     /// The name of each point of each frame, with its confidence.
     pub(super) fn calls(&self) -> Vec<Vec<Option<TakeCall>>> {
         let holders = self.holders();
-        let mean = |evidence: &Evidence| -> Vec<f64> {
-            let pieces = evidence.pieces.len() as f64;
-            let weight = POOLED.min(pieces) / pieces;
+        let worth = |track: &Track| POOLED.min(track.points.len() as f64 / PIECE as f64);
+        let mean = |(evidence, track): (&Evidence, &Track)| -> Vec<f64> {
+            let weight = worth(track) / evidence.pieces.len() as f64;
             (0..self.markers)
                 .map(|marker| weight * evidence.pieces.iter().map(|row| row[marker]).sum::<f64>())
                 .collect()
         };
-        let pooled: Vec<Vec<f64>> = self.evidence.iter().map(mean).collect();
+        let pooled: Vec<Vec<f64>> = self.evidence.iter().zip(self.tracks).map(mean).collect();
+        let fleeting = fleeting(self.tracks, self.given);
         let value = |track: usize, frame: usize, marker: usize| {
             let piece = piece_of(&self.tracks[track], frame);
             self.evidence[track].pieces[piece][marker] + pooled[track][marker]
@@ -67,8 +73,9 @@ impl Judged<'_> {
                 let frames = frames_of(track, piece);
                 let frame = frames.start + frames.len() / 2;
                 let own = value(at, frame, marker);
-                let none = own - GHOST * (1.0 + POOLED.min(self.evidence[at].pieces.len() as f64));
-                let (mut sum, mut nearest) = ((-none / TEMPERATURE).exp(), (none, None));
+                let none = own - GHOST * (1.0 + worth(track)) - fleeting / track.points.len() as f64;
+                let throughout = self.fits.as_ref().map_or(0.0, |fits| (-fits[marker] / (2.0 * TEMPERATURE)).exp());
+                let (mut sum, mut nearest) = ((-none / TEMPERATURE).exp() + throughout, (none, None));
                 for other in (0..self.markers).filter(|&other| other != marker) {
                     let mut margin = own - value(at, frame, other);
                     if let Some(holder) = holders[frame][other] {

@@ -6,9 +6,10 @@
 //! 4. From these names the take teaches the body: distances between markers, and how well each holds (`body`). These say better than
 //!    the atlas, and for every frame, which name a track should have (`evidence`); 3 and 4 are repeated until nothing changes. An atlas
 //!    of a single frame is enough, and it may be of another person.
-//! 5. A set of names that is wrong throughout agrees with itself: the body is compared with the atlas (`anchor`).
+//! 5. A set of names that is wrong throughout agrees with itself: the body is compared with the atlas (`anchor`). Names that the atlas
+//!    contradicts are forgotten and found again; that is kept if the take becomes more likely.
 //! 6. Frames that are still badly explained are named by the atlas as well, and tracks in which the evidence changes are split (`split`).
-//! 7. Confidences, doubtful stretches and swaps (`doubt`).
+//! 7. Confidences, doubtful stretches and swaps (`doubt`); labels that the take came with and that are wrong (`labels`).
 //!
 //! A gap stays a gap; a point that no marker explains has no name; a marker that comes back gets its name back, because its distances say
 //! so.
@@ -18,6 +19,7 @@ mod assign;
 mod body;
 mod doubt;
 mod evidence;
+mod labels;
 mod pick;
 mod points;
 mod split;
@@ -25,12 +27,14 @@ mod tracks;
 mod votes;
 mod words;
 
+pub use labels::Mislabelled;
 pub use pick::differing_frames;
 pub use words::{NamedDoubt, NamedFrame, NamedSwap, NamedTake};
 
 use crate::atlas::{Atlas, Naming};
 use crate::graph::Graph;
 use crate::{Control, Report, Result};
+use anchor::Anchor;
 use body::{Body, Lengths, Names};
 use doubt::Judged;
 use evidence::{Evidence, Known};
@@ -40,6 +44,8 @@ use tracks::Track;
 
 /// Rounds of naming and measuring.
 const ROUNDS: usize = 10;
+/// Rounds of looking again at names that the atlas contradicts.
+const SECOND_LOOKS: usize = 3;
 /// A name with less evidence than this is weak.
 const WEAK: f64 = 4.0;
 /// Frames with this many badly explained points are named by the atlas.
@@ -176,13 +182,24 @@ impl<'a> Solver<'a> {
         }
     }
 
-    /// Names the tracks by votes, then by votes and distances until nothing changes.
+    /// Names the tracks from the votes alone, and from the names that they have; the more likely names stay.
     fn solve(&mut self, named: &[(usize, Naming)]) {
-        let mut votes = votes::votes(&self.tracks, named, self.markers);
+        let votes = votes::votes(&self.tracks, named, self.markers);
+        let kept = (!self.given.is_empty()).then(|| {
+            let value = self.improve(votes.clone());
+            (value, self.given.clone(), std::mem::take(&mut self.evidence), self.body.take())
+        });
         self.given = assign::assign(&self.tracks, &votes.iter().collect::<Vec<_>>(), self.markers);
+        let value = self.improve(votes);
+        if let Some((_, given, evidence, body)) = kept.filter(|kept| kept.0 >= value) {
+            (self.given, self.evidence, self.body) = (given, evidence, body);
+        }
+    }
+
+    /// Improves the names by votes and distances until nothing changes, and compares them with the atlas. How likely the take is then.
+    fn improve(&mut self, mut votes: Vec<Vec<f64>>) -> f64 {
         self.settle(&votes);
-        let Some(body) = &self.body else { return };
-        let names = anchor::renamed(body, &self.lengths, self.markers);
+        let names = self.anchor().map(|anchor| anchor.renamed()).unwrap_or_default();
         if names.iter().enumerate().any(|(old, &new)| old != new) {
             self.given.iter_mut().flatten().for_each(|name| *name = names[*name]);
             for row in &mut votes {
@@ -191,6 +208,47 @@ impl<'a> Solver<'a> {
             }
             self.settle(&votes);
         }
+        for _ in 0..SECOND_LOOKS {
+            if !self.look_again(&mut votes) {
+                break;
+            }
+        }
+        self.value(&votes)
+    }
+
+    /// Forgets the names of suspects and finds them again from the others and the atlas's lengths. Kept if the take becomes more likely.
+    fn look_again(&mut self, votes: &mut Vec<Vec<f64>>) -> bool {
+        let Some(anchor) = self.anchor() else { return false };
+        let suspects = anchor.suspects();
+        if suspects.is_empty() {
+            return false;
+        }
+        let (before, old_votes) = (self.value(votes), votes.clone());
+        let (given, evidence) = (self.given.clone(), self.evidence.clone());
+        votes.iter_mut().for_each(|row| suspects.iter().for_each(|&marker| row[marker] = 0.0));
+        for name in &mut self.given {
+            *name = name.filter(|marker| !suspects.contains(marker));
+        }
+        let body = self.body.take();
+        self.settle(votes);
+        if self.value(votes) > before {
+            return true;
+        }
+        (self.given, self.evidence, self.body, *votes) = (given, evidence, body, old_votes);
+        false
+    }
+
+    /// How likely the take is under the distances that it taught, and these under the atlas.
+    fn value(&self, votes: &[Vec<f64>]) -> f64 {
+        let of = |((name, evidence), votes): ((&Option<usize>, &Evidence), &Vec<f64>)| {
+            name.map(|name| evidence.total[name] - votes[name])
+        };
+        let own: f64 = self.given.iter().zip(&self.evidence).zip(votes).filter_map(of).sum();
+        own + self.anchor().map_or(0.0, |anchor| anchor.fits().iter().sum::<f64>() / 2.0)
+    }
+
+    fn anchor(&self) -> Option<Anchor<'_>> {
+        Anchor::new(self.body.as_ref()?, &self.lengths, self.markers)
     }
 
     /// Measures and names until nothing changes.
@@ -216,6 +274,8 @@ impl<'a> Solver<'a> {
         let names = self.names();
         let Some(body) = &self.body else { return };
         self.splits = split::split(&mut self.tracks, &self.evidence, body, self.points, &names);
+        // In the order in which they were added.
+        self.splits.iter().for_each(|split| self.given.push(self.given[split.before]));
     }
 
     fn names(&self) -> Names {
@@ -230,6 +290,7 @@ impl<'a> Solver<'a> {
 
     fn judged(&self) -> Judged<'_> {
         let Self { points, tracks, given, evidence, markers, .. } = self;
-        Judged { points, tracks, given, evidence, markers: *markers }
+        let fits = self.anchor().map(|anchor| anchor.fits());
+        Judged { points, tracks, given, evidence, markers: *markers, fits }
     }
 }

@@ -85,7 +85,12 @@ impl<'a> KeyNamer<'a> {
         let full = frames.iter().filter(|frame| frame.node_count() == atlas.landmarks.len()).count();
         let complete = atlas.presence == Presence::Complete && full * 10 >= frames.len() * 9;
         let presence = if complete { Presence::Complete } else { Presence::Partial };
-        let with = |pose: Pose| Atlas { pose, presence, ..atlas.clone() };
+        let with = |pose: Pose| {
+            let mut own = atlas.clone();
+            (own.pose, own.presence) = (pose, presence);
+            own.partial.iter_mut().for_each(|partial| partial.pose = pose);
+            own
+        };
         let rotated = (atlas.pose == Pose::AsGiven).then(|| with(Pose::Rotated));
         Self { as_learned: with(atlas.pose), rotated, weights, frames, least: f64::INFINITY }
     }

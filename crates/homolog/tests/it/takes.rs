@@ -119,6 +119,84 @@ fn gaps_stay_gaps_ghosts_get_no_name_and_names_come_back() {
 }
 
 #[test]
+fn a_body_that_walks_the_other_way_is_named_from_one_frame() {
+    let gone = |frame: usize, marker: usize| (frame / 20 + marker).is_multiple_of(9);
+    let mut take = take(120, 1.0, 2, gone);
+    for (graph, _) in &mut take {
+        let mut points = graph.points().unwrap().to_owned();
+        points.columns_mut().into_iter().take(2).for_each(|mut axis| axis.mapv_inplace(|x| -x));
+        *graph = Graph::from_points(points).unwrap();
+    }
+    let naming = name(&atlas(&[labelled(0.31)]), &take);
+    let [right, wrong, missed] = counts(&naming, &take);
+    assert!(right >= 99 * (wrong + missed), "{right} right, {wrong} wrong, {missed} missed");
+}
+
+#[test]
+fn a_point_that_becomes_another_marker_is_reported_with_its_frame() {
+    // Two markers of the trunk slowly change places in frames 50 to 80, passing each other sideways: motion alone follows the points.
+    let (one, other) = (0, 1);
+    let mut take = take(140, 1.0, 0, |_, _| false);
+    for (frame, (graph, truth)) in take.iter_mut().enumerate() {
+        let mut points = graph.points().unwrap().to_owned();
+        let place = |marker: usize| truth.iter().position(|&name| name == Some(marker)).unwrap();
+        let (p, q) = (place(one), place(other));
+        let share = ((frame as f64 - 50.0) / 30.0).clamp(0.0, 1.0);
+        let share = (1.0 - (std::f64::consts::PI * share).cos()) / 2.0;
+        let aside = 0.1 * (std::f64::consts::PI * share).sin();
+        for axis in 0..3 {
+            let (a, b) = (points[[p, axis]], points[[q, axis]]);
+            let side = if axis == 1 { aside } else { 0.0 };
+            points[[p, axis]] = a + share * (b - a) + side;
+            points[[q, axis]] = b + share * (a - b) - side;
+        }
+        if frame >= 65 {
+            truth.swap(p, q);
+        }
+        *graph = Graph::from_points(points).unwrap();
+    }
+    let naming = name(&atlas(&[labelled(0.1), labelled(0.4), labelled(0.7)]), &take);
+    let [right, wrong, missed] = counts(&naming, &take);
+    assert!(right * 100 >= 97 * 140 * MARKERS, "{right} right, {wrong} wrong, {missed} missed");
+    for marker in [one, other] {
+        let mut told = naming.swaps.iter().any(|swap| swap.marker == marker && (50..=81).contains(&swap.frame));
+        told |= naming.doubts.iter().any(|doubt| doubt.marker == marker && doubt.first <= 81 && 50 <= doubt.last);
+        assert!(told, "{marker}: {:?}, {:?}", naming.swaps, naming.doubts);
+    }
+}
+
+#[test]
+fn labels_of_the_input_that_are_wrong_are_told_with_their_frames() {
+    let take = take(90, 1.0, 0, |_, _| false);
+    let (one, other) = (2, TRUNK + 3);
+    let label = |(frame, (graph, truth)): (usize, &(Graph, Vec<Option<usize>>))| {
+        let planted = |marker: usize| match marker {
+            marker if frame < 40 || (marker != one && marker != other) => marker,
+            marker => one + other - marker,
+        };
+        let names =
+            truth.iter().map(|marker| marker.map_or_else(String::new, |marker| format!("m{}", planted(marker))));
+        graph.clone().with_names(names.collect()).unwrap()
+    };
+    let labelled_take: Vec<Graph> = take.iter().enumerate().map(label).collect();
+    let frames: Vec<&Graph> = labelled_take.iter().collect();
+    let atlas = atlas(&[labelled(0.1), labelled(0.5)]);
+    let naming = atlas.name_take(&frames, &atlas.start_weights(), &Control::new()).unwrap();
+    let told = naming.mislabelled(&atlas, &frames);
+    let found: Vec<(usize, usize, &str, usize)> =
+        told.iter().map(|told| (told.first, told.last, told.label.as_str(), told.marker)).collect();
+    assert_eq!(found, [(40, 89, format!("m{other}").as_str(), one), (40, 89, format!("m{one}").as_str(), other)]);
+    let right: Vec<Graph> = take
+        .iter()
+        .map(|(graph, truth)| {
+            let names = truth.iter().map(|marker| format!("m{}", marker.unwrap())).collect();
+            graph.clone().with_names(names).unwrap()
+        })
+        .collect();
+    assert!(naming.mislabelled(&atlas, &right.iter().collect::<Vec<_>>()).is_empty());
+}
+
+#[test]
 fn a_take_without_points_or_frames_has_no_names() {
     let atlas = atlas(&[labelled(0.0)]);
     assert!(name(&atlas, &[]).frames.is_empty());
