@@ -27,6 +27,9 @@ const FEWEST_TO_SUIT: usize = 3;
 const EDGES: usize = 8;
 const EDGES_OF_FEW: usize = 4;
 const FEW: usize = 12;
+/// Specimens of which more than this share are turned by more than this angle (20°) are not oriented alike so much as tilted.
+const MOST_TILTED: f64 = 0.1;
+const TILTED: f64 = std::f64::consts::PI / 9.0;
 /// As many points as can be named.
 const MOST_LANDMARKS: usize = 2500;
 
@@ -142,6 +145,12 @@ impl Atlas {
     }
 }
 
+/// The share of specimens that are turned by more than 20° against the upright frame.
+fn share_tilted(frames: &[Similarity]) -> f64 {
+    let tilted = frames.iter().filter(|frame| angle(&frame.rotation) > TILTED).count();
+    tilted as f64 / frames.len().max(1) as f64
+}
+
 /// Each landmark's `count` pairs with the lowest cost, together and sorted; ties go to the smallest index.
 fn choose_edges(n: usize, count: usize, pairs: &[[usize; 2]], cost: impl Fn(usize) -> f64) -> Vec<usize> {
     let mut of = vec![Vec::new(); n];
@@ -227,11 +236,16 @@ impl<'a> Specimens<'a> {
             None if lie_alike(&turned(Pose::Rotated)?, dimension) => Pose::AsGiven,
             None => Pose::Rotated,
         };
+        let mut pose = pose;
         let mut frames = turned(if pose == Pose::Tilted { Pose::AsGiven } else { pose })?;
         if matches!(pose, Pose::AsGiven | Pose::Tilted) {
             let fitted = upright(&named, turned(Pose::Rotated)?, &frames, names.len(), dimension)?;
             // If points are missing the turn is fitted too (`pose`), so the spreads are those that remain after fitting.
             if pose == Pose::Tilted || presence == Presence::Partial {
+                // If they vary much, new ones are looked for that far too.
+                if share_tilted(&fitted) > MOST_TILTED {
+                    pose = Pose::Tilted;
+                }
                 frames = fitted;
             } else {
                 turn_back_the_odd(&mut frames, fitted);

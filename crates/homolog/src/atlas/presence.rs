@@ -4,10 +4,13 @@
 //!
 //!   the strain of the complete naming is at most twice what is usual (the median over left-out specimens), or
 //!   the partial naming leaves nothing out either, or
-//!   its score is at most 3 per landmark behind that of the partial naming
+//!   its score is at most 2 q per landmark behind that of the partial naming
 //!
 //! and otherwise partial. Forcing all names onto a specimen with foreign points strains edges far more than specimens vary; that there are
-//! as many points as landmarks would then be a coincidence, which is what the 3 allow for.
+//! as many points as landmarks would then be a coincidence, which is what the 2 allow for. q is how much too narrow Gaussians from S
+//! specimens are, about (t/z)² with the quantiles .995 of Student's distribution of S - 1 degrees of freedom and of the normal one:
+//!
+//!   q = 1 + 50 / max(S - 1, 2)²,   13 from three specimens, 4 from five, 1.6 from ten
 
 use super::alternatives::falls;
 use super::calibration::Clues;
@@ -24,9 +27,9 @@ use std::sync::Arc;
 
 /// A complete naming is believed up to this many times the usual strain.
 const MOST_STRAIN: f64 = 2.0;
-/// And up to this much of the score behind the partial naming, for each landmark. On nine sets of specimens 2 to 4 keep F1 within .04 of the
-/// better of both namings in every condition; 0 does not.
-const COINCIDENCE: f64 = 3.0;
+/// And up to this much of the score behind the partial naming, for each landmark. On nine sets of specimens, ten of each, 2 to 4 keep F1
+/// within .04 of the better of both namings in every condition; 0 does not.
+const COINCIDENCE: f64 = 2.0;
 /// The usual strain, if no specimen was left out: somewhat below the Gaussians' own 1, as it is on most data.
 const USUAL_STRAIN: f64 = 0.8;
 /// Alternatives of no more cells than this are looked at.
@@ -150,7 +153,9 @@ impl Atlas {
         let partial = named(Presence::Partial)?;
         let count = self.landmarks.len();
         let leaves_nothing = partial.solution.matching.matched_count() == count;
-        let is_near = complete.solution.score >= partial.solution.score - COINCIDENCE * count as f64;
+        let freedom = self.specimens.saturating_sub(1).max(2) as f64;
+        let allowed = COINCIDENCE * (1.0 + 50.0 / (freedom * freedom)) * count as f64;
+        let is_near = complete.solution.score >= partial.solution.score - allowed;
         Ok(if leaves_nothing || is_near { (Presence::Complete, complete) } else { (Presence::Partial, partial) })
     }
 
