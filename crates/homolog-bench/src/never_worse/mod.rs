@@ -226,7 +226,8 @@ pub(crate) fn standard_error(values: &[f64]) -> f64 {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
     let square: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-    if n < 2.0 { 0.0 } else { (square / (n - 1.0) / n).sqrt() }
+    // From one value nothing is known about its error.
+    if n < 2.0 { f64::INFINITY } else { (square / (n - 1.0) / n).sqrt() }
 }
 
 /// A row for the cells that differ only in their subset.
