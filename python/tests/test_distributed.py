@@ -230,7 +230,7 @@ def test_what_cannot_be_spread_is_said(folder, data, tmp_path):
         hm.Matcher("linear").fit(tmp_path)
     with pytest.raises(hm.MatchError, match="folder of shards"):
         hm.Matcher("linear").fit(data, client=object())
-    with pytest.raises(hm.MatchError, match="there already"):
+    with pytest.raises(hm.MatchError, match="already exists"):
         hm.distributed.cut(data, folder, 8)
 
 
