@@ -211,3 +211,25 @@ def test_updates_need_what_was_learned_from(fitted):
     with pytest.raises(hm.MatchError, match="NaN"):
         fitted.update(bad, truths[0])
     assert fitted.to_json() == before
+
+
+def test_tracks_of_tables():
+    pd = pytest.importorskip("pandas")
+    plain = pd.DataFrame({"frame": [1, 1, 2, 2], "track_id": [7, 8, 8, 7], "x": [0, 9, 8, 1], "y": [0.0, 0, 0, 0]})
+    tracks = hm.Tracks.from_table(plain, size=2)
+    assert tracks.y[0].tolist() == [1, 0] and tracks.frames[0][1][0].tolist() == [-1, -1, 2, 2]
+    assert hm.Tracks.from_table(plain).frames[0][1][0].tolist() == [-4, -4, 8, 8]
+    # TrackMate: capitals, three rows of words below the header, spots without a track.
+    units = pd.DataFrame({"TRACK_ID": ["Track ID", "Track ID", ""], "FRAME": ["Frame", "Frame", ""], "POSITION_X": ["X", "X", "(micron)"], "POSITION_Y": ["Y", "Y", "(micron)"], "RADIUS": ["R", "R", "(micron)"]})
+    spots = pd.DataFrame({"TRACK_ID": ["0", "", "0"], "FRAME": ["0", "0", "1"], "POSITION_X": ["1", "5", "1.5"], "POSITION_Y": ["1", "5", "1"], "RADIUS": ["2", "2", "2"]})
+    tracks = hm.Tracks.from_table(pd.concat([units, spots]))
+    assert tracks.frames[0][2] == [0, None] and tracks.y[0].tolist() == [0, -1] and tracks.frames[0][1][0].tolist() == [-1, -1, 4, 4]
+    # py-motmetrics: frame and id are the index, x and y the corner.
+    motion = pd.DataFrame({"FrameId": [1, 2], "Id": [3, 3], "X": [5, 6], "Y": [5, 5], "Width": [2, 2], "Height": [4, 4]}).set_index(["FrameId", "Id"])
+    assert hm.Tracks.from_table(motion).frames[0][1].tolist() == [[5, 5, 2, 4]]
+    with pytest.raises(hm.MatchError, match="needs the column 'track_id'"):
+        hm.Tracks.from_table(plain.drop(columns="track_id"))
+    with pytest.raises(hm.MatchError, match="row 2: 'left' is no number"):
+        hm.Tracks.from_table(plain.assign(x=[0, 1, "left", 3]))
+    with pytest.raises(hm.MatchError, match="expected a table"):
+        hm.Tracks.from_table([1, 2])
