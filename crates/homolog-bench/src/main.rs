@@ -9,6 +9,7 @@
 )]
 
 mod all;
+mod asked;
 mod atlas;
 mod certified;
 mod check;

@@ -4,9 +4,8 @@
 //! Labelled specimens are complete. If points are missing, they are missing in the unlabelled ones and in those to be named, with as many outliers
 //! anywhere in the bounding box. Values are F1 of the names; if nothing is missing, that is 1 - error.
 
-use crate::clock::Budget;
-use crate::never_worse::{all_data, standard_error, table};
-use crate::{files, house};
+use crate::asked::Asked;
+use crate::never_worse::{all_data, standard_error};
 use anyhow::Result;
 use homolog::Control;
 use homolog::atlas::{AtlasSettings, Pose, Presence, Search};
@@ -18,24 +17,13 @@ use homolog::specimens::unlabelled::fit;
 use rayon::prelude::*;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 /// An atlas of few labelled specimens, with and without unlabelled ones
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// One draw, 1 and 3 labelled specimens, within three minutes of processor time
-    #[arg(long)]
-    quick: bool,
-    /// Write all cells to a file as JSON
-    #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
-    /// The folder with the data
-    #[arg(long)]
-    data: Option<PathBuf>,
-    /// Only data whose name contains one of these
-    #[arg(long, value_delimiter = ',')]
-    only: Vec<String>,
+    #[command(flatten)]
+    asked: Asked,
     /// Numbers of labelled specimens [default: 1, 2, 3 and 5]
     #[arg(long, value_delimiter = ',')]
     labelled: Vec<usize>,
@@ -45,13 +33,6 @@ pub(crate) struct Arguments {
     /// Random draws [default: 10]
     #[arg(long)]
     draws: Option<u64>,
-    /// Further tables of landmarks
-    tables: Vec<PathBuf>,
-}
-
-#[derive(Serialize)]
-struct Report {
-    cells: Vec<Cell>,
 }
 
 #[derive(Serialize)]
@@ -73,25 +54,20 @@ struct Cell {
 const TESTS: usize = 20;
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    let folder = arguments.data.clone().unwrap_or_else(|| house::default_directory().join(".."));
-    let mut sets = all_data(&folder)?;
+    let mut sets = arguments.asked.sets(all_data)?;
     for data in &mut sets {
         data.name = data.name.split(',').next().unwrap_or_default().to_string();
     }
     // Those of many points come last, in case a quick run does not get to them.
     sets.sort_by_key(|data| data.specimens.iter().map(|graph| graph.node_count()).max());
-    for path in &arguments.tables {
-        sets.insert(0, table(path, &path.file_stem().unwrap_or_default().to_string_lossy())?);
-    }
-    sets.retain(|data| arguments.only.is_empty() || arguments.only.iter().any(|part| data.name.contains(part)));
-    let counts = if arguments.quick { vec![1, 3] } else { vec![1, 2, 3, 5] };
+    let counts = if arguments.asked.quick { vec![1, 3] } else { vec![1, 2, 3, 5] };
     let counts = if arguments.labelled.is_empty() { counts } else { arguments.labelled.clone() };
-    let draws = arguments.draws.unwrap_or(if arguments.quick { 1 } else { 10 });
+    let draws = arguments.draws.unwrap_or(if arguments.asked.quick { 1 } else { 10 });
     println!(
         "{:14} {:>8} {:>7} {:9} {:>7} {:>7} {:>7} {:>12}  kept",
         "data", "labelled", "missing", "pose", "before", "after", "s.e.", "all labelled"
     );
-    let (mut cells, budget): (Vec<Cell>, _) = (Vec::new(), Budget::new(arguments.quick));
+    let (mut cells, budget): (Vec<Cell>, _) = (Vec::new(), arguments.asked.budget());
     for data in &sets {
         for missing in [0.0, 0.2] {
             for turned in [false, true] {
@@ -115,10 +91,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         }
     }
     summary(&cells);
-    if let Some(path) = &arguments.json {
-        files::write_json(path, &Report { cells })?;
-    }
-    Ok(())
+    arguments.asked.write(&cells)
 }
 
 #[derive(Clone, Copy)]

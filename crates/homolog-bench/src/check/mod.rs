@@ -7,8 +7,9 @@
 
 mod plant;
 
-use crate::{files, house};
-use anyhow::{Context, Result};
+use crate::asked::Asked;
+use crate::never_worse::{Data, all_data, table};
+use anyhow::Result;
 use homolog::Control;
 use homolog::data::dataset::NamedGraph;
 use homolog::specimens::check::{Finding, Kind, check};
@@ -18,28 +19,16 @@ use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Mistakes planted in labelled specimens: how many `check` finds, and its false alarms
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// 3 draws instead of 20
-    #[arg(long)]
-    quick: bool,
-    /// Write all cells to a file as JSON
-    #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
-    /// The folder with the data
-    #[arg(long)]
-    data: Option<PathBuf>,
-    /// Only data whose name contains this
-    #[arg(long)]
-    only: Option<String>,
+    #[command(flatten)]
+    asked: Asked,
     /// Only so many specimens of each set, drawn anew each time
     #[arg(long, value_name = "COUNT")]
     specimens: Option<usize>,
-    /// Further files of complete labelled specimens
-    tables: Vec<PathBuf>,
 }
 
 /// Mistakes that the sets have as they are, seen in the pictures or in the numbers.
@@ -55,11 +44,6 @@ const KNOWN: [(&str, &str); 4] = [
 
 const SHARES: [f64; 3] = [0.0, 0.05, 0.2];
 
-#[derive(Serialize)]
-struct Report {
-    cells: Vec<Cell>,
-}
-
 /// One kind of mistake in one share of the specimens of a set, over all draws.
 #[derive(Serialize)]
 struct Cell {
@@ -73,28 +57,16 @@ struct Cell {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    let folder = arguments.data.clone().unwrap_or_else(|| house::default_directory().join(".."));
-    let mut sets = Vec::new();
-    for name in ["hummingbirds", "lizards", "mosquitoes", "face3d"] {
-        sets.push((name.to_string(), read(&folder.join(format!("specimens/{name}/landmarks.csv")))?));
-    }
-    sets.push(("faces".to_string(), read(&folder.join("faces/landmarks.csv"))?));
-    sets.push(("house".to_string(), read(&folder.join("house/landmarks.csv"))?));
-    sets.push(("bikes".to_string(), bikes(&folder)?));
-    sets.push(("wings".to_string(), read(&folder.join("wings/wings.tps"))?));
-    for path in &arguments.tables {
-        sets.push((path.file_stem().unwrap_or_default().to_string_lossy().into_owned(), read(path)?));
-    }
-    sets.retain(|(name, _)| arguments.only.as_ref().is_none_or(|part| name.contains(part)));
-    let draws = if arguments.quick { 3 } else { 20 };
+    let sets = arguments.asked.sets(given)?;
+    let draws = if arguments.asked.quick { 3 } else { 20 };
     let mut cells = Vec::new();
     println!(
         "{:14} {:12} {:>5}  {:>7} {:>6} {:>6}  {:>6} {:>6}",
         "data", "kind", "share", "planted", "found", "recall", "good", "alarms"
     );
-    for (name, specimens) in &sets {
-        let own: Vec<NamedGraph> =
-            specimens.iter().filter(|one| !KNOWN.contains(&(name.as_str(), one.id.as_str()))).cloned().collect();
+    for Data { name, ids, specimens, .. } in sets {
+        let named = ids.into_iter().zip(specimens).map(|(id, graph)| NamedGraph { id, graph, image: None });
+        let own: Vec<NamedGraph> = named.filter(|one| !KNOWN.contains(&(name.as_str(), one.id.as_str()))).collect();
         for kind in Plant::ALL {
             for share in SHARES {
                 let one = |draw: u64| cell(&own, kind, share, draw, arguments.specimens);
@@ -114,10 +86,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
             }
         }
     }
-    if let Some(path) = &arguments.json {
-        files::write_json(path, &Report { cells })?;
-    }
-    Ok(())
+    arguments.asked.write(&cells)
 }
 
 fn print(cell: &Cell) {
@@ -153,17 +122,11 @@ fn cell(all: &[NamedGraph], kind: Plant, share: f64, draw: u64, count: Option<us
     Ok(counts)
 }
 
-fn read(path: &Path) -> Result<Vec<NamedGraph>> {
-    let bytes = std::fs::read(path).with_context(|| format!("reading {}", path.display()))?;
-    let loaded = homolog::data::read(&path.display().to_string(), &bytes, &|_, _| None)?;
-    Ok(loaded.data.graphs().to_vec())
-}
-
-/// The bicycles, those that face left mirrored, with their ids.
-fn bikes(folder: &Path) -> Result<Vec<NamedGraph>> {
-    let mut ids: Vec<String> =
-        house::rows(&folder.join("bikes/landmarks.csv"))?.into_iter().map(|mut row| row.swap_remove(0)).collect();
-    ids.dedup();
-    let graphs = crate::never_worse::bikes(folder)?.specimens;
-    Ok(ids.into_iter().zip(graphs).map(|(id, graph)| NamedGraph { id, graph, image: None }).collect())
+/// The given sets that have labels of every landmark.
+fn given(folder: &Path) -> Result<Vec<Data>> {
+    let mut sets = all_data(folder)?;
+    sets.retain(|data| !data.spoiled && data.name != "worms");
+    sets.push(table(&folder.join("house/landmarks.csv"), "house")?);
+    sets.push(table(&folder.join("wings/wings.tps"), "wings")?);
+    Ok(sets)
 }

@@ -6,9 +6,8 @@
 
 mod models;
 
-use crate::clock::Budget;
-use crate::never_worse::{Data, given_data, table};
-use crate::{files, house};
+use crate::asked::Asked;
+use crate::never_worse::{Data, given_data};
 use anyhow::Result;
 use models::{Made, Test};
 use rand::SeedableRng;
@@ -16,23 +15,12 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 /// What `train` takes without options beside every single set of features
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// One draw of 3, 5 and 10 specimens and fewer test pairs, within three minutes of processor time
-    #[arg(long)]
-    quick: bool,
-    /// Write all cells to a file as JSON
-    #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
-    /// The folder with the data
-    #[arg(long)]
-    data: Option<PathBuf>,
-    /// Only data whose name contains this
-    #[arg(long)]
-    only: Option<String>,
+    #[command(flatten)]
+    asked: Asked,
     /// From how many specimens [default: 3, 5, 10 and 20]
     #[arg(long, value_delimiter = ',')]
     specimens: Vec<usize>,
@@ -45,14 +33,6 @@ pub(crate) struct Arguments {
     /// The training of a single set stops after so many seconds [default: 20]
     #[arg(long)]
     single_seconds: Option<f64>,
-    /// Tables of landmarks to measure instead of the given data
-    tables: Vec<PathBuf>,
-}
-
-/// All cells, as they are written.
-#[derive(Serialize)]
-struct Report {
-    cells: Vec<Cell>,
 }
 
 /// One draw of specimens.
@@ -95,21 +75,19 @@ impl Cell {
 const MISTAKE: f64 = 0.02;
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    let folder = arguments.data.clone().unwrap_or_else(|| house::default_directory().join(".."));
-    let mut sets = if arguments.tables.is_empty() { given_data(&folder)? } else { Vec::new() };
-    for path in &arguments.tables {
-        sets.push(table(path, &path.file_stem().unwrap_or_default().to_string_lossy())?);
-    }
-    sets.retain(|data| arguments.only.as_ref().is_none_or(|part| data.name.contains(part)));
-    let (sizes, draws, tests, limits) =
-        if arguments.quick { (vec![3, 5, 10], 1, 20, (10.0, 1.0)) } else { (vec![3, 5, 10, 20], 5, 40, (60.0, 20.0)) };
+    let sets = arguments.asked.sets(given_data)?;
+    let (sizes, draws, tests, limits) = if arguments.asked.quick {
+        (vec![3, 5, 10], 1, 20, (10.0, 1.0))
+    } else {
+        (vec![3, 5, 10, 20], 5, 40, (60.0, 20.0))
+    };
     let sizes = if arguments.specimens.is_empty() { sizes } else { arguments.specimens.clone() };
     let limits = (arguments.seconds.unwrap_or(limits.0), arguments.single_seconds.unwrap_or(limits.1));
     println!(
         "{:20} {:>9} {:>4}  {:28} {:>6} {:>15}  {:28} {:>6} {:>7} {:>8}",
         "data", "specimens", "draw", "taken", "error", "promised", "best single set", "error", "regret", "seconds"
     );
-    let (mut report, budget) = (Report { cells: Vec::new() }, Budget::new(arguments.quick));
+    let (mut cells, budget) = (Vec::new(), arguments.asked.budget());
     for &specimens in &sizes {
         for draw in 0..arguments.draws.unwrap_or(draws) {
             for data in &sets {
@@ -118,15 +96,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
                 }
                 let Some(cell) = cell(data, (specimens, draw), tests, limits)? else { continue };
                 print(&cell);
-                report.cells.push(cell);
+                cells.push(cell);
                 // It is long: what is done by now is kept.
-                if let Some(path) = &arguments.json {
-                    files::write_json(path, &report)?;
-                }
+                arguments.asked.write(&cells)?;
             }
         }
     }
-    summary(&report.cells);
+    summary(&cells);
     Ok(())
 }
 

@@ -4,9 +4,8 @@
 //! Both are measured on the same random pairs of specimens: F1 of the matched pairs of points against those that have the same true name.
 //! If nothing is missing that is 1 - error. `naming` is the F1 of the names when each group is called by the true name it has most of.
 
-use crate::clock::Budget;
-use crate::never_worse::{all_data, standard_error, table};
-use crate::{files, house};
+use crate::asked::Asked;
+use crate::never_worse::{all_data, standard_error};
 use anyhow::Result;
 use cpu_time::ProcessTime;
 use homolog::Control;
@@ -20,24 +19,13 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Specimens without labels joined, beside pairwise matching
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// One draw of 8 specimens, 0 and .2 missing, within three minutes of processor time
-    #[arg(long)]
-    quick: bool,
-    /// Write all cells to a file as JSON
-    #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
-    /// The folder with the data
-    #[arg(long)]
-    data: Option<PathBuf>,
-    /// Only data whose name contains one of these
-    #[arg(long, value_delimiter = ',')]
-    only: Vec<String>,
+    #[command(flatten)]
+    asked: Asked,
     /// Numbers of specimens [default: 8, 16 and 40]
     #[arg(long, value_delimiter = ',')]
     specimens: Vec<usize>,
@@ -47,13 +35,6 @@ pub(crate) struct Arguments {
     /// Random draws [default: 5]
     #[arg(long)]
     draws: Option<u64>,
-    /// Further tables of landmarks
-    tables: Vec<PathBuf>,
-}
-
-#[derive(Serialize)]
-struct Report {
-    cells: Vec<Cell>,
 }
 
 /// One draw of specimens.
@@ -84,28 +65,23 @@ struct Cell {
 const PAIRS: usize = 100;
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    let folder = arguments.data.clone().unwrap_or_else(|| house::default_directory().join(".."));
-    let mut sets = all_data(&folder)?;
+    let mut sets = arguments.asked.sets(all_data)?;
     for data in &mut sets {
         data.spoiled = false;
         data.name = data.name.split(',').next().unwrap_or_default().to_string();
     }
     // Those of many points come last, in case a quick run does not get to them.
     sets.sort_by_key(|data| data.specimens.iter().map(|graph| graph.node_count()).max());
-    for path in &arguments.tables {
-        sets.insert(0, table(path, &path.file_stem().unwrap_or_default().to_string_lossy())?);
-    }
-    sets.retain(|data| arguments.only.is_empty() || arguments.only.iter().any(|part| data.name.contains(part)));
     let (counts, shares) =
-        if arguments.quick { (vec![8], vec![0.0, 0.2]) } else { (vec![8, 16, 40], vec![0.0, 0.2, 0.3]) };
+        if arguments.asked.quick { (vec![8], vec![0.0, 0.2]) } else { (vec![8, 16, 40], vec![0.0, 0.2, 0.3]) };
     let counts = if arguments.specimens.is_empty() { counts } else { arguments.specimens.clone() };
     let shares = if arguments.missing.is_empty() { shares } else { arguments.missing.clone() };
-    let draws = arguments.draws.unwrap_or(if arguments.quick { 1 } else { 5 });
+    let draws = arguments.draws.unwrap_or(if arguments.asked.quick { 1 } else { 5 });
     println!(
         "{:14} {:>9} {:>7} {:9} {:>8} {:>7} {:>7} {:>7} {:>8} {:>8}",
         "data", "specimens", "missing", "pose", "pairwise", "joint", "s.e.", "naming", "closed", "seconds"
     );
-    let (mut cells, budget): (Vec<Cell>, _) = (Vec::new(), Budget::new(arguments.quick));
+    let (mut cells, budget): (Vec<Cell>, _) = (Vec::new(), arguments.asked.budget());
     for data in &sets {
         let mut done = BTreeSet::new();
         for count in counts.iter().map(|&count| count.min(data.specimens.len())) {
@@ -128,10 +104,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         }
     }
     summary(&cells);
-    if let Some(path) = &arguments.json {
-        files::write_json(path, &Report { cells })?;
-    }
-    Ok(())
+    arguments.asked.write(&cells)
 }
 
 fn cell(name: &str, specimens: &[Arc<Graph>], count: usize, spoiling: Spoiling, draw: u64) -> Result<Cell> {

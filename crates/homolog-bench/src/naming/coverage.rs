@@ -2,7 +2,7 @@
 //! splits.
 
 use super::sets::{Set, sets};
-use crate::files;
+use crate::asked::Asked;
 use anyhow::Result;
 use homolog::Control;
 use homolog::atlas::{AtlasSettings, Search};
@@ -12,23 +12,12 @@ use homolog::matching::Workspace;
 use homolog::model::Model;
 use rayon::prelude::*;
 use serde::Serialize;
-use std::path::PathBuf;
 
 /// How often lists of names hold the true one, and how long they are
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// Three splits, few test specimens
-    #[arg(long)]
-    quick: bool,
-    /// Write all cells to a file as JSON
-    #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
-    /// The folder with the data
-    #[arg(long)]
-    data: Option<PathBuf>,
-    /// Only data whose name contains this
-    #[arg(long)]
-    only: Option<String>,
+    #[command(flatten)]
+    asked: Asked,
     /// How many specimens the atlas is learned from
     #[arg(long, value_delimiter = ',', default_value = "5,10,20")]
     specimens: Vec<usize>,
@@ -38,17 +27,9 @@ pub(crate) struct Arguments {
     /// The most specimens that are named in each split
     #[arg(long, default_value_t = 20)]
     tests: usize,
-    /// Further tables of landmarks
-    tables: Vec<PathBuf>,
 }
 
 const LEVELS: [f64; 4] = [0.8, 0.9, 0.95, 0.98];
-
-/// All cells, as they are written.
-#[derive(Serialize)]
-struct Report {
-    cells: Vec<Cell>,
-}
 
 /// One number of specimens and one level.
 #[derive(Serialize)]
@@ -84,10 +65,10 @@ impl Sums {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    let (splits, tests) = if arguments.quick { (2, 6) } else { (arguments.splits, arguments.tests) };
+    let (splits, tests) = if arguments.asked.quick { (2, 6) } else { (arguments.splits, arguments.tests) };
     let mut cells = Vec::new();
     println!("data           S   nominal  coverage  names per point  guaranteed   points");
-    for set in sets(arguments.data.as_deref(), &arguments.tables, arguments.only.as_deref())? {
+    for set in sets(&arguments.asked)? {
         for &specimens in &arguments.specimens {
             if set.specimens.len() < specimens + 2 {
                 eprintln!("{}: only {} complete specimens", set.name, set.specimens.len());
@@ -123,10 +104,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         short.iter().filter(|short| **short > 0.02).count(),
         cells.len()
     );
-    if let Some(path) = &arguments.json {
-        files::write_json(path, &Report { cells })?;
-    }
-    Ok(())
+    arguments.asked.write(&cells)
 }
 
 /// One split.

@@ -4,7 +4,7 @@
 //! The expected calibration error is Σ_b (names in b / names) · |mean confidence - share right| over ten equal bins of confidence.
 
 use super::sets::{Set, sets, turned};
-use crate::files;
+use crate::asked::Asked;
 use anyhow::Result;
 use homolog::Control;
 use homolog::atlas::{AtlasSettings, Presence, Search};
@@ -14,23 +14,12 @@ use homolog::matching::Workspace;
 use homolog::model::Model;
 use rayon::prelude::*;
 use serde::Serialize;
-use std::path::PathBuf;
 
 /// Naming with missing and foreign points: presence decided for each specimen beside both forced, and calibration
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// Ten specimens, four conditions, few test specimens
-    #[arg(long)]
-    quick: bool,
-    /// Write all cells to a file as JSON
-    #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
-    /// The folder with the data
-    #[arg(long)]
-    data: Option<PathBuf>,
-    /// Only data whose name contains this
-    #[arg(long)]
-    only: Option<String>,
+    #[command(flatten)]
+    asked: Asked,
     /// How many specimens the atlas is learned from
     #[arg(long, value_delimiter = ',', default_value = "10")]
     specimens: Vec<usize>,
@@ -40,14 +29,6 @@ pub(crate) struct Arguments {
     /// The most specimens that are named in each draw
     #[arg(long, default_value_t = 20)]
     tests: usize,
-    /// Further tables of landmarks
-    tables: Vec<PathBuf>,
-}
-
-/// All cells, as they are written.
-#[derive(Serialize)]
-struct Report {
-    cells: Vec<Cell>,
 }
 
 /// One condition.
@@ -94,7 +75,7 @@ struct Condition {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    let (shares, draws, tests) = if arguments.quick {
+    let (shares, draws, tests) = if arguments.asked.quick {
         (&[0.0, 0.2][..], 1, 6)
     } else {
         (&[0.0, 0.1, 0.2, 0.3][..], arguments.draws, arguments.tests)
@@ -103,7 +84,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     println!(
         "data           S  pose      missing foreign   F1   complete partial  calibration  names  confidence right  fit badly"
     );
-    for set in sets(arguments.data.as_deref(), &arguments.tables, arguments.only.as_deref())? {
+    for set in sets(&arguments.asked)? {
         for &specimens in &arguments.specimens {
             if set.specimens.len() < specimens + 2 {
                 eprintln!("{}: only {} complete specimens", set.name, set.specimens.len());
@@ -134,10 +115,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         }
     }
     summary(&cells);
-    if let Some(path) = &arguments.json {
-        files::write_json(path, &Report { cells })?;
-    }
-    Ok(())
+    arguments.asked.write(&cells)
 }
 
 /// The model that the program learns without options.

@@ -1,12 +1,12 @@
 //! Complete named specimens to learn from and to name.
 
-use crate::house;
-use crate::never_worse::{all_data, table};
+use crate::asked::Asked;
+use crate::never_worse::{Data, all_data, table};
 use anyhow::{Context, Result};
 use homolog::experiment::Spoiling;
 use homolog::graph::Graph;
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 /// Complete specimens: each has every name and no other point.
@@ -15,29 +15,19 @@ pub(super) struct Set {
     pub(super) specimens: Vec<Arc<Graph>>,
 }
 
-/// The sets that are stored next to the project, and further landmark tables (or any file that the program reads).
-pub(super) fn sets(folder: Option<&Path>, tables: &[PathBuf], only: Option<&str>) -> Result<Vec<Set>> {
-    let folder = folder.map_or_else(|| house::default_directory().join(".."), Path::to_path_buf);
-    let mut all: Vec<(String, Vec<Arc<Graph>>)> =
-        all_data(&folder)?.into_iter().filter(|data| !data.spoiled).map(|data| (data.name, data.specimens)).collect();
-    for (name, path) in [("house", "house/landmarks.csv"), ("wings", "wings/wings.tps"), ("mocap", "mocap/walk.trc")] {
-        all.push((name.to_string(), specimens(&folder.join(path), name)?));
-    }
-    for path in tables {
-        let name = path.file_stem().unwrap_or_default().to_string_lossy();
-        all.push((name.to_string(), specimens(path, &name)?));
-    }
-    all.retain(|(name, _)| only.is_none_or(|part| name.contains(part)));
-    Ok(all.into_iter().map(|(name, specimens)| Set { name, specimens: complete(&specimens) }).collect())
+/// The sets that are asked for.
+pub(super) fn sets(asked: &Asked) -> Result<Vec<Set>> {
+    let sets = asked.sets(given)?;
+    Ok(sets.into_iter().map(|data| Set { name: data.name, specimens: complete(&data.specimens) }).collect())
 }
 
-fn specimens(path: &Path, name: &str) -> Result<Vec<Arc<Graph>>> {
-    if path.extension().is_some_and(|ending| ending == "csv") {
-        return Ok(table(path, name)?.specimens);
+fn given(folder: &Path) -> Result<Vec<Data>> {
+    let mut sets = all_data(folder)?;
+    sets.retain(|data| !data.spoiled);
+    for (name, path) in [("house", "house/landmarks.csv"), ("wings", "wings/wings.tps"), ("mocap", "mocap/walk.trc")] {
+        sets.push(table(&folder.join(path), name)?);
     }
-    let bytes = std::fs::read(path).with_context(|| format!("reading {}", path.display()))?;
-    let loaded = homolog::data::read(&path.to_string_lossy(), &bytes, &|_, _| None)?;
-    Ok(loaded.data.graphs().iter().map(|named| Arc::clone(&named.graph)).collect())
+    Ok(sets)
 }
 
 /// Those that have all the names.

@@ -2,7 +2,7 @@
 
 use crate::house;
 use anyhow::{Context, Result, ensure};
-use homolog::data::dataset::match_by_name;
+use homolog::data::dataset::{NamedGraph, match_by_name};
 use homolog::data::landmarks::LandmarkTable;
 use homolog::graph::{Attributes, Graph, Pair};
 use homolog::learn::LabelledPairs;
@@ -18,6 +18,7 @@ use std::sync::Arc;
 /// Specimens with named points.
 pub(crate) struct Data {
     pub(crate) name: String,
+    pub(crate) ids: Vec<String>,
     pub(crate) specimens: Vec<Arc<Graph>>,
     /// A third of the right graph's points are missing and replaced by as many foreign points.
     pub(crate) spoiled: bool,
@@ -26,7 +27,7 @@ pub(crate) struct Data {
 /// The sets that are stored next to the project.
 pub(crate) fn all(folder: &Path) -> Result<Vec<Data>> {
     let house = table(&folder.join("house/landmarks.csv"), "house")?;
-    let spoiled = Data { name: "house, a third foreign".to_string(), spoiled: true, specimens: house.specimens };
+    let spoiled = Data { name: "house, a third foreign".to_string(), spoiled: true, ..house };
     let mut sets = vec![table(&folder.join("faces/landmarks.csv"), "faces")?, bikes(folder)?];
     for name in ["hummingbirds", "lizards", "mosquitoes", "face3d", "worms"] {
         sets.push(table(&folder.join(format!("specimens/{name}/landmarks.csv")), name)?);
@@ -56,8 +57,17 @@ pub(crate) enum Columns {
     Direction,
 }
 
-/// Any table of landmarks: whichever of the usual columns exists names the specimen.
+/// The specimens of a file: a table of landmarks, of which whichever of the usual columns exists names the specimen, or anything else that
+/// the program reads.
 pub(crate) fn table(path: &Path, name: &str) -> Result<Data> {
+    let of = |graphs: Vec<NamedGraph>| {
+        let (ids, specimens) = graphs.into_iter().map(|named| (named.id, named.graph)).unzip();
+        Data { name: name.to_string(), ids, specimens, spoiled: false }
+    };
+    if path.extension().is_none_or(|ending| ending != "csv") {
+        let bytes = std::fs::read(path).with_context(|| format!("reading {}", path.display()))?;
+        return Ok(of(homolog::data::read(&path.to_string_lossy(), &bytes, &|_, _| None)?.data.graphs().to_vec()));
+    }
     let text = std::fs::read_to_string(path).with_context(|| format!("reading {}", path.display()))?;
     let header = text.lines().next().unwrap_or_default().to_lowercase();
     let columns: Vec<&str> = header.split(',').map(str::trim).collect();
@@ -66,16 +76,11 @@ pub(crate) fn table(path: &Path, name: &str) -> Result<Data> {
     let known = |column: &&&str| [graph, "landmark", "x", "y", "z"].contains(*column);
     let ignored = columns.iter().filter(|column| !known(column)).map(ToString::to_string).collect();
     let table = LandmarkTable { graph: Some(graph.to_string()), ignored, ..LandmarkTable::default() };
-    let graphs = table.read(&text, name).with_context(|| path.display().to_string())?;
-    Ok(Data {
-        name: name.to_string(),
-        specimens: graphs.into_iter().map(|named| named.graph).collect(),
-        spoiled: false,
-    })
+    Ok(of(table.read(&text, name).with_context(|| path.display().to_string())?))
 }
 
 /// The bicycles, those that face left mirrored.
-pub(crate) fn bikes(folder: &Path) -> Result<Data> {
+fn bikes(folder: &Path) -> Result<Data> {
     let rows = house::rows(&folder.join("bikes/landmarks.csv"))?;
     let mut objects: Vec<(String, Vec<String>, Vec<f64>)> = Vec::new();
     for row in rows {
@@ -98,8 +103,9 @@ pub(crate) fn bikes(folder: &Path) -> Result<Data> {
         let points = Array2::from_shape_vec((names.len(), 2), points)?;
         Ok(Arc::new(Graph::from_points(points)?.with_names(names)?))
     };
+    let ids = objects.iter().map(|object| object.0.clone()).collect();
     let specimens = objects.into_iter().map(graph).collect::<Result<_>>()?;
-    Ok(Data { name: "bikes".to_string(), specimens, spoiled: false })
+    Ok(Data { name: "bikes".to_string(), ids, specimens, spoiled: false })
 }
 
 impl Data {
@@ -153,7 +159,7 @@ impl Data {
             Ok(Arc::new((**graph).clone().with_node_attributes(attributes)?))
         };
         let specimens = self.specimens.iter().map(&mut with).collect::<Result<_>>()?;
-        Ok(Self { name: self.name.clone(), specimens, spoiled: self.spoiled })
+        Ok(Self { name: self.name.clone(), ids: self.ids.clone(), specimens, spoiled: self.spoiled })
     }
 
     /// Adds a pair, unless the two have fewer than three points in common. The partners of unnamed points are not known.

@@ -4,37 +4,26 @@
 
 mod data;
 
-use crate::{files, house};
+use crate::asked::Asked;
 use anyhow::Result;
 use cpu_time::ProcessTime;
 use data::Columns;
-pub(crate) use data::{Data, all as all_data, bikes, given as given_data, table};
+pub(crate) use data::{Data, all as all_data, given as given_data, table};
 use homolog::Control;
 use homolog::features::FeatureSet;
 use homolog::learn::{LabelledPairs, Trainer, TrainingSet, evaluate};
 use homolog::loss::LossKind;
 use homolog::matching::{FrankWolfe, Linear, Method};
 use serde::Serialize;
-use std::path::PathBuf;
 
 /// Learned beside unlearned on every data set, feature set and number of labelled pairs
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// One subset instead of five, specimens only, fewer test pairs, within three minutes of processor time
-    #[arg(long)]
-    quick: bool,
-    /// Write all cells to a file as JSON
-    #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
-    /// The folder with the data
-    #[arg(long)]
-    data: Option<PathBuf>,
+    #[command(flatten)]
+    asked: Asked,
     /// Only these sets of features
     #[arg(long, value_delimiter = ',')]
     features: Vec<String>,
-    /// Only data whose name contains this
-    #[arg(long)]
-    only: Option<String>,
     /// How many pairs are learned from [default: 1, 3 and 10; none if specimens are given]
     #[arg(long, value_delimiter = ',')]
     pairs: Vec<usize>,
@@ -50,14 +39,6 @@ pub(crate) struct Arguments {
     /// Training stops after so many seconds of processor time
     #[arg(long, default_value_t = 20.0)]
     seconds: f64,
-    /// Tables of landmarks to measure instead of the given data
-    tables: Vec<PathBuf>,
-}
-
-/// All cells, as they are written.
-#[derive(Serialize)]
-struct Report {
-    cells: Vec<Cell>,
 }
 
 /// One training.
@@ -93,8 +74,6 @@ enum Lesson {
 
 /// An unlearned error above this leaves something to learn.
 const WORTH: f64 = 0.03;
-/// No new cells are begun after so many seconds of a quick run.
-const QUICK: f64 = 150.0;
 
 impl Cell {
     fn difference(&self) -> f64 {
@@ -113,15 +92,10 @@ impl Cell {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    let folder = arguments.data.clone().unwrap_or_else(|| house::default_directory().join(".."));
-    let mut sets = if arguments.tables.is_empty() { all_data(&folder)? } else { Vec::new() };
-    for path in &arguments.tables {
-        sets.push(table(path, &path.file_stem().unwrap_or_default().to_string_lossy())?);
-    }
-    sets.retain(|data| arguments.only.as_ref().is_none_or(|part| data.name.contains(part)));
-    let test_count = if arguments.quick { 20 } else { 40 };
-    let subsets = arguments.subsets.unwrap_or(if arguments.quick { 1 } else { 5 });
-    let (mut cells, start) = (Vec::new(), ProcessTime::now());
+    let sets = arguments.asked.sets(all_data)?;
+    let test_count = if arguments.asked.quick { 20 } else { 40 };
+    let subsets = arguments.subsets.unwrap_or(if arguments.asked.quick { 1 } else { 5 });
+    let (mut cells, budget) = (Vec::new(), arguments.asked.budget());
     println!(
         "{:26} {:16} {:9} {:>13}  {:>9} {:>9} {:>8}  cells",
         "data", "features", "columns", "from", "unlearned", "learned", "s.e."
@@ -137,7 +111,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
                 // The paper's sets use no attributes.
                 let is_paper = matches!(set, FeatureSet::PaperLinear | FeatureSet::PaperQuadratic);
                 let is_known = is_paper && columns != Columns::Nothing;
-                let is_over = arguments.quick && start.elapsed().as_secs_f64() > QUICK;
+                let is_over = budget.is_spent();
                 if !(is_wanted && fits) || is_known || is_over {
                     continue;
                 }
@@ -155,16 +129,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         }
     }
     summary(&cells);
-    if let Some(path) = &arguments.json {
-        files::write_json(path, &Report { cells })?;
-    }
-    Ok(())
+    arguments.asked.write(&cells)
 }
 
 /// What is learned from, and the columns that go with it.
 fn lessons(arguments: &Arguments) -> Vec<(Lesson, Columns)> {
     let (pairs, specimens) = match (&arguments.pairs[..], &arguments.specimens[..]) {
-        ([], []) if arguments.quick => (vec![], vec![3, 5]),
+        ([], []) if arguments.asked.quick => (vec![], vec![3, 5]),
         ([], []) => (vec![1, 3, 10], vec![3, 5]),
         (pairs, specimens) => (pairs.to_vec(), specimens.to_vec()),
     };
