@@ -202,6 +202,8 @@ fn summary(cells: &[Cell]) {
     for (data, cells) in missing {
         let (gain, all) =
             (mean(&cells, |cell| cell.after - cell.before), mean(&cells, |cell| cell.all_labelled - cell.before));
-        println!("{data}, points missing: {:.0} % of the way to all labelled", 100.0 * gain / all.max(1e-9));
+        if all > 0.01 {
+            println!("{data}, points missing: {:.0} % of the way to all labelled", 100.0 * gain / all);
+        }
     }
 }
