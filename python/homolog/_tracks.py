@@ -148,9 +148,10 @@ def _detections(table: Any, size: float | None) -> tuple[NDArray[np.int64], NDAr
     assert frame is not None
     first = next((row for row, value in enumerate(frame) if _number(value) is not None), len(frame))
     columns = {what: _floats(column[first:], what, first) for what, column in found.items() if column is not None}
-    numbers, ids = columns["frame"], columns["id"]
-    if not (np.isfinite(numbers) & (numbers == np.round(numbers))).all():
-        raise MatchError("the column of frames has something that is no whole number")
+    if first == len(frame):
+        raise MatchError("the table has no detections")
+    numbers = _whole(columns["frame"], "frame", first)
+    ids = _whole(np.where(np.isnan(columns["id"]) | (columns["id"] < 0), -1, columns["id"]), "id", first)
     centre = np.column_stack([columns["x"], columns["y"]])
     if "width" in columns and "height" in columns:
         extent = np.column_stack([columns["width"], columns["height"]])
@@ -163,8 +164,15 @@ def _detections(table: Any, size: float | None) -> tuple[NDArray[np.int64], NDAr
         extent = np.column_stack([side, side])
         corner = centre - extent / 2
     boxes = plain_floats(np.column_stack([corner, extent]))
-    known = np.where(np.isfinite(ids) & (ids >= 0), ids, -1)
-    return numbers.astype(np.int64), known.astype(np.int64), boxes
+    return numbers, ids, boxes
+
+
+def _whole(numbers: NDArray[np.float64], what: str, first: int) -> NDArray[np.int64]:
+    """Whole numbers that a float holds exactly."""
+    bad = np.flatnonzero(~((np.abs(numbers) <= 2**53) & (numbers == np.round(numbers))))
+    if len(bad):
+        raise MatchError(f"column {what}, row {first + bad[0]}: {numbers[bad[0]]} is no whole number, or too large")
+    return numbers.astype(np.int64)
 
 
 def _number(value: Any) -> float | None:
@@ -182,7 +190,7 @@ def _floats(column: NDArray[Any], what: str, first: int) -> NDArray[np.float64]:
     return np.array(numbers, dtype=float)
 
 
-def _usual_distance(numbers: NDArray[np.float64], centre: NDArray[np.float64]) -> float:
+def _usual_distance(numbers: NDArray[np.int64], centre: NDArray[np.float64]) -> float:
     """The median distance to the nearest other detection of the same frame."""
     nearest: list[float] = []
     for number in np.unique(numbers):

@@ -231,5 +231,10 @@ def test_tracks_of_tables():
         hm.Tracks.from_table(plain.drop(columns="track_id"))
     with pytest.raises(hm.MatchError, match="row 2: 'left' is no number"):
         hm.Tracks.from_table(plain.assign(x=[0, 1, "left", 3]))
+    for change in ({"frame": [0, 0.5, 1, 1]}, {"frame": [0, 0, 1e300, 1]}, {"track_id": [5.5, 6, 6, 5]}, {"track_id": [np.inf, 6, 6, 5]}):
+        with pytest.raises(hm.MatchError, match="is no whole number, or too large"):
+            hm.Tracks.from_table(plain.assign(**change))
+    with pytest.raises(hm.MatchError, match="no detections"):
+        hm.Tracks.from_table(plain[:0])
     with pytest.raises(hm.MatchError, match="expected a table"):
         hm.Tracks.from_table([1, 2])
