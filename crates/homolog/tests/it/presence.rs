@@ -46,6 +46,45 @@ fn presence_is_decided_for_each_specimen() {
 }
 
 #[test]
+fn few_specimens_are_no_reason_to_leave_points_out() {
+    let (mut left_out, mut forced) = (0, Tally::default());
+    for seed in 0..12 {
+        let mut maker = Maker::new(20 + seed, 2, 14);
+        let atlas = learned(&maker.noisy_specimens(3, 0.03), &AtlasSettings::default());
+        // New ones vary more than three show.
+        let whole = maker.noisy_specimens(2, 0.06).remove(1);
+        left_out += 14 - named(&atlas, &whole, Presence::Auto).matching.matched_count();
+        let (specimen, truth) = maker.spoiled(4);
+        forced = forced.plus(Tally::of(&names_of(&atlas, &named(&atlas, &specimen, Presence::Auto)), &truth));
+    }
+    assert!(left_out <= 2 && forced.f1() > 0.8, "{left_out} of 168 points left out; foreign points: {forced:?}");
+}
+
+#[test]
+fn specimens_oriented_alike_only_roughly_are_found_with_points_missing() {
+    let mut maker = Maker::new(31, 3, 14);
+    let tilted = |graph: &Graph, degrees: f64| {
+        let (sine, cosine) = degrees.to_radians().sin_cos();
+        let turn = ndarray::array![[cosine, -sine, 0.0], [sine, cosine, 0.0], [0.0, 0.0, 1.0]];
+        let points = graph.points().unwrap().dot(&turn);
+        let turned = Graph::from_points(points).unwrap();
+        graph.names().map_or(turned.clone(), |names| turned.clone().with_names(names.to_vec()).unwrap())
+    };
+    let angles = [-40.0, -28.0, -10.0, 0.0, 5.0, 12.0, 27.0, 38.0];
+    let specimens: Vec<Graph> = maker.specimens(8).iter().zip(angles).map(|(one, angle)| tilted(one, angle)).collect();
+    let settings = AtlasSettings { pose: Some(Pose::AsGiven), ..AtlasSettings::default() };
+    let atlas = learned(&specimens, &settings);
+    assert_eq!((atlas.pose, atlas.partial.as_ref().unwrap().pose), (Pose::AsGiven, Pose::Tilted));
+    let mut tally = Tally::default();
+    for angle in [-38.0, -25.0, 0.0, 25.0, 38.0] {
+        let (specimen, truth) = maker.spoiled(3);
+        let naming = named(&atlas, &tilted(&specimen, angle), Presence::Auto);
+        tally = tally.plus(Tally::of(&names_of(&atlas, &naming), &truth));
+    }
+    assert!(tally.f1() > 0.9, "{tally:?}");
+}
+
+#[test]
 fn a_specimen_of_another_kind_fits_badly() {
     let mut maker = Maker::new(6, 2, 14);
     let atlas = learned(&maker.specimens(8), &AtlasSettings::default());
