@@ -40,6 +40,21 @@ class Swap(NamedTuple):
     """The name it has then; None if none."""
 
 
+class Mislabelled(NamedTuple):
+    """Frames in which a point has another label than the name found."""
+
+    first: str
+    """The first frame."""
+    last: str
+    """The last frame."""
+    label: str
+    """The label in the take."""
+    marker: str
+    """The marker it should be."""
+    confidence: float
+    """The least confidence in between."""
+
+
 class TakeNaming:
     """The names of the points of a take.
 
@@ -57,8 +72,12 @@ class TakeNaming:
         Stretches in which a name is less than 90 % sure.
     swaps : list of Swap
         Where the name of a point changed.
+    mislabelled : list of Mislabelled
+        Labels that the frames came with and that differ from the names found.
     key_frames : int
         How many frames were named by the full search.
+    complete : bool
+        Whether all of it was done; otherwise the time limit ended it.
     """
 
     def __init__(self, text: str) -> None:
@@ -72,7 +91,10 @@ class TakeNaming:
             Doubt(row["first"], row["last"], row["marker"], row["or"], row["confidence"]) for row in fields["doubtful"]
         ]
         self.swaps = [Swap(row["frame"], row["marker"], row["other"]) for row in fields["swaps"]]
+        labels = fields["mislabelled"]
+        self.mislabelled = [Mislabelled(*map(row.get, Mislabelled._fields)) for row in labels]
         self.key_frames: int = fields["key_frames"]
+        self.complete: bool = fields["complete"]
 
     def to_dataframe(self) -> Any:
         """A pandas DataFrame with a row per point: frame, point, name, confidence, runner_up."""
@@ -105,7 +127,7 @@ def name_take(atlas: Atlas, take: Any, *, time_limit: float | None = None) -> Ta
     atlas : Atlas
         Learned from a few labelled frames, of this take or of another one.
     take : DataSet, or a sequence of graphs or arrays of points
-        The frames in order of time. Names that they have are ignored.
+        The frames in order of time. Names that they have do not decide anything; `mislabelled` lists those that are wrong.
     time_limit : float, optional
         Seconds; after that the names are found with what is done by then.
 

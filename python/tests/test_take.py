@@ -37,3 +37,15 @@ def test_points_without_a_name_have_no_confidence():
     assert all(own[:10] == names for own in found.names)
     assert sum(own[10] is None for own in found.names) >= 29
     assert all(np.isnan(own[10]) == (name[10] is None) for own, name in zip(found.confidence, found.names))
+
+
+def test_labels_that_are_wrong_are_listed():
+    shape = np.random.default_rng(3).normal(size=(9, 3))
+    names = [f"m{k}" for k in range(9)]
+    swapped = ["m1", "m0", *names[2:]]
+    atlas = hm.Atlas(learn_weights=False).fit([hm.Graph(shape, names=names)])
+    take = [hm.Graph(shape + [0.02 * t, 0, 0], names=names if t < 12 else swapped) for t in range(30)]
+    found = hm.name_take(atlas, take)
+    assert all(own == names for own in found.names)
+    assert [one[:4] for one in found.mislabelled] == [("12", "29", "m1", "m0"), ("12", "29", "m0", "m1")]
+    assert hm.name_take(atlas, [hm.Graph(frame.points, names=names) for frame in take]).mislabelled == []

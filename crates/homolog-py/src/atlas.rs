@@ -92,7 +92,7 @@ pub(crate) fn name_take(
         let graphs: Vec<&InnerGraph> = graphs.iter().map(|graph| &**graph).collect();
         let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
         let naming = model.name_take(&graphs, &control)?;
-        Ok(json!(model.atlas().map(|atlas| naming.named(atlas, &ids))))
+        Ok(json!(model.atlas().map(|atlas| naming.named(atlas, &ids, &graphs))))
     })?;
     Ok(named.to_string())
 }

@@ -10,7 +10,7 @@ use homolog::data::dataset::NamedGraph;
 use homolog::data::trc;
 use homolog::graph::Graph;
 use homolog::model::Model;
-use homolog::takes::{Mislabelled, NamedTake, TakeNaming};
+use homolog::takes::{NamedLabel, NamedTake, TakeNaming};
 use homolog_viz::TakePicture;
 use std::fmt::Write;
 use std::path::Path;
@@ -36,7 +36,7 @@ pub(super) fn run(model: &Model, frames: &[&NamedGraph], outputs: &Outputs<'_>, 
     let naming = model.name_take(&graphs, &watch.control(""))?;
     watch.end();
     let ids: Vec<&str> = frames.iter().map(|named| named.id.as_str()).collect();
-    let named = naming.named(atlas, &ids);
+    let named = naming.named(atlas, &ids, &graphs);
     if let Some(path) = outputs.picture {
         write_picture(path, &picture(atlas, &naming, &ids).to_svg())?;
     }
@@ -51,10 +51,7 @@ pub(super) fn run(model: &Model, frames: &[&NamedGraph], outputs: &Outputs<'_>, 
         return files::print_data((serde_json::to_string_pretty(&named)? + "\n").as_bytes());
     }
     match outputs.table {
-        Some(path) => {
-            let wrong = mislabelled(atlas, &naming.mislabelled(atlas, &graphs), &ids)?;
-            files::print((wrong + &summary(atlas, &named, path)?).as_bytes())
-        }
+        Some(path) => files::print((mislabelled(&named.mislabelled)? + &summary(atlas, &named, path)?).as_bytes()),
         None => files::print_data(text.as_bytes()),
     }
 }
@@ -88,14 +85,14 @@ fn table(atlas: &Atlas, frames: &[&NamedGraph], named: &NamedTake) -> Result<Str
 }
 
 /// Labels that the take came with and that are wrong.
-fn mislabelled(atlas: &Atlas, wrong: &[Mislabelled], ids: &[&str]) -> Result<String> {
+fn mislabelled(wrong: &[NamedLabel]) -> Result<String> {
     let mut text = String::new();
     for one in wrong.iter().take(LISTED) {
-        let (first, last, name) = (ids[one.first], ids[one.last], &atlas.landmarks[one.marker].name);
-        writeln!(text, "Label: frames {first} to {last}: the point labelled {} is {name}", one.label)?;
+        let NamedLabel { first, last, label, marker, .. } = one;
+        writeln!(text, "Label: frames {first} to {last}: the point labelled {label} is {marker}")?;
     }
     if wrong.len() > LISTED {
-        writeln!(text, "... and {} more stretches with other labels", wrong.len() - LISTED)?;
+        writeln!(text, "... and {} more stretches with other labels (--json lists all)", wrong.len() - LISTED)?;
     }
     Ok(text)
 }
@@ -110,6 +107,9 @@ fn summary(atlas: &Atlas, named: &NamedTake, path: &Path) -> Result<String> {
         "{frames} frames, {markers} markers: {given} of {points} points named; full search in {} frames",
         named.key_frames
     )?;
+    if !named.complete {
+        writeln!(text, "Stopped early: every frame is named, but less surely than it would be.")?;
+    }
     if named.doubtful.is_empty() {
         writeln!(text, "No doubtful stretches.")?;
     }

@@ -4,4 +4,5 @@
 pub mod check;
 pub mod join;
 mod rounds;
+mod takes;
 pub mod unlabelled;

@@ -7,8 +7,12 @@
 //! * two or more labelled specimens: some of them are left out in turn, and the whole procedure is repeated without them. Kept if their true
 //!   names do not become less likely, and if no more of their points get a wrong name;
 //! * one labelled specimen: half of the unlabelled teach, and the other half must not become less likely, and the other way round.
+//!
+//! Frames of a take (graphs with increasing times) are named as a whole instead, and then teach like labelled specimens (`takes`).
 
 use super::rounds::{Labels, Poses, Rounds, labels_of, numbers, precision};
+pub use super::takes::TakesBrought;
+use super::takes::{takes_among, teaching_frames};
 use crate::atlas::{Atlas, AtlasSettings, Calibration, Presence, Search};
 use crate::graph::Graph;
 use crate::learn::Evidence;
@@ -35,12 +39,25 @@ pub struct Brought {
     pub wrong: Option<[usize; 2]>,
     /// Whether the model learned from the unlabelled.
     pub kept: bool,
+    /// What takes brought; `None` if there are none.
+    pub takes: Option<TakesBrought>,
 }
 
 impl Brought {
+    fn nothing(labelled: usize, unlabelled: usize) -> Self {
+        Self { specimens: [labelled, unlabelled], held_out: None, wrong: None, kept: false, takes: None }
+    }
+
     /// In words.
     #[must_use]
     pub fn sentence(&self) -> String {
+        let takes = self.takes.as_ref().map(TakesBrought::sentence);
+        let single = (self.specimens[1] > 0 || takes.is_none()).then(|| self.of_single());
+        takes.into_iter().chain(single).collect::<Vec<_>>().join(" ")
+    }
+
+    /// About specimens that are no frames.
+    fn of_single(&self) -> String {
         let [labelled, unlabelled] = self.specimens;
         let Some([before, after]) = self.held_out else {
             return format!("Stopped before the {unlabelled} unlabelled specimens were learned from.");
@@ -65,9 +82,30 @@ pub fn fit(
     settings: &AtlasSettings,
     control: &Control,
 ) -> Result<(Model, Evidence, Brought)> {
+    let (takes, single) = takes_among(unlabelled);
+    if takes.is_empty() {
+        return fit_single(labelled, unlabelled, settings, control);
+    }
+    let (model, evidence) = Model::fit_atlas(labelled, settings, &control.part(0, 4))?;
+    let (frames, from_takes) = teaching_frames(&model, &takes, labelled, settings, &control.part(1, 4))?;
+    let all: Vec<&Graph> = labelled.iter().copied().chain(frames.iter().filter(|_| from_takes.kept)).collect();
+    let (model, evidence, brought) = if from_takes.kept || !single.is_empty() {
+        fit_single(&all, &single, settings, &control.part(1, 2))?
+    } else {
+        (model, evidence, Brought::nothing(labelled.len(), 0))
+    };
+    Ok((model, evidence, Brought { kept: brought.kept || from_takes.kept, takes: Some(from_takes), ..brought }))
+}
+
+/// As [`fit`], for specimens of which none is a frame of a take.
+fn fit_single(
+    labelled: &[&Graph],
+    unlabelled: &[&Graph],
+    settings: &AtlasSettings,
+    control: &Control,
+) -> Result<(Model, Evidence, Brought)> {
     let (model, evidence) = Model::fit_atlas(labelled, settings, &control.part(0, 3))?;
-    let mut brought =
-        Brought { specimens: [labelled.len(), unlabelled.len()], held_out: None, wrong: None, kept: false };
+    let mut brought = Brought::nothing(labelled.len(), unlabelled.len());
     let Some(atlas) = model.atlas().filter(|_| !unlabelled.is_empty()) else { return Ok((model, evidence, brought)) };
     let is_odd = |graph: &&Graph| graph.node_count() != atlas.landmarks.len();
     let is_partial = unlabelled.iter().any(is_odd) || atlas.presence == Presence::Partial;
@@ -110,7 +148,7 @@ struct Teaching<'a> {
 }
 
 /// The margin of a name, and whether it is right.
-type Told = (f64, bool);
+pub(super) type Told = (f64, bool);
 
 /// Without and with unlabelled specimens.
 #[derive(Default)]
@@ -265,7 +303,7 @@ fn likelihood(atlas: &Atlas, specimen: &Graph) -> Result<f64> {
 }
 
 /// The names that an atlas gives to points whose name is known: their margins, and whether they are right.
-fn margins(atlas: &Atlas, specimen: &Graph, control: &Control) -> Result<Vec<Told>> {
+pub(super) fn margins(atlas: &Atlas, specimen: &Graph, control: &Control) -> Result<Vec<Told>> {
     let work = &mut Workspace::with_control(control);
     let naming = atlas.name_with(specimen, &atlas.start_weights(), Search::Quick, work)?;
     let names = specimen.names().unwrap_or_default();

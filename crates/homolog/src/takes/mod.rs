@@ -29,7 +29,7 @@ mod words;
 
 pub use labels::Mislabelled;
 pub use pick::differing_frames;
-pub use words::{NamedDoubt, NamedFrame, NamedSwap, NamedTake};
+pub use words::{NamedDoubt, NamedFrame, NamedLabel, NamedSwap, NamedTake};
 
 use crate::atlas::{Atlas, Naming};
 use crate::graph::Graph;
@@ -63,6 +63,8 @@ pub struct TakeNaming {
     pub swaps: Vec<Swap>,
     /// How many frames were named by the atlas.
     pub key_frames: usize,
+    /// Whether all of it was done; otherwise interrupted.
+    pub complete: bool,
 }
 
 impl TakeNaming {
@@ -115,8 +117,7 @@ pub struct Swap {
 }
 
 impl Atlas {
-    /// Names the frames of a take, in order of time. If interrupted while key frames are being named, the rest is done with those that
-    /// are.
+    /// Names the frames of a take, in order of time. If interrupted, all frames are named by what is known by then.
     ///
     /// # Errors
     /// As [`Self::name_with`], for any frame.
@@ -126,7 +127,7 @@ impl Atlas {
         let mut keys = votes::key_frames(&tracks, points.len());
         let mut namer = votes::KeyNamer::new(self, weights, frames);
         let mut named = namer.name(&keys, &control.part(0, 2))?;
-        let mut solver = Solver::new(&points, tracks, self);
+        let mut solver = Solver::new(&points, tracks, self, control);
         solver.solve(&named);
         let trouble = doubt::troubled(&solver.judged(), WEAK);
         let mut further: Vec<usize> =
@@ -138,8 +139,10 @@ impl Atlas {
             keys.extend(further);
             solver.solve(&named);
         }
-        solver.split();
-        solver.solve(&named);
+        if !control.interrupted() {
+            solver.split();
+            solver.solve(&named);
+        }
         control.report(&Report::new("named", points.len(), Some(points.len())));
         let judged = solver.judged();
         let calls = judged.calls();
@@ -148,6 +151,7 @@ impl Atlas {
             swaps: judged.swaps(&solver.splits, &calls),
             frames: calls,
             key_frames: named.len(),
+            complete: !control.interrupted(),
         })
     }
 }
@@ -164,10 +168,11 @@ struct Solver<'a> {
     given: Vec<Option<usize>>,
     evidence: Vec<Evidence>,
     body: Option<Body>,
+    control: &'a Control,
 }
 
 impl<'a> Solver<'a> {
-    fn new(points: &'a Points, tracks: Vec<Track>, atlas: &Atlas) -> Self {
+    fn new(points: &'a Points, tracks: Vec<Track>, atlas: &Atlas, control: &'a Control) -> Self {
         let (size, markers, lengths) = (points.size(), atlas.landmarks.len(), anchor::lengths(atlas));
         Self {
             points,
@@ -179,11 +184,16 @@ impl<'a> Solver<'a> {
             given: Vec::new(),
             evidence: Vec::new(),
             body: None,
+            control,
         }
     }
 
-    /// Names the tracks from the votes alone, and from the names that they have; the more likely names stay.
+    /// Names the tracks from the votes alone, and from the names that they have; the more likely names stay. If interrupted, names that
+    /// they have stay.
     fn solve(&mut self, named: &[(usize, Naming)]) {
+        if !self.given.is_empty() && self.control.interrupted() {
+            return;
+        }
         let votes = votes::votes(&self.tracks, named, self.markers);
         let kept = (!self.given.is_empty()).then(|| {
             let value = self.improve(votes.clone());
@@ -218,7 +228,7 @@ impl<'a> Solver<'a> {
 
     /// Forgets the names of suspects and finds them again from the others and the atlas's lengths. Kept if the take becomes more likely.
     fn look_again(&mut self, votes: &mut Vec<Vec<f64>>) -> bool {
-        let Some(anchor) = self.anchor() else { return false };
+        let Some(anchor) = self.anchor().filter(|_| !self.control.interrupted()) else { return false };
         let suspects = anchor.suspects();
         if suspects.is_empty() {
             return false;
@@ -264,7 +274,7 @@ impl<'a> Solver<'a> {
             let given = assign::assign(&self.tracks, &totals, self.markers);
             let same = given == self.given;
             self.given = given;
-            if same {
+            if same || self.control.interrupted() {
                 break;
             }
         }

@@ -2,6 +2,7 @@
 
 use super::TakeNaming;
 use crate::atlas::Atlas;
+use crate::graph::Graph;
 use serde::Serialize;
 
 /// The names of the points of a take, in words.
@@ -14,8 +15,12 @@ pub struct NamedTake {
     pub doubtful: Vec<NamedDoubt>,
     /// Where the name of a point changed.
     pub swaps: Vec<NamedSwap>,
+    /// Labels that the take came with and that are wrong.
+    pub mislabelled: Vec<NamedLabel>,
     /// How many frames were named by the full search.
     pub key_frames: usize,
+    /// Whether all of it was done; otherwise interrupted.
+    pub complete: bool,
 }
 
 /// A frame; each list has one entry per point.
@@ -60,10 +65,27 @@ pub struct NamedSwap {
     pub other: Option<String>,
 }
 
+/// Frames in which a point has another label than the name found.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct NamedLabel {
+    /// The first frame.
+    pub first: String,
+    /// The last frame.
+    pub last: String,
+    /// The label in the take.
+    pub label: String,
+    /// The marker it should be.
+    pub marker: String,
+    /// The least confidence in between.
+    pub confidence: f64,
+}
+
 impl TakeNaming {
-    /// The names in words, by the atlas that gave them; `ids` are what the frames are called.
+    /// The names in words, by the atlas that gave them; `ids` are what the frames are called, and the labels of `frames` are compared with
+    /// the names.
     #[must_use]
-    pub fn named(&self, atlas: &Atlas, ids: &[&str]) -> NamedTake {
+    pub fn named(&self, atlas: &Atlas, ids: &[&str], frames: &[&Graph]) -> NamedTake {
         let name = |marker: usize| atlas.landmarks[marker].name.clone();
         let id = |frame: usize| ids.get(frame).map_or_else(|| frame.to_string(), ToString::to_string);
         let frame = |(at, calls): (usize, &Vec<Option<super::TakeCall>>)| NamedFrame {
@@ -84,11 +106,20 @@ impl TakeNaming {
             marker: name(swap.marker),
             other: swap.other.map(name),
         };
+        let label = |one: super::Mislabelled| NamedLabel {
+            first: id(one.first),
+            last: id(one.last),
+            label: one.label,
+            marker: name(one.marker),
+            confidence: one.confidence,
+        };
         NamedTake {
             frames: self.frames.iter().enumerate().map(frame).collect(),
             doubtful: self.doubts.iter().map(doubt).collect(),
             swaps: self.swaps.iter().map(swap).collect(),
+            mislabelled: self.mislabelled(atlas, frames).into_iter().map(label).collect(),
             key_frames: self.key_frames,
+            complete: self.complete,
         }
     }
 }

@@ -203,11 +203,11 @@ impl Task {
         let unlabelled = if self.settings.unlabelled { self.unlabelled() } else { Vec::new() };
         if unlabelled.is_empty() {
             let (model, evidence) = Model::fit_atlas(&specimens, &settings, control)?;
-            let report = Report::of_atlas(&model, &evidence, control.interrupted());
+            let report = Report::of_atlas(&model, &evidence, specimens.len(), control.interrupted());
             return Ok(Outcome { model, report });
         }
         let (model, evidence, brought) = fit_with_unlabelled(&specimens, &unlabelled, &settings, control)?;
-        let report = Report::of_atlas(&model, &evidence, control.interrupted());
+        let report = Report::of_atlas(&model, &evidence, specimens.len(), control.interrupted());
         let said = brought.sentence();
         // With the unlabelled, the names that the calibration rests on are not those of labelled specimens left out alone.
         let report =

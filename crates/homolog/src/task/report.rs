@@ -168,13 +168,14 @@ impl Report {
         }
     }
 
-    pub(super) fn of_atlas(model: &Model, evidence: &Evidence, is_stopped: bool) -> Self {
+    pub(super) fn of_atlas(model: &Model, evidence: &Evidence, labelled: usize, is_stopped: bool) -> Self {
         let atlas = AtlasReport::of(model, evidence.is_learned);
         let mut tried = Tried::named("atlas");
         let right = atlas.as_ref().and_then(|atlas| atlas.right);
-        tried.error = right.map(|[right, names]| 1.0 - right as f64 / names.max(1) as f64);
+        // Names given to specimens without labels are not known to be right: from one labelled specimen nothing is known about new ones.
+        tried.error = right.filter(|_| labelled > 1).map(|[right, names]| 1.0 - right as f64 / names.max(1) as f64);
         // Which specimens err is not recorded: the next one may not err at all.
-        let errors = tried.error.map(|error| vec![error; atlas.as_ref().map_or(0, |atlas| atlas.specimens)]);
+        let errors = tried.error.map(|error| vec![error; labelled]);
         tried.interval = errors.and_then(|errors| expected_error(&errors)).map(|[_, high]| [0.0, high]);
         let complete = right.is_some() || !is_stopped;
         let sentence = match right {

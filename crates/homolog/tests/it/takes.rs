@@ -3,6 +3,8 @@
 use super::common::data_folder;
 use homolog::atlas::{Atlas, AtlasSettings};
 use homolog::graph::Graph;
+use homolog::matching::Workspace;
+use homolog::specimens::unlabelled::fit;
 use homolog::takes::{TakeNaming, differing_frames};
 use homolog::{Control, data};
 use ndarray::Array2;
@@ -194,6 +196,12 @@ fn labels_of_the_input_that_are_wrong_are_told_with_their_frames() {
         })
         .collect();
     assert!(naming.mislabelled(&atlas, &right.iter().collect::<Vec<_>>()).is_empty());
+    let ids: Vec<String> = (1..=90).map(|frame| frame.to_string()).collect();
+    let words = naming.named(&atlas, &ids.iter().map(String::as_str).collect::<Vec<_>>(), &frames);
+    let words: Vec<[&str; 4]> =
+        words.mislabelled.iter().map(|one| [&*one.first, &*one.last, &*one.label, &*one.marker]).collect();
+    let [one, other] = [one, other].map(|marker| format!("m{marker}"));
+    assert_eq!(words, [["41", "90", &*other, &*one], ["41", "90", &*one, &*other]]);
 }
 
 #[test]
@@ -240,4 +248,39 @@ fn a_recorded_walk_is_named_from_one_frame() {
     for (at, frame) in frames[60..180].iter().enumerate() {
         assert_eq!(naming.names(&atlas, at), frame.names().unwrap(), "frame {}", 60 + at);
     }
+}
+
+/// One labelled frame and the unlabelled take teach what single frames need: how the body moves.
+#[test]
+fn a_take_without_labels_teaches_with_one_labelled_frame() {
+    let timed = |(frame, (graph, _)): (usize, &(Graph, Vec<Option<usize>>))| {
+        graph.clone().with_time(frame as f64 / 100.0).unwrap()
+    };
+    let take = take(80, 1.0, 1, |frame, marker| marker == 4 && frame > 50);
+    let (frames, one): (Vec<Graph>, _) = (take.iter().enumerate().map(timed).collect(), labelled(0.0));
+    let frames: Vec<&Graph> = frames.iter().collect();
+    let (model, _, brought) = fit(&[&one], &frames, &AtlasSettings::default(), &Control::new()).unwrap();
+    let takes = brought.takes.unwrap();
+    assert!(brought.kept && takes.kept, "{}", brought.sentence());
+    assert_eq!((takes.frames, takes.named[1]), (80, 0));
+    assert!((2..=20).contains(&takes.chosen));
+    let atlas = model.atlas().unwrap();
+    for (graph, truth) in take.iter().step_by(7) {
+        let naming = model.name(graph, &mut Workspace::new()).unwrap();
+        for (landmark, point) in naming.matching.pairs() {
+            assert_eq!(truth[point].map(|marker| format!("m{marker}")), Some(atlas.landmarks[landmark].name.clone()));
+        }
+    }
+    // A take of something else teaches nothing.
+    let mut random = ChaCha8Rng::seed_from_u64(9);
+    let noise: Vec<Graph> = (0..40)
+        .map(|frame| {
+            let points = Array2::from_shape_fn((MARKERS, 3), |_| random.random_range(-1.0..1.0));
+            Graph::from_points(points).unwrap().with_time(f64::from(frame)).unwrap()
+        })
+        .collect();
+    let noise: Vec<&Graph> = noise.iter().collect();
+    let (model, _, brought) = fit(&[&one], &noise, &AtlasSettings::default(), &Control::new()).unwrap();
+    assert!(!brought.kept, "{}", brought.sentence());
+    assert_eq!(model, homolog::model::Model::fit_atlas(&[&one], &AtlasSettings::default(), &Control::new()).unwrap().0);
 }
