@@ -128,6 +128,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     }
     let format = arguments.output_format();
     let data = arguments.read()?;
+    if data.take().is_some() && !matches!(format, Output::Json | Output::JsonLines | Output::Trc) {
+        note("the times of the frames are not kept: .trc and .json keep them");
+    }
     let text = match format {
         Output::Json => data.to_json()?,
         Output::JsonLines => data.to_json_lines()?,

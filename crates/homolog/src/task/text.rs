@@ -122,7 +122,8 @@ impl Report {
 impl Display for AtlasReport {
     fn fmt(&self, text: &mut Formatter<'_>) -> Result {
         let Self { landmarks, edges, specimens, .. } = self;
-        writeln!(text, "Learned an atlas of {landmarks} landmarks and {edges} edges from {specimens} specimens.")?;
+        let specimens = if *specimens == 1 { "1 specimen".to_string() } else { format!("{specimens} specimens") };
+        writeln!(text, "Learned an atlas of {landmarks} landmarks and {edges} edges from {specimens}.")?;
         let oriented = match self.pose {
             Pose::AsGiven => "They are oriented alike, and new ones should be too",
             Pose::Tilted => "They are tilted against each other by up to 45°; new ones may be",
