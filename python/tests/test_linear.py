@@ -10,11 +10,14 @@ import homolog as hm
 scipy_optimize = pytest.importorskip("scipy.optimize")
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "int64", "int8", "uint16", "bool", ">f8"])
-def test_every_dtype(rng, dtype):
-    cost = (rng.random((7, 9)) * 100).astype(dtype)
-    ours, theirs = hm.linear_sum_assignment(cost), scipy_optimize.linear_sum_assignment(cost.astype(float))
-    assert cost[ours].sum(dtype=float) == pytest.approx(cost[theirs].sum(dtype=float))
+@pytest.mark.parametrize("dtype", ["f8", "f4", "f2", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1", "bool", ">f8", ">i4"])
+@pytest.mark.parametrize("shape", [(7, 9), (70, 11), (4, 90)])
+def test_every_dtype(rng, dtype, shape):
+    base = (rng.random(shape) * 100).astype(dtype)
+    for cost in (base, np.asfortranarray(base), base[::-1, ::2], base.T):
+        ours, theirs = hm.linear_sum_assignment(cost), scipy_optimize.linear_sum_assignment(cost.astype(float))
+        assert cost[ours].sum(dtype=float) == pytest.approx(cost[theirs].sum(dtype=float))
+        np.testing.assert_array_equal(ours, hm.linear_sum_assignment(cost.astype(float)))
 
 
 def test_every_layout(rng):

@@ -1,6 +1,6 @@
 //! `linear_sum_assignment`, as in scipy, and many of them at once. Small problems cost little more than the call: a plain float64
-//! array is read in place (a tiny one is copied, which is sooner done than telling numpy that it is being read), and below some size neither
-//! the GIL nor a thread is touched.
+//! array is read in place (a tiny one is copied, which is sooner done than telling numpy that it is being read), arrays of other types
+//! and orders are read in one pass, and below some size neither the GIL nor a thread is touched.
 
 use crate::arrays::{is_plain, signed};
 use crate::errors::{plain, raise, raise_as};
@@ -9,7 +9,8 @@ use homolog::Error;
 use homolog::matching::{Linear, Sense, Workspace};
 use ndarray::{Array2, ArrayView1, ArrayView2};
 use numpy::{
-    IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2, PyReadonlyArray3, PyUntypedArrayMethods,
+    Element, IntoPyArray, PyArray1, PyArray2, PyArrayDescrMethods, PyArrayMethods, PyReadonlyArray2, PyReadonlyArray3,
+    PyUntypedArray, PyUntypedArrayMethods,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyList;
@@ -72,11 +73,52 @@ pub(crate) fn linear_sum_assignment<'py>(
     {
         return assign(py, array, sense);
     }
+    if let Some((shape, values)) = floats(cost_matrix)
+        && let Ok(matrix) = ArrayView2::from_shape(shape, &values)
+    {
+        return assign_view(py, matrix, sense);
+    }
     if cost_matrix.hasattr("tocoo")? && cost_matrix.hasattr("nnz")? {
         return py.import("homolog._listed")?.call_method1("assign_sparse", (cost_matrix, maximize))?.extract();
     }
     let array = as_matrix(py, cost_matrix)?;
     assign(py, &array, sense)
+}
+
+/// A matrix of numpy's usual types of numbers, in any memory order, read in one pass; `None` for anything else.
+fn floats(given: &Bound<'_, PyAny>) -> Option<([usize; 2], Vec<f64>)> {
+    #[expect(clippy::cast_precision_loss, reason = "as numpy converts them")]
+    match given.cast_exact::<PyUntypedArray>().ok()?.dtype().kind() {
+        b'f' => read(given, |value: f64| value).or_else(|| read(given, |value: f32| f64::from(value))),
+        b'i' => read(given, |value: i64| value as f64)
+            .or_else(|| read(given, |value: i32| f64::from(value)))
+            .or_else(|| read(given, |value: i16| f64::from(value)))
+            .or_else(|| read(given, |value: i8| f64::from(value))),
+        b'u' => read(given, |value: u8| f64::from(value))
+            .or_else(|| read(given, |value: u16| f64::from(value)))
+            .or_else(|| read(given, |value: u32| f64::from(value)))
+            .or_else(|| read(given, |value: u64| value as f64)),
+        b'b' => read(given, |value: bool| f64::from(u8::from(value))),
+        _ => None,
+    }
+}
+
+/// The entries of a matrix of one type, row by row.
+fn read<T: Element + Copy>(given: &Bound<'_, PyAny>, number: impl Fn(T) -> f64) -> Option<([usize; 2], Vec<f64>)> {
+    let array = given.cast_exact::<PyArray2<T>>().ok()?;
+    let aligned = |bytes: isize| bytes.unsigned_abs().is_multiple_of(align_of::<T>());
+    if !(array.data() as usize).is_multiple_of(align_of::<T>())
+        || !array.strides().iter().all(|&stride| aligned(stride))
+    {
+        return None;
+    }
+    let readonly = array.try_readonly().ok()?;
+    let (view, shape) = (readonly.as_array(), array.dims());
+    let values = match view.as_slice() {
+        Some(values) => values.iter().map(|&value| number(value)).collect(),
+        None => view.iter().map(|&value| number(value)).collect(),
+    };
+    Some(([shape[0], shape[1]], values))
 }
 
 /// Anything that Python considers true.
@@ -109,7 +151,6 @@ fn assign<'py>(
     array: &Bound<'py, PyArray2<f64>>,
     sense: Sense,
 ) -> PyResult<(Indices<'py>, Indices<'py>)> {
-    let strict = Linear { require_full: true };
     if array.len() <= TINY_CELLS
         && let Ok(values) = array.to_vec()
         && let Ok(matrix) = ArrayView2::from_shape(array.dims(), &values)
@@ -117,7 +158,15 @@ fn assign<'py>(
         return assign_here(py, matrix, sense);
     }
     let readonly = array.try_readonly()?;
-    let matrix = readonly.as_array();
+    assign_view(py, readonly.as_array(), sense)
+}
+
+fn assign_view<'py>(
+    py: Python<'py>,
+    matrix: ArrayView2<'_, f64>,
+    sense: Sense,
+) -> PyResult<(Indices<'py>, Indices<'py>)> {
+    let strict = Linear { require_full: true };
     let cells = matrix.len();
     if cells < FEW_CELLS {
         return assign_here(py, matrix, sense);

@@ -9,6 +9,9 @@ use super::{few, reset};
 use crate::Result;
 use crate::matching::{Compatibility, Shortage};
 
+/// Rows that are transposed together.
+const BLOCK: usize = 16;
+
 /// Buffers of the linear solver, and the answer of its last solve. Nothing is allocated for a problem no larger than one before,
 /// unless forbidden pairs leave a node without a place, or most pairs are forbidden.
 #[derive(Debug, Default)]
@@ -128,9 +131,7 @@ impl LinearBuffers {
         let (n, m) = problem.node.dim();
         let facts = problem.facts();
         let scale = problem.checked_scale(&facts)?;
-        self.part.clear();
-        let factor = problem.sign() * scale;
-        self.part.extend(problem.node.t().iter().map(|&value| value * factor));
+        self.copy_transposed(problem, scale);
         let transposed = Scores { rows: m, columns: n, values: &self.part, sign: 1.0, unmatched: None };
         if self.cores.solve(&transposed, &|| problem.goes_on()) {
             self.crowd.left.extend(0..n);
@@ -147,6 +148,24 @@ impl LinearBuffers {
         }
         self.unscale(problem, scale);
         Ok(())
+    }
+
+    /// Writes the scores, scaled, column by column: rows are read in blocks, so that what is read and what is written both stay near.
+    fn copy_transposed(&mut self, problem: &Given<'_>, scale: f64) {
+        let (n, m) = problem.node.dim();
+        let factor = problem.sign() * scale;
+        let Some(values) = problem.node.as_slice().filter(|values| !values.is_empty()) else {
+            self.part.clear();
+            self.part.extend(problem.node.t().iter().map(|&value| value * factor));
+            return;
+        };
+        self.part.resize(n * m, 0.0);
+        for (block, rows) in values.chunks(BLOCK * m).enumerate() {
+            for (column, copy) in self.part.chunks_exact_mut(n).enumerate() {
+                let own = rows[column..].iter().step_by(m);
+                copy[block * BLOCK..].iter_mut().zip(own).for_each(|(copy, value)| *copy = value * factor);
+            }
+        }
     }
 
     /// Writes the scores, scaled, row by row, each row filled up with forbidden columns.
