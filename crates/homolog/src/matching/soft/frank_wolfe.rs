@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct FrankWolfe {
-    /// How many starts; a third of them if there are millions of pairs of edges.
+    /// How many starts; a third of them if there are millions of pairs of edges. One start is FAQ: nothing else is tried.
     pub starts: usize,
     /// At most this many steps from each.
     pub max_steps: usize,
@@ -121,6 +121,7 @@ impl FrankWolfe {
         let mut climb = Climb::new(relaxed);
         let mut found: Vec<(f64, Matching)> = Vec::new();
         let is_large = relaxed.is_large();
+        relaxed.is_alone = self.starts == 1;
         let count = if is_large { self.starts.div_ceil(3) } else { self.starts };
         for start in 0..count {
             // The best that there is for networks without node scores: of a large problem it comes second.
@@ -203,7 +204,8 @@ impl FrankWolfe {
         let rounded = relaxed.round(&climb.soft, work)?;
         relaxed.objective.gradient_at(&rounded, &mut climb.target_gradient);
         let value = climb.value_of(&rounded, &relaxed.objective);
-        Ok(best.filter(|best| best.0 >= value).unwrap_or((value, rounded)))
+        // Of equally good ones the last: as FAQ answers.
+        Ok(best.filter(|best| best.0 > value).unwrap_or((value, rounded)))
     }
 }
 
