@@ -10,9 +10,9 @@
 //! Everything is multiplied by a power of two that brings the largest score near 1, which is exact: the solvers' squares and sums
 //! neither overflow nor vanish, whatever the scale of the problem.
 
-use super::bound;
 use super::sinkhorn::{Slack, Soft};
 use super::tables::Tables;
+use super::{bound, networks};
 use crate::Result;
 use crate::matching::problem::{FoldedPrices, GradientBuffers, check_cells};
 use crate::matching::search::{Growth, Kicks, Tabu, grow, polish};
@@ -268,7 +268,24 @@ impl<'a> SoftProblem<'a> {
         let Objective { gain, edge, weight, .. } = &self.objective;
         let growth = Growth { gain, edge, weight: *weight, constraint: self.problem.constraint };
         let right_of = grow(&growth, work);
-        let (n, m) = gain.dim();
+        self.completed(&right_of, work)
+    }
+
+    /// What edges alone say, if the graphs are sparse and node scores say nothing.
+    pub(super) fn matched_by_edges(&mut self, work: &mut Workspace) -> Result<Option<Matching>> {
+        let gain = &self.objective.gain;
+        let mut open = gain.iter().filter(|gain| **gain > f64::NEG_INFINITY);
+        let is_flat = open.next().is_none_or(|first| open.all(|gain| gain == first));
+        if !is_flat || self.problem.constraint != Constraint::OneToOne {
+            return Ok(None);
+        }
+        let found = networks::search(&self.objective.edge, &|i, k| gain[[i, k]] > f64::NEG_INFINITY, work);
+        found.map(|(right_of, _)| self.completed(&right_of, work)).transpose()
+    }
+
+    /// The feasible matching that keeps as many of these pairs as it can.
+    fn completed(&mut self, right_of: &[Option<usize>], work: &mut Workspace) -> Result<Matching> {
+        let (n, m) = self.objective.gain.dim();
         let mut soft = Soft::zeros(n, m);
         for (i, right) in right_of.iter().enumerate() {
             match *right {
