@@ -37,17 +37,19 @@ pub(super) fn nearest(
         let rows = left.slice_axis(Axis(0), Slice::from(first..(first + ROWS).min(left.nrows())));
         let products = rows.dot(&right.t());
         let mut found: Alike = Vec::with_capacity(rows.nrows());
+        let mut all: Vec<(usize, f64)> = Vec::with_capacity(right.nrows());
         for (at, products) in products.rows().into_iter().enumerate() {
             let own = length(rows.row(at));
             let distance = |(k, product): (usize, &f64)| (k, (own + right_length[k] - 2.0 * product).max(0.0));
-            let all = products.iter().enumerate().filter(|&(k, _)| is_allowed(first + at, k));
-            let mut all: Vec<(usize, f64)> = all.map(distance).collect();
+            all.clear();
+            all.extend(products.iter().enumerate().filter(|&(k, _)| is_allowed(first + at, k)).map(distance));
             if all.len() > count {
                 all.select_nth_unstable_by(count, order);
                 all.truncate(count);
             }
             all.sort_unstable_by(order);
-            found.push(all);
+            // A copy, which has no more memory than it needs.
+            found.push(all.clone());
         }
         found
     };

@@ -7,8 +7,8 @@ use rand_chacha::ChaCha8Rng;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A random network of about ten neighbours per node, and a shuffled copy with a share of its edges moved; left node i is `place[i]`.
-fn two_networks(nodes: usize, share: f64, directed: bool, seed: u64) -> (EdgeTerm, Vec<usize>) {
+/// A random network of about ten neighbours per node, and a shuffled copy with some of its edges moved; left node i is `place[i]`.
+fn two_networks(nodes: usize, percent: usize, directed: bool, seed: u64) -> (EdgeTerm, Vec<usize>) {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let mut edge = || loop {
         let ends = [random.random_range(0..nodes), random.random_range(0..nodes)];
@@ -17,7 +17,7 @@ fn two_networks(nodes: usize, share: f64, directed: bool, seed: u64) -> (EdgeTer
         }
     };
     let left: Vec<[usize; 2]> = (0..5 * nodes).map(|_| edge()).collect();
-    let kept = left.len() - (share * left.len() as f64) as usize;
+    let kept = left.len() - percent * left.len() / 100;
     let right: Vec<[usize; 2]> = left[..kept].iter().copied().chain((kept..left.len()).map(|_| edge())).collect();
     let mut place: Vec<usize> = (0..nodes).collect();
     place.shuffle(&mut random);
@@ -37,8 +37,8 @@ fn zeros(_: Range<usize>, scores: &mut Array2<f64>) {
 
 #[test]
 fn copies_with_moved_edges_are_recognised() {
-    for (nodes, share, directed) in [(300, 0.05, false), (300, 0.1, true), (1000, 0.05, false)] {
-        let (edge, place) = two_networks(nodes, share, directed, 3);
+    for (nodes, percent, directed) in [(300, 5, false), (300, 10, true), (1000, 5, false)] {
+        let (edge, place) = two_networks(nodes, percent, directed, 3);
         let problem = Streamed::new(nodes, nodes, &zeros).with_edges(&edge);
         let solution = answer(&problem, &mut Workspace::new()).unwrap().unwrap();
         let right = solution.matching.pairs().filter(|&(i, k)| place[i] == k).count();
@@ -50,7 +50,7 @@ fn copies_with_moved_edges_are_recognised() {
 
 #[test]
 fn seeds_and_forbidden_pairs_hold() {
-    let (edge, place) = two_networks(200, 0.05, false, 5);
+    let (edge, place) = two_networks(200, 5, false, 5);
     // A wrong seed, and a right pair that is forbidden.
     let given = Restrictions { seeds: vec![[4, place[9]], [9, place[4]]], forbidden: vec![[7, place[7]]] };
     let mut table = Compatibility::linear(Array2::zeros((200, 200)));
@@ -69,7 +69,7 @@ fn seeds_and_forbidden_pairs_hold() {
 
 #[test]
 fn sizes_may_differ_and_nodes_may_stay_unmatched_at_a_price() {
-    let (edge, _) = two_networks(150, 0.0, false, 7);
+    let (edge, _) = two_networks(150, 0, false, 7);
     let part: Vec<[usize; 2]> =
         edge.left_edges().ends().iter().copied().filter(|ends| ends.iter().all(|&end| end < 120)).collect();
     let part = Arc::new(EdgeList::new(120, part).unwrap());
@@ -89,7 +89,7 @@ fn sizes_may_differ_and_nodes_may_stay_unmatched_at_a_price() {
 
 #[test]
 fn nodes_that_differ_and_dense_graphs_are_not_for_edges_alone() {
-    let (edge, _) = two_networks(60, 0.0, false, 1);
+    let (edge, _) = two_networks(60, 0, false, 1);
     let differ = |rows: Range<usize>, scores: &mut Array2<f64>| {
         scores.indexed_iter_mut().for_each(|((at, k), score)| *score = (rows.start + at + k) as f64);
     };
@@ -112,7 +112,7 @@ fn nodes_that_differ_and_dense_graphs_are_not_for_edges_alone() {
 #[test]
 fn descriptions_do_not_depend_on_the_order_of_nodes() {
     for directed in [false, true] {
-        let (edge, place) = two_networks(80, 0.0, directed, 2);
+        let (edge, place) = two_networks(80, 0, directed, 2);
         let left = Network::new(edge.left_edges(), edge.left_factors());
         let right = Network::new(edge.right_edges(), edge.right_factors());
         let kind = Network::kind([&left, &right]);
