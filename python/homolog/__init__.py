@@ -15,6 +15,7 @@ from ._core import __version__, linear_sum_assignment
 from ._data import DataSet, load
 from ._errors import ConvergenceWarning, MatchError, NotFittedError
 from ._graph import Graph, as_graph
+from ._graph_match import MatchResult, graph_match
 from ._join import Joined, join
 from ._listed import match_points, min_weight_full_bipartite_matching
 from ._match import Match, match_batches
@@ -38,6 +39,7 @@ __all__ = [
     "Joined",
     "Match",
     "MatchError",
+    "MatchResult",
     "Matcher",
     "Naming",
     "NotFittedError",
@@ -48,6 +50,7 @@ __all__ = [
     "boxes",
     "check",
     "distributed",
+    "graph_match",
     "join",
     "linear_sum_assignment",
     "linear_sum_assignment_batch",

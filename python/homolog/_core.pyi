@@ -230,6 +230,8 @@ class Problem:
         right_edges: NDArray[np.int64],
         left: NDArray[np.float64],
         right: NDArray[np.float64],
+        pairs: NDArray[np.int64] | None = None,
+        values: NDArray[np.float64] | None = None,
     ) -> Problem: ...
     def solve(
         self,

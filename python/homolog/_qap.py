@@ -7,32 +7,15 @@ import warnings
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
-from . import _core
 from ._errors import MatchError
-from ._graph import plain_floats, plain_integers
-from ._solve import Method, make_problem, solve_problem
-
-Matrix = NDArray[np.float64]
-Indices = NDArray[np.int64]
+from ._listed import is_sparse
+from ._networks import AssignmentResult, Indices, Matrix, Networks, checked_pairs, doubly_stochastic, generator, square
+from ._solve import Method, solve_problem
 
 #: Options that only Frank-Wolfe has: one of them without a method means "faq", as in scipy.
 _CLIMBING = ("maxiter", "tol", "P0", "shuffle_input")
 _KNOWN = (*_CLIMBING, "maximize", "partial_match", "partial_guess", "rng", "S", "unequal", "time_limit")
-
-
-class AssignmentResult(dict[str, Any]):
-    """col_ind, fun, nit, bound and status; fields can also be read as attributes."""
-
-    def __getattr__(self, name: str) -> Any:
-        try:
-            return self[name]
-        except KeyError:
-            raise AttributeError(name) from None
-
-    def __repr__(self) -> str:
-        return "\n".join(f"{name:>8}: {value}" for name, value in self.items())
 
 
 def quadratic_assignment(
@@ -78,230 +61,109 @@ def quadratic_assignment(
     if is_scipys:
         method = str(method).lower()
         _warn_about_rng(settings.get("rng"))
-    flow, distance = _square(A, "A"), _square(B, "B")
+    flow, distance = square(A, "A"), square(B, "B")
     n, m = flow.shape[0], distance.shape[0]
     if n != m and not settings.get("unequal", False):
         raise MatchError("`A` and `B` matrices must be of equal size")
-    seeds = _pairs(settings.get("partial_match"), n, m, "partial_match", "seeds")
-    problem = _Problem(flow, distance, bool(settings.get("maximize", False)), settings.get("S"), seeds)
+    seeds = checked_pairs(settings.get("partial_match"), n, m, "partial_match", "seeds")
+    problem = Networks([flow], [distance], bool(settings.get("maximize", False)), settings.get("S"), seeds)
     if is_scipys and (n == 0 or len(seeds) == n):
-        order = np.empty(n, dtype=np.int64)
-        order[seeds[:, 0]] = seeds[:, 1]
-        return problem.result(order, 0, problem.value(order), "optimal")
+        return problem.given()
     if method == "faq":
-        return problem.climb(settings)
+        return _climb(problem, settings)
     if method == "2opt":
-        return problem.swap(settings)
+        return _swap(problem, settings)
     limit = settings.get("time_limit", 10.0 if method is None else None)
     match = solve_problem(problem.core(), method, limit)
     return problem.result(match.assignment, match.iterations, match.bound, match.status)
 
 
-class _Problem:
-    """The two matrices, the similarities and the given pairs."""
+def _climb(problem: Networks, settings: dict[str, Any]) -> AssignmentResult:
+    """Frank-Wolfe from one start, with scipy's options."""
+    steps, tolerance = operator.index(settings.get("maxiter", 30)), settings.get("tol", 0.03)
+    start = settings.get("P0", "barycenter")
+    if isinstance(start, str) and start not in ("barycenter", "randomized"):
+        raise MatchError("Invalid 'P0' parameter string")
+    if steps <= 0:
+        raise MatchError("'maxiter' must be a positive integer")
+    if tolerance <= 0:
+        raise MatchError("'tol' must be a positive float")
+    rng = generator(settings.get("rng"))
+    free_rows, free_columns = problem.free()
+    table = _start(start, (len(free_rows), len(free_columns)), rng)
+    method = {"name": "frank-wolfe", "starts": 1, "max_steps": steps, "min_step": float(tolerance), "kicks": 0}
+    shuffle = rng if settings.get("shuffle_input", False) else None
+    return problem.search(method, table, shuffle, settings.get("time_limit"))
 
-    def __init__(self, flow: Any, distance: Any, maximize: bool, similarity: ArrayLike | None, seeds: Indices) -> None:
-        self.flow, self.distance, self.maximize, self.seeds = flow, distance, maximize, seeds
-        self.shape = (flow.shape[0], distance.shape[0])
-        self.similarity = None if similarity is None else plain_floats(np.asarray(similarity, dtype=float))
-        if self.similarity is not None and self.similarity.shape != self.shape:
-            raise MatchError(f"`S` must have shape {self.shape}, found {self.similarity.shape}")
 
-    def core(self) -> _core.Problem:
-        node = np.multiply.outer(self.flow.diagonal(), self.distance.diagonal()).astype(float)
-        if self.similarity is not None:
-            node = node + self.similarity
-        problem = make_problem(node, self.maximize, seeds=self.seeds if len(self.seeds) else None)
-        (left, a), (right, b) = _edges(self.flow), _edges(self.distance)
-        return problem.with_factors(left, right, a, b)
+def _start(start: Any, shape: tuple[int, int], rng: Any) -> Matrix | None:
+    if isinstance(start, str):
+        if start == "barycenter":
+            return None
+        flat = np.full(shape, 1.0 / max(shape))
+        return np.minimum((flat + doubly_stochastic(rng.uniform(size=shape))) / 2, 1.0)
+    table = np.atleast_2d(np.asarray(start, dtype=float))
+    if table.shape != shape:
+        raise MatchError("`P0` matrix must have shape m' x m', where m'=n-m")
+    sums = [table.sum(axis=axis) for axis in (0, 1)]
+    is_full = all(np.allclose(total, 1) for total in sums)
+    is_partial = shape[0] != shape[1] and all((total <= 1 + 1e-6).all() for total in sums)
+    if (table < 0).any() or not (is_full or is_partial):
+        raise MatchError("`P0` matrix must be doubly stochastic")
+    clipped: Matrix = np.clip(table, 0.0, 1.0)
+    return clipped
 
-    def value(self, order: Indices) -> float:
-        rows = np.flatnonzero(order >= 0)
-        chosen = order[rows]
-        if _is_sparse(self.flow) or _is_sparse(self.distance):
-            flow, distance = _sparse(self.flow)[rows][:, rows], _sparse(self.distance)[chosen][:, chosen]
-            total = float(flow.multiply(distance).sum())
-        else:
-            total = float(np.sum(self.flow[np.ix_(rows, rows)] * self.distance[np.ix_(chosen, chosen)]))
-        return total if self.similarity is None else total + float(self.similarity[rows, chosen].sum())
 
-    def result(self, order: Indices, steps: int, bound: float, status: str) -> AssignmentResult:
-        return AssignmentResult(col_ind=order, fun=self.value(order), nit=steps, bound=bound, status=status)
-
-    def climb(self, settings: dict[str, Any]) -> AssignmentResult:
-        """Frank-Wolfe from one start, with scipy's options."""
-        steps, tolerance = operator.index(settings.get("maxiter", 30)), settings.get("tol", 0.03)
-        start = settings.get("P0", "barycenter")
-        if isinstance(start, str) and start not in ("barycenter", "randomized"):
-            raise MatchError("Invalid 'P0' parameter string")
-        if steps <= 0:
-            raise MatchError("'maxiter' must be a positive integer")
-        if tolerance <= 0:
-            raise MatchError("'tol' must be a positive float")
-        rng = _generator(settings.get("rng"))
-        free_rows, free_columns = self._free()
-        if settings.get("shuffle_input", False):
-            free_columns = rng.permutation(free_columns)
-        table = self._start(start, (len(free_rows), len(free_columns)), rng)
-        full = None
-        if table is not None:
-            full = np.zeros(self.shape)
-            full[self.seeds[:, 0], self.seeds[:, 1]] = 1.0
-            full[np.ix_(free_rows, free_columns)] = table
-        method = {"name": "frank-wolfe", "starts": 1, "max_steps": steps, "min_step": float(tolerance), "kicks": 0}
-        match = solve_problem(self.core(), method, settings.get("time_limit"), start=full)
-        return self.result(match.assignment, match.iterations, match.bound, match.status)
-
-    def _free(self) -> tuple[Indices, Indices]:
-        return tuple(np.setdiff1d(np.arange(count), self.seeds[:, side]) for side, count in enumerate(self.shape))  # type: ignore[return-value]
-
-    def _start(self, start: Any, shape: tuple[int, int], rng: Any) -> Matrix | None:
-        if isinstance(start, str):
-            if start == "barycenter":
-                return None
-            flat = np.full(shape, 1.0 / max(shape))
-            return np.minimum((flat + _doubly_stochastic(rng.uniform(size=shape))) / 2, 1.0)
-        table = np.atleast_2d(np.asarray(start, dtype=float))
-        if table.shape != shape:
-            raise MatchError("`P0` matrix must have shape m' x m', where m'=n-m")
-        sums = [table.sum(axis=axis) for axis in (0, 1)]
-        is_full = all(np.allclose(total, 1) for total in sums)
-        is_partial = shape[0] != shape[1] and all((total <= 1 + 1e-6).all() for total in sums)
-        if (table < 0).any() or not (is_full or is_partial):
-            raise MatchError("`P0` matrix must be doubly stochastic")
-        clipped: Matrix = np.clip(table, 0.0, 1.0)
-        return clipped
-
-    def swap(self, settings: dict[str, Any]) -> AssignmentResult:
-        """scipy's 2-opt: the first swap that improves the objective, until none does; `nit` counts the swaps examined."""
-        n, m = self.shape
-        if n != m:
-            raise MatchError("`A` and `B` matrices must be of equal size for 2opt")
-        guess = _pairs(settings.get("partial_guess"), n, m, "partial_guess", "entries")
-        order = np.full(n, -1, dtype=np.int64)
-        order[guess[:, 0]] = guess[:, 1]
-        order[np.isin(order, self.seeds[:, 1])] = -1
-        order[self.seeds[:, 0]] = self.seeds[:, 1]
-        order[order < 0] = _generator(settings.get("rng")).permutation(np.setdiff1d(np.arange(n), order[order >= 0]))
-        free = np.setdiff1d(np.arange(n), self.seeds[:, 0])
-        flow, distance = (matrix.toarray() if _is_sparse(matrix) else matrix for matrix in (self.flow, self.distance))
-        sign, examined = (1.0 if self.maximize else -1.0), 0
+def _swap(problem: Networks, settings: dict[str, Any]) -> AssignmentResult:
+    """scipy's 2-opt: the first swap that improves the objective, until none does; `nit` counts the swaps examined."""
+    n, m = problem.shape
+    if n != m:
+        raise MatchError("`A` and `B` matrices must be of equal size for 2opt")
+    guess = checked_pairs(settings.get("partial_guess"), n, m, "partial_guess", "entries")
+    order = np.full(n, -1, dtype=np.int64)
+    order[guess[:, 0]] = guess[:, 1]
+    order[np.isin(order, problem.seeds[:, 1])] = -1
+    order[problem.seeds[:, 0]] = problem.seeds[:, 1]
+    order[order < 0] = generator(settings.get("rng")).permutation(np.setdiff1d(np.arange(n), order[order >= 0]))
+    free = np.setdiff1d(np.arange(n), problem.seeds[:, 0])
+    flow, distance = (matrix.toarray() if is_sparse(matrix) else matrix for matrix in (problem.flow[0], problem.distance[0]))
+    sign, examined = (1.0 if problem.maximize else -1.0), 0
+    moved = distance[np.ix_(order, order)]
+    least = 1e-12 * np.abs(flow * moved).sum()
+    at = 0
+    while at < len(free):
+        i, others = free[at], free[at:]
+        gains = sign * _gains(problem, flow, moved, order, i, others)
+        better = np.flatnonzero(gains > least)
+        if better.size == 0:
+            examined += len(others)
+            at += 1
+            continue
+        examined += int(better[0]) + 1
+        j = others[better[0]]
+        order[[i, j]] = order[[j, i]]
         moved = distance[np.ix_(order, order)]
-        least = 1e-12 * np.abs(flow * moved).sum()
         at = 0
-        while at < len(free):
-            i, others = free[at], free[at:]
-            gains = sign * self._gains(flow, moved, order, i, others)
-            better = np.flatnonzero(gains > least)
-            if better.size == 0:
-                examined += len(others)
-                at += 1
-                continue
-            examined += int(better[0]) + 1
-            j = others[better[0]]
-            order[[i, j]] = order[[j, i]]
-            moved = distance[np.ix_(order, order)]
-            at = 0
-        bound = solve_bound(self.maximize)
-        return self.result(order, examined, bound, "converged")
-
-    def _gains(self, flow: Matrix, moved: Matrix, order: Indices, i: int, others: Indices) -> Matrix:
-        """What the objective gains if the places of i and of each of the others are swapped."""
-        rows = flow[i] - flow[others], moved[others] - moved[i]
-        columns = flow[:, i][:, None] - flow[:, others], moved[:, others] - moved[:, i][:, None]
-        total = (rows[0] * rows[1]).sum(axis=1) + (columns[0] * columns[1]).sum(axis=0)
-        a, b = flow, moved
-        ii, jj, ij, ji = a[i, i], a[others, others], a[i, others], a[others, i]
-        kk, ll, kl, lk = b[i, i], b[others, others], b[i, others], b[others, i]
-        # The two nodes themselves are in the sums above, but change in another way.
-        for pair in (((ii - ji), (lk - kk)), ((ij - jj), (ll - kl)), ((ii - ij), (kl - kk)), ((ji - jj), (ll - lk))):
-            total = total - pair[0] * pair[1]
-        total = total + (ii - jj) * (ll - kk) + (ij - ji) * (lk - kl)
-        if self.similarity is not None:
-            s = self.similarity
-            total = total + s[i, order[others]] + s[others, order[i]] - s[i, order[i]] - s[others, order[others]]
-        return np.where(others == i, 0.0, total)
+    bound = np.inf if problem.maximize else -np.inf
+    return problem.result(order, examined, bound, "converged")
 
 
-def solve_bound(maximize: bool) -> float:
-    """The bound of a search that has none."""
-    return np.inf if maximize else -np.inf
-
-
-def _square(matrix: Any, name: str) -> Any:
-    if _is_sparse(matrix):
-        square = matrix.tocsr().astype(float)
-    else:
-        square = np.atleast_2d(matrix)
-        if square.ndim != 2:
-            raise MatchError("`A` and `B` must have exactly two dimensions")
-        square = plain_floats(square)
-    if square.shape[0] != square.shape[1]:
-        raise MatchError(f"`{name}` must be square")
-    return square
-
-
-def _is_sparse(matrix: Any) -> bool:
-    return hasattr(matrix, "tocoo")
-
-
-def _sparse(matrix: Any) -> Any:
-    from scipy import sparse
-
-    return matrix.tocsr() if _is_sparse(matrix) else sparse.csr_array(matrix)
-
-
-def _pairs(pairs: Any, n: int, m: int, name: str, entries: str) -> Indices:
-    """Given pairs, checked as scipy does."""
-    if pairs is None:
-        return np.zeros((0, 2), dtype=np.int64)
-    rows = np.atleast_2d(np.asarray(pairs)).astype(np.int64)
-    if rows.size == 0:
-        return np.zeros((0, 2), dtype=np.int64)
-    problem = None
-    if rows.shape[0] > n:
-        problem = f"can have only as many {entries} as there are nodes"
-    elif rows.shape[1] != 2:
-        problem = "must have two columns"
-    elif rows.ndim != 2:
-        problem = "must have exactly two dimensions"
-    elif (rows < 0).any():
-        problem = "must contain only positive indices"
-    elif (rows >= (n, m)).any():
-        problem = "entries must be less than number of nodes"
-    elif any(len(np.unique(column)) < len(column) for column in rows.T):
-        problem = "column entries must be unique"
-    if problem is not None:
-        raise MatchError(f"`{name}` {problem}")
-    return rows
-
-
-def _edges(matrix: Any) -> tuple[Indices, Matrix]:
-    """Where a matrix is not 0 off its diagonal, and what it has there."""
-    if _is_sparse(matrix):
-        found = matrix.tocoo()
-        row, column, value = found.row, found.col, found.data
-    else:
-        row, column = np.nonzero(matrix)
-        value = matrix[row, column]
-    keep = (row != column) & (value != 0)
-    ends = np.stack([row[keep], column[keep]], axis=1)
-    return plain_integers(ends), plain_floats(np.asarray(value[keep], dtype=float)[:, None])
-
-
-def _generator(rng: Any) -> Any:
-    if isinstance(rng, (np.random.Generator, np.random.RandomState)):
-        return rng
-    return np.random.default_rng(None if rng is np.random else rng)
-
-
-def _doubly_stochastic(table: Matrix, rounds: int = 1000, tolerance: float = 1e-3) -> Matrix:
-    for _ in range(rounds):
-        table = table / table.sum(axis=1, keepdims=True)
-        table = table / np.maximum(table.sum(axis=0, keepdims=True), 1.0 if table.shape[0] < table.shape[1] else 0.0)
-        if (np.abs(table.sum(axis=1) - 1) < tolerance).all():
-            break
-    return table
+def _gains(problem: Networks, flow: Matrix, moved: Matrix, order: Indices, i: int, others: Indices) -> Matrix:
+    """What the objective gains if the places of i and of each of the others are swapped."""
+    rows = flow[i] - flow[others], moved[others] - moved[i]
+    columns = flow[:, i][:, None] - flow[:, others], moved[:, others] - moved[:, i][:, None]
+    total = (rows[0] * rows[1]).sum(axis=1) + (columns[0] * columns[1]).sum(axis=0)
+    a, b = flow, moved
+    ii, jj, ij, ji = a[i, i], a[others, others], a[i, others], a[others, i]
+    kk, ll, kl, lk = b[i, i], b[others, others], b[i, others], b[others, i]
+    # The two nodes themselves are in the sums above, but change in another way.
+    for pair in (((ii - ji), (lk - kk)), ((ij - jj), (ll - kl)), ((ii - ij), (kl - kk)), ((ji - jj), (ll - lk))):
+        total = total - pair[0] * pair[1]
+    total = total + (ii - jj) * (ll - kk) + (ij - ji) * (lk - kl)
+    if problem.similarity is not None:
+        s = problem.similarity
+        total = total + s[i, order[others]] + s[others, order[i]] - s[i, order[i]] - s[others, order[others]]
+    return np.where(others == i, 0.0, total)
 
 
 def _unknown_option_warning() -> type[Warning]:

@@ -84,7 +84,10 @@ impl Problem {
         Ok(Self { inner: Arc::new(build().map_err(|error| raise(py, &error))?), sense: self.sense })
     }
 
-    /// The same problem with scores for pairs of edges that are products: Σ_t left[e, t] · right[f, t].
+    /// The same problem with scores for pairs of edges that are products, Σ_t left[e, t] · right[f, t], plus the values of listed pairs.
+    /// Edges that are in a list must be in order.
+    #[pyo3(signature = (left_edges, right_edges, left, right, pairs = None, values = None))]
+    #[expect(clippy::too_many_arguments, reason = "as Python calls it")]
     fn with_factors(
         &self,
         py: Python<'_>,
@@ -92,12 +95,17 @@ impl Problem {
         right_edges: PyReadonlyArray2<'_, i64>,
         left: PyReadonlyArray2<'_, f64>,
         right: PyReadonlyArray2<'_, f64>,
+        pairs: Option<PyReadonlyArray2<'_, i64>>,
+        values: Option<PyReadonlyArray1<'_, f64>>,
     ) -> PyResult<Self> {
         let build = || -> homolog::Result<Compatibility> {
             let (n, m) = self.inner.node.dim();
             let sorted = |count, edges: &PyReadonlyArray2<'_, i64>, factors: Array2<f64>| {
                 let ends = index_pairs(edges.as_array());
                 let list = EdgeList::new(count, ends.clone())?;
+                if list.ends() == ends {
+                    return Ok((Arc::new(list), factors));
+                }
                 let mut rows = vec![0; list.len()];
                 for (row, [from, to]) in ends.into_iter().enumerate() {
                     if let Some(at) = list.find(from, to) {
@@ -109,7 +117,12 @@ impl Problem {
             let (left_list, left) = sorted(n, &left_edges, table(&left).mapv(|value| self.sense.turn(value)))?;
             let (right_list, right) = sorted(m, &right_edges, table(&right))?;
             let mut problem = (*self.inner).clone();
-            problem.edge = Some(EdgeTerm::factored(left_list, right_list, left, right)?);
+            let mut term = EdgeTerm::factored(left_list, right_list, left, right)?;
+            if let (Some(pairs), Some(values)) = (&pairs, &values) {
+                let pairs = index_pairs(pairs.as_array()).into_iter().zip(values.as_array());
+                term = term.with_listed(pairs.map(|([e, f], &value)| (e, f, self.sense.turn(value))).collect())?;
+            }
+            problem.edge = Some(term);
             Ok(problem)
         };
         Ok(Self { inner: Arc::new(build().map_err(|error| raise(py, &error))?), sense: self.sense })

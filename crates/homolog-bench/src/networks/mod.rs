@@ -23,6 +23,7 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -79,8 +80,12 @@ struct Problem {
     place: Vec<usize>,
 }
 
-/// After this long the default matcher stops looking for a proof.
+/// After this long the default matcher stops looking for a proof; in large networks for a match.
 const LIMIT: Duration = Duration::from_secs(2);
+const LARGE_LIMIT: Duration = Duration::from_secs(60);
+
+/// Larger networks are matched without peers, whose times grow with the cube of the nodes.
+const MOST_FOR_PEERS: usize = 2000;
 
 /// Prints the table.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
@@ -94,14 +99,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     println!("| data | nodes | changed | seeds | method | right | objective | seconds | MB |");
     println!("| --- | ---: | ---: | ---: | --- | ---: | ---: | ---: | ---: |");
     let mut table = Table::default();
+    let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
     for (problem, seeds) in problems(arguments, peers.as_ref())? {
         let given: Vec<[usize; 2]> = (0..problem.left.nodes)
             .step_by(problem.left.nodes.div_ceil(seeds.max(1)).max(1))
             .take(seeds)
             .map(|i| [i, problem.place[i]])
             .collect();
-        let mut cells = ours(&problem, &given)?;
-        if let Some(peers) = &mut peers {
+        // On one thread, whose processor time is then all there is.
+        let mut cells = alone.install(|| ours(&problem, &given))?;
+        if let Some(peers) = peers.as_mut().filter(|_| problem.left.nodes <= MOST_FOR_PEERS) {
             for peer in peers.solve(&problem.left, &problem.right, &given)? {
                 cells.push(problem.cell(peer.method, &peer.places, given.len(), [peer.seconds, peer.megabytes]));
             }
@@ -158,8 +165,14 @@ fn problems(arguments: &Arguments, peers: Option<&Peers>) -> Result<Vec<(Problem
     });
     for (data, left) in known.chain(random) {
         let is_small = left.nodes <= 500 && !arguments.quick;
-        for changed in if is_small { vec![0.0, 0.01, 0.05, 0.2] } else { vec![0.01, 0.05] } {
-            for seeds in if is_small { vec![0, 10, 30] } else { vec![0] } {
+        let changes = if arguments.quick { vec![0.01, 0.05] } else { vec![0.0, 0.01, 0.05, 0.2] };
+        let seed_counts = match (arguments.quick, is_small) {
+            (true, _) => vec![0],
+            (false, true) => vec![0, 10, 30],
+            (false, false) => vec![0, 30],
+        };
+        for changed in changes {
+            for seeds in seed_counts.clone() {
                 if seeds < left.nodes {
                     let place = shuffled(left.nodes, 7);
                     let right = left.changed(changed, &place, 11);
@@ -213,20 +226,16 @@ impl Network {
         Ok(Arc::new(graph.with_attributed_edges(ends, &weights, Direction::Undirected)?))
     }
 
-    /// The table of weights, or of their ranks.
-    fn table(&self, by_rank: bool) -> Array2<f64> {
+    /// The weights of the edges, or their ranks.
+    fn values(&self, by_rank: bool) -> BTreeMap<(usize, usize), f64> {
         let mut sorted: Vec<f64> = self.edges.iter().map(|edge| edge.2).collect();
         sorted.sort_by(f64::total_cmp);
         let rank = |weight: f64| {
             let (below, upto) = (sorted.partition_point(|&w| w < weight), sorted.partition_point(|&w| w <= weight));
             0.5 * (below + upto + 1) as f64 / sorted.len() as f64
         };
-        let mut table = Array2::zeros((self.nodes, self.nodes));
-        for &(i, j, weight) in &self.edges {
-            let value = if by_rank { rank(weight) } else { weight };
-            (table[[i, j]], table[[j, i]]) = (value, value);
-        }
-        table
+        let value = |weight: f64| if by_rank { rank(weight) } else { weight };
+        self.edges.iter().map(|&(i, j, weight)| ((i.min(j), i.max(j)), value(weight))).collect()
     }
 }
 
@@ -238,10 +247,14 @@ fn ours(problem: &Problem, given: &[[usize; 2]]) -> Result<Vec<Cell>> {
     let features =
         FeatureSet::Graph.features([&*pair.left, &*pair.right])?.with_spread_of(std::slice::from_ref(&pair))?;
     let one = Method::FrankWolfe(FrankWolfe { starts: 1, kicks: 0, ..FrankWolfe::default() });
+    let several = Method::FrankWolfe(FrankWolfe::default());
+    let limit = if problem.left.nodes > MOST_FOR_PEERS { LARGE_LIMIT } else { LIMIT };
     let mut cells = Vec::new();
-    for (name, method) in [("homolog", default_matcher(&features)), ("homolog, one start", one)] {
+    for (name, method) in
+        [("homolog", default_matcher(&features)), ("homolog, several starts", several), ("homolog, one start", one)]
+    {
         let model = Model::unlearned(features.clone(), method)?;
-        let end = Instant::now() + LIMIT;
+        let end = Instant::now() + limit;
         let control = Control::new().interrupted_by(move || Instant::now() > end);
         reset_peak();
         let stopwatch = Stopwatch::start();
@@ -257,13 +270,12 @@ fn ours(problem: &Problem, given: &[[usize; 2]]) -> Result<Vec<Cell>> {
 impl Problem {
     fn cell(&self, method: String, places: &[usize], seeds: usize, [seconds, megabytes]: [f64; 2]) -> Cell {
         let by_rank = self.left.is_weighted() || self.right.is_weighted();
-        let (left, right) = (self.left.table(by_rank), self.right.table(by_rank));
-        let mut objective = 0.0;
-        for (i, &k) in places.iter().enumerate().filter(|(_, place)| **place < self.right.nodes) {
-            for (j, &l) in places.iter().enumerate().filter(|(_, place)| **place < self.right.nodes) {
-                objective += left[[i, j]] * right[[k, l]];
-            }
-        }
+        let (left, right) = (self.left.values(by_rank), self.right.values(by_rank));
+        let kept = |(&(i, j), value): (&(usize, usize), &f64)| {
+            let (k, l) = (places[i].min(places[j]), places[i].max(places[j]));
+            2.0 * value * right.get(&(k, l)).copied().unwrap_or(0.0)
+        };
+        let objective = left.iter().map(kept).sum();
         Cell {
             data: self.data.clone(),
             nodes: self.left.nodes,

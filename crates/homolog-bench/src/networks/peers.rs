@@ -12,6 +12,8 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 
 const SCRIPT: &str = include_str!("../../python/network_peers.py");
 
+const REQUIREMENTS: [&str; 4] = ["scipy", "networkx", "graspologic", "pygmtools"];
+
 /// The Python process.
 pub(super) struct Peers {
     child: Child,
@@ -37,7 +39,9 @@ pub(super) struct Answer {
 
 impl Peers {
     pub(super) fn start(given: Option<&PathBuf>) -> Result<Self> {
-        let program = given.cloned().map_or_else(python::environment, Ok)?;
+        // graspologic and pygmtools do not install everywhere; scipy does.
+        let own = || python::environment_with("bench-networks", &REQUIREMENTS).or_else(|_| python::environment());
+        let program = given.cloned().map_or_else(own, Ok)?;
         let mut command = Command::new(program);
         command.args(["-c", SCRIPT]).env("OPENBLAS_NUM_THREADS", "1").env("OMP_NUM_THREADS", "1");
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;

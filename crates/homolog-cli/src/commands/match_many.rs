@@ -35,8 +35,8 @@ pub(super) fn run(arguments: &Arguments, model: Option<Model>, data: &Path) -> R
         );
     }
     let all = Many::load(arguments, model, data)?;
-    let (format, with_margins) = (arguments.format(), arguments.has_margins(&all.model));
-    let header = if format == Format::Csv { csv_header(with_margins) } else { "" };
+    let (format, columns) = (arguments.format(), arguments.columns(&all.model));
+    let header = if format == Format::Csv { csv_header(columns) } else { "" };
     let mut is_begun = false;
     let (to, done) = match &arguments.output {
         // JSON is one value, whole or not at all.
@@ -100,7 +100,7 @@ impl Many {
 
     /// Matches all pairs from number `done` on and writes the answers; how many are done then.
     fn write(&self, arguments: &Arguments, done: usize, sink: &mut Sink) -> Result<usize> {
-        let (format, with_margins) = (sink.format, arguments.has_margins(&self.model));
+        let (format, columns) = (sink.format, arguments.columns(&self.model));
         let (count, limit) = (self.count(), arguments.limit()?);
         let watch = Watch::new(None);
         let (control, stopped) = (watch.control(""), watch.stop_control());
@@ -136,8 +136,8 @@ impl Many {
             let ends = [of.left, of.right].map(|at| &graphs[used[at]]);
             let is_early = matched.solution.status == Status::Limit && limit.is_some();
             let ended_by = is_early.then_some("the time limit");
-            let margins = arguments.margins_of(&matched, &each())?;
-            Answer::new(ends, &matched, margins, ended_by)?.text(format, with_margins)
+            let certainty = arguments.certainty_of(&matched, &each())?;
+            Answer::new(ends, &matched, certainty, ended_by)?.text(format, columns)
         };
         let mut taken = done;
         let mut flushed = Instant::now();
@@ -362,7 +362,7 @@ fn run_shards(arguments: &Arguments, model: Option<Model>, folder: &Path) -> Res
         let all = Many::load(arguments, Some(model.clone()), shard)?;
         let mut sink = Sink { to: To::Memory(Vec::new()), format };
         if format == Format::Csv {
-            sink.write(csv_header(arguments.has_margins(&all.model)).as_bytes())?;
+            sink.write(csv_header(arguments.columns(&all.model)).as_bytes())?;
         }
         if all.write(arguments, 0, &mut sink)? < all.count() {
             eprintln!("Stopped by Ctrl-C: {} was not answered.", shard.display());

@@ -16,6 +16,22 @@ pub(super) struct Row {
     pub(super) right: String,
     pub(super) share: f64,
     pub(super) margin: Option<Margin>,
+    /// The share of searches that found it again.
+    pub(super) found: Option<f64>,
+}
+
+/// How certain matches are, as far as it was computed.
+#[derive(Default)]
+pub(super) struct Certainty {
+    pub(super) margins: Option<Vec<Margin>>,
+    pub(super) found: Option<Vec<f64>>,
+}
+
+/// The columns that a table has beside names and scores.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Columns {
+    pub(super) margins: bool,
+    pub(super) found: bool,
 }
 
 /// How matches are written.
@@ -34,8 +50,7 @@ pub(super) struct Answer<'a> {
     pub(super) right: &'a NamedGraph,
     pub(super) solution: Solution,
     pub(super) rows: Vec<Row>,
-    /// Whether there are margins.
-    pub(super) margins: bool,
+    pub(super) columns: Columns,
     /// Who ended the search early.
     pub(super) ended_by: Option<&'static str>,
     /// For networks: how many edges the match keeps.
@@ -47,19 +62,23 @@ impl<'a> Answer<'a> {
     pub(super) fn new(
         [left, right]: [&'a NamedGraph; 2],
         matched: &Matched<'_>,
-        margins: Option<Vec<Margin>>,
+        certainty: Certainty,
         ended_by: Option<&'static str>,
     ) -> Result<Self> {
-        let (shares, is_given, mut margins) = (matched.shares()?, margins.is_some(), margins.into_iter().flatten());
+        let Certainty { margins, found } = certainty;
+        let columns = Columns { margins: margins.is_some(), found: found.is_some() };
+        let shares = matched.shares()?;
+        let (mut margins, mut found) = (margins.into_iter().flatten(), found.into_iter().flatten());
         let row = |(i, k): (usize, usize)| Row {
             left: node_name(&left.graph, i),
             right: node_name(&right.graph, k),
             share: shares[i],
             margin: margins.next(),
+            found: found.next(),
         };
         let rows = matched.solution.matching.pairs().map(row).collect();
         let (solution, edges) = (matched.solution.clone(), matched.edges_kept());
-        Ok(Self { left, right, solution, rows, margins: is_given, ended_by, edges })
+        Ok(Self { left, right, solution, rows, columns, ended_by, edges })
     }
 
     /// The same for a list of pairs; the score of a match is that of its pair.
@@ -74,16 +93,18 @@ impl<'a> Answer<'a> {
             right: node_name(&right.graph, k),
             share: problem.pair_score(i, k).unwrap_or(f64::NAN),
             margin: None,
+            found: None,
         };
         let rows = solution.matching.pairs().map(row).collect();
-        Self { left, right, solution, rows, margins: false, ended_by, edges: None }
+        let columns = Columns { margins: false, found: false };
+        Self { left, right, solution, rows, columns, ended_by, edges: None }
     }
 
-    /// As a piece of text, which for CSV has a column of margins or not.
-    pub(super) fn text(&self, format: Format, with_margins: bool) -> Result<String> {
+    /// As a piece of text, which for CSV has these columns.
+    pub(super) fn text(&self, format: Format, columns: Columns) -> Result<String> {
         match format {
             Format::Table => table(self),
-            Format::Csv => csv(self, with_margins),
+            Format::Csv => csv(self, columns),
             Format::Json => Ok(serde_json::to_string_pretty(&value(self))?),
             Format::Jsonl => Ok(serde_json::to_string(&value(self))? + "\n"),
         }
@@ -124,16 +145,19 @@ fn table(answer: &Answer<'_>) -> Result<String> {
         rows.iter().map(|row| name(row).chars().count()).max().unwrap_or(0).clamp(5, WIDEST)
     };
     let (left_width, right_width) = (width(|row| &row.left), width(|row| &row.right));
-    if answer.margins && !rows.is_empty() {
-        writeln!(text, "  {:left_width$}   {:right_width$}  {:>12}  {:>12}", "", "", "score", "margin")?;
+    let Columns { margins, found } = answer.columns;
+    if (margins || found) && !rows.is_empty() {
+        let (margin, found) = (if margins { "        margin" } else { "" }, if found { "  found again" } else { "" });
+        writeln!(text, "  {:left_width$}   {:right_width$}  {:>12}{margin}{found}", "", "", "score")?;
     }
-    for Row { left, right, share, margin } in rows {
+    for Row { left, right, share, margin, found } in rows {
+        let found = found.map(|found| format!("  {:>9.0} %", 100.0 * found)).unwrap_or_default();
         let margin = match margin {
             None => String::new(),
             Some(margin) if margin.margin == f64::INFINITY => format!("  {:>12}", "the only way"),
             Some(margin) => format!("  {:>12.6}{}", margin.margin, if margin.proven { "" } else { " (at most)" }),
         };
-        writeln!(text, "  {left:left_width$} → {right:right_width$}  {share:>12.6}{margin}")?;
+        writeln!(text, "  {left:left_width$} → {right:right_width$}  {share:>12.6}{margin}{found}")?;
     }
     let [left, right] = unmatched(answer).map(|names| names.join(", "));
     for (side, names) in [("left", left), ("right", right)] {
@@ -155,29 +179,32 @@ fn unmatched(answer: &Answer<'_>) -> [Vec<String>; 2] {
 }
 
 /// The first line of a table.
-pub(super) fn csv_header(with_margins: bool) -> &'static str {
-    if with_margins {
-        "left_graph,right_graph,left,right,score,margin\n"
-    } else {
-        "left_graph,right_graph,left,right,score\n"
+pub(super) fn csv_header(columns: Columns) -> &'static str {
+    match (columns.margins, columns.found) {
+        (true, true) => "left_graph,right_graph,left,right,score,margin,found_again\n",
+        (true, false) => "left_graph,right_graph,left,right,score,margin\n",
+        (false, true) => "left_graph,right_graph,left,right,score,found_again\n",
+        (false, false) => "left_graph,right_graph,left,right,score\n",
     }
 }
 
-fn csv(answer: &Answer<'_>, with_margins: bool) -> Result<String> {
+fn csv(answer: &Answer<'_>, columns: Columns) -> Result<String> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let (left_id, right_id) = (answer.left.id.as_str(), answer.right.id.as_str());
-    let mut write = |left: &str, right: &str, share: &str, margin: &str| {
+    let mut write = |left: &str, right: &str, share: &str, [margin, found]: [&str; 2]| {
         let fields = [left_id, right_id, left, right, share];
-        writer.write_record(fields.into_iter().chain(with_margins.then_some(margin)))
+        let more = columns.margins.then_some(margin).into_iter().chain(columns.found.then_some(found));
+        writer.write_record(fields.into_iter().chain(more))
     };
-    for Row { left, right, share, margin } in &answer.rows {
+    for Row { left, right, share, margin, found } in &answer.rows {
         // Empty if there is no other way.
         let margin = margin.as_ref().map(|margin| margin.margin).filter(|margin| margin.is_finite());
-        write(left, right, &share.to_string(), &margin.map(|margin| margin.to_string()).unwrap_or_default())?;
+        let [margin, found] = [margin, *found].map(|value| value.map(|value| value.to_string()).unwrap_or_default());
+        write(left, right, &share.to_string(), [&margin, &found])?;
     }
     let [left, right] = unmatched(answer);
-    left.iter().try_for_each(|name| write(name, "", "", ""))?;
-    right.iter().try_for_each(|name| write("", name, "", ""))?;
+    left.iter().try_for_each(|name| write(name, "", "", ["", ""]))?;
+    right.iter().try_for_each(|name| write("", name, "", ["", ""]))?;
     Ok(String::from_utf8(writer.into_inner()?)?)
 }
 
@@ -193,6 +220,9 @@ fn value(answer: &Answer<'_>) -> serde_json::Value {
             value["margin"] = json!(margin.margin.is_finite().then_some(margin.margin));
             value["margin_proven"] = json!(margin.proven);
             value["runner_up"] = json!(right_name(margin.runner_up));
+        }
+        if let Some(found) = row.found {
+            value["found_again"] = json!(found);
         }
         value
     };

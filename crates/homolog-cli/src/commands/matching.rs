@@ -1,6 +1,6 @@
 //! `homolog match`: a model, or features alone, and two graphs, or all pairs of a data set, give matches.
 
-use super::match_output::{Answer, Format, csv_header, status};
+use super::match_output::{Answer, Certainty, Columns, Format, csv_header, status};
 use super::{match_many, match_near, read_model, turned};
 use crate::given::Given;
 use crate::inputs::extension;
@@ -12,7 +12,7 @@ use homolog::features::FeatureMap;
 use homolog::geometry::Near;
 use homolog::graph::Pair;
 use homolog::learn::default_matcher;
-use homolog::matching::{Margin, Workspace};
+use homolog::matching::Workspace;
 use homolog::model::{Matched, Model};
 use homolog_viz::svg_to_png;
 use std::path::{Path, PathBuf};
@@ -22,6 +22,7 @@ use std::path::{Path, PathBuf};
 #[command(after_help = "\
 The score of a match is its part of the total; its margin is how much the total falls if the match is forbidden: the smaller, the less
 certain. Margins are exact without edges. With edges they need --margins and are upper bounds (\"at most\") unless the matcher proves them.
+For networks --again 20 says how often each match is found again if a tenth of the edges is missing.
 The matches of all pairs of a data set are written to a .csv or .jsonl file in order, as they are found; --resume continues an interrupted
 run. The answers to a folder of shards (convert --shards) are written to a folder, one shard per job with --only.
 --gate and --nearest match points by their distances alone, without a model and without a table of all pairs: exact, for any number of
@@ -32,6 +33,7 @@ Examples:
   homolog match --features quadratic left.csv right.csv
   homolog match model.json --data faces.json anna bert --picture match.png
   homolog match model.json left.csv right.csv --seed nose=nose --forbid chin=brow
+  homolog match --features graph a.graphml b.graphml --seed known.csv --again 20 -o alignment.csv --picture alignment.png
   homolog match model.json faces.json -o matches.csv
   homolog match model.json shards/ -o answers/ --only 3
   homolog match --gate 2 --unmatched 1.5 before.csv after.csv -o matches.csv")]
@@ -72,6 +74,9 @@ pub(crate) struct Arguments {
     /// Skip computing how certain each match is
     #[arg(long)]
     no_margins: bool,
+    /// Match again this many times, each time without a random tenth of the edges: how often is each match found again?
+    #[arg(long, value_name = "TIMES")]
+    again: Option<std::num::NonZeroUsize>,
     /// Continue after the last pair in the output file
     #[arg(long, requires = "output")]
     pub(super) resume: bool,
@@ -144,8 +149,8 @@ impl Arguments {
         let (left, right) = (left.with_context(about)?, right.with_context(about)?);
         let matched = model.match_prepared(&left, &right, &pair, &mut work).with_context(about)?;
         let ended_by = limited.ended_by();
-        let margins = self.margins_of(&matched, &control).with_context(about)?;
-        let answer = Answer::new([&input.left, &input.right], &matched, margins, ended_by)?;
+        let certainty = self.certainty_of(&matched, &control).with_context(about)?;
+        let answer = Answer::new([&input.left, &input.right], &matched, certainty, ended_by)?;
         if pair.given.is_empty() {
             turned::note_for(&model, [&left, &right], &matched, &watch.control(""))?;
         }
@@ -175,9 +180,9 @@ impl Arguments {
             draw(path, input, answer, features)?;
         }
         let format = self.format();
-        let text = answer.text(format, answer.margins)?;
+        let text = answer.text(format, answer.columns)?;
         let text = match format {
-            Format::Csv => csv_header(answer.margins).to_string() + &text,
+            Format::Csv => csv_header(answer.columns).to_string() + &text,
             Format::Json => text + "\n",
             _ => text,
         };
@@ -220,19 +225,23 @@ impl Arguments {
     }
 
     /// Whether there are margins at all.
-    pub(super) fn has_margins(&self, model: &Model) -> bool {
+    fn has_margins(&self, model: &Model) -> bool {
         !self.no_margins && (self.margins || model.atlas().is_none() && model.features.edge.is_empty())
     }
 
-    /// Margins if they were asked for or take no time that anybody would notice.
-    pub(super) fn margins_of(
-        &self,
-        matched: &Matched<'_>,
-        control: &homolog::Control,
-    ) -> homolog::Result<Option<Vec<Margin>>> {
+    /// What a table says about how certain matches are.
+    pub(super) fn columns(&self, model: &Model) -> Columns {
+        Columns { margins: self.has_margins(model), found: self.again.is_some() }
+    }
+
+    /// How often matches are found again if that was asked for; margins if they were, or take no time that anybody would notice.
+    pub(super) fn certainty_of(&self, matched: &Matched<'_>, control: &homolog::Control) -> homolog::Result<Certainty> {
         let is_quick = matched.solution.matching.left_count() <= QUICK_MARGINS;
         let is_wanted = self.has_margins(matched.model()) && (self.margins || is_quick);
-        is_wanted.then(|| matched.margins(control)).transpose()
+        Ok(Certainty {
+            margins: is_wanted.then(|| matched.margins(control)).transpose()?,
+            found: self.again.map(|times| matched.found_again(times.get(), control)).transpose()?,
+        })
     }
 
     pub(super) fn limit(&self) -> Result<Option<std::time::Duration>> {

@@ -13,12 +13,13 @@ const FEWEST_CELLS: usize = 1 << 24;
 
 impl FeatureMap {
     /// Whether graphs of these sizes are matched without a table of scores: too large to be worth building, and one-to-one. Without edges
-    /// scores have to be cheap; with edges they have to tell nodes apart, and no edge feature may be listed for all pairs of edges.
+    /// scores have to be cheap; with edges, no edge feature may be listed for all pairs of edges.
     pub(crate) fn is_streamed(&self, left_count: usize, right_count: usize) -> bool {
         let is_cheap = |comparison| matches!(comparison, Comparison::NegativeSquare(_) | Comparison::InnerProduct(_));
         let are_cheap = self.node.iter().all(|feature| is_cheap(feature.comparison));
         let is_large = left_count.saturating_mul(right_count) >= FEWEST_CELLS;
-        let fits = self.constraint == Constraint::OneToOne && !self.node.is_empty() && self.pair.is_empty();
+        let is_something = !self.node.is_empty() || !self.edge.is_empty();
+        let fits = self.constraint == Constraint::OneToOne && is_something && self.pair.is_empty();
         let edges_factor = self.edge.iter().all(|kind| kind.feature().bilinear().is_some());
         is_large && fits && if self.edge.is_empty() { are_cheap } else { edges_factor }
     }
@@ -67,6 +68,9 @@ impl Instance {
     /// c = <phi_1, w_1> for some left nodes.
     fn write_rows(&self, weights: &[f64], rows: &Range<usize>, scores: &mut Array2<f64>) {
         let mut more = Array2::zeros((0, 0));
+        if self.plan().node.is_empty() {
+            scores.fill(0.0);
+        }
         for (at, (comparison, range)) in self.plan().node.iter().enumerate() {
             let (a, b) = (self.left().blocks[at].rows(rows), &self.right().blocks[at]);
             if at == 0 {

@@ -7,7 +7,7 @@
 //! |---|---|
 //! | `problem` | the problem and the answer: scores, edges, matchings, certificates and how they are verified |
 //! | `linear` | exact linear assignment, and a second, simple solver that checks it |
-//! | `soft` | heuristics that move through soft matchings: graduated assignment and Frank-Wolfe, also on lists; spectral methods, random walks |
+//! | `soft` | heuristics that move through soft matchings: graduated assignment and Frank-Wolfe, also on lists; sparse networks by edges alone; spectral methods, random walks |
 //! | `search` | heuristics that move from matching to matching: growth from the best edges, local search, tabu search |
 //! | `lp` | the linear relaxation, with bounds from both sides |
 //! | `exact` | branch and bound over the relaxation |
@@ -17,6 +17,7 @@
 mod brute_force;
 mod exact;
 mod exchange;
+mod found_again;
 mod k_best;
 mod linear;
 mod lp;
@@ -28,6 +29,7 @@ mod soft;
 
 pub use brute_force::BruteForce;
 pub use exact::{Exact, Progress};
+pub use found_again::found_again;
 pub use k_best::{KBest, k_best};
 pub use linear::{Hungarian, Linear, Sparse, Streamed, WriteRows, verify_sparse};
 pub(crate) use lp::{Average, Moving, Pace};

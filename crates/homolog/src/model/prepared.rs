@@ -324,6 +324,15 @@ impl Matched<'_> {
         }
     }
 
+    /// For each matched pair, in order of left node, how often it is found again without a tenth of the edges:
+    /// [`found_again`](matching::found_again).
+    ///
+    /// # Errors
+    /// A number of times that is 0; graphs too large for a table of scores; a match by names.
+    pub fn found_again(&self, times: usize, control: &Control) -> Result<Vec<f64>> {
+        matching::found_again(&*self.table()?, &self.solution, times, control)
+    }
+
     /// Whether the match was found with features of pairs, or a list of the pairs that may be matched.
     pub(super) fn has_pair_features(&self) -> bool {
         matches!(&self.problem, Problem::Graphs(instance, _) if instance.pair_features().is_some())

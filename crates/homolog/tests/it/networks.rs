@@ -5,8 +5,11 @@ use crate::common;
 use homolog::data::edge_table::EdgeTable;
 use homolog::features::FeatureSet;
 use homolog::graph::{Attributes, Direction, Graph, Pair};
-use homolog::learn::default_matcher;
-use homolog::matching::{Compatibility, EdgeList, EdgeTerm, FrankWolfe, Method, Solution, Status, Workspace};
+use homolog::learn::{LabelledPairs, LearnerKind, Trainer, default_matcher};
+use homolog::matching::{
+    Compatibility, Constraint, EdgeList, EdgeTerm, FrankWolfe, Matching, Method, Restrictions, Solution, Status,
+    Workspace,
+};
 use homolog::model::Model;
 use ndarray::Array2;
 use rand::RngExt;
@@ -96,4 +99,86 @@ fn a_climb_from_a_given_start_goes_on_from_there() {
     }
     assert!(one.solve_from(&problem, &Array2::zeros((5, 6)), &mut work).is_err());
     assert!(one.solve_from(&problem, &Array2::from_elem((6, 6), f64::NAN), &mut work).is_err());
+}
+
+/// Two nearly complete networks of which one is a shuffled copy: the length of an edge says which it is, its weight and a third number nothing.
+fn noisy_copy(nodes: usize, rng: &mut rand_chacha::ChaCha8Rng) -> (Pair, Matching) {
+    let pairs = (0..nodes).flat_map(|i| (0..i).map(move |j| [j, i]));
+    let ends: Vec<[usize; 2]> = pairs.filter(|_| rng.random::<f64>() < 0.9).collect();
+    let length: Vec<f64> = ends.iter().map(|_| rng.random()).collect();
+    let mut place: Vec<usize> = (0..nodes).collect();
+    place.shuffle(rng);
+    let mut graph = |ends: Vec<[usize; 2]>| {
+        let mut values = Array2::from_shape_simple_fn((ends.len(), 3), || rng.random::<f64>());
+        values.column_mut(0).mapv_inplace(|value| (4.0 * value).exp());
+        for (value, length) in values.column_mut(1).iter_mut().zip(&length) {
+            *value = length + 0.3 * (*value - 0.5);
+        }
+        let names = ["weight", "length", "noise"].map(str::to_string).to_vec();
+        let values = Attributes::new(names, values).unwrap();
+        Arc::new(Graph::new(nodes).with_attributed_edges(ends, &values, Direction::Undirected).unwrap())
+    };
+    let right = ends.iter().map(|ends| ends.map(|end| place[end])).collect();
+    let pair = Pair::new(graph(ends), graph(right));
+    let truth = Matching::new(place.iter().map(|&k| Some(k)).collect(), nodes, Constraint::OneToOne).unwrap();
+    (pair, truth)
+}
+
+#[test]
+fn labelled_pairs_of_networks_teach_how_to_match_the_next() {
+    let mut rng = common::rng(4);
+    let mut training = LabelledPairs::new();
+    for _ in 0..3 {
+        let (pair, truth) = noisy_copy(10, &mut rng);
+        training.add_partly(&pair, truth, &[]).unwrap();
+    }
+    let features = FeatureSet::Graph.features_for(&training.common().unwrap()).unwrap();
+    let climb = Method::FrankWolfe(FrankWolfe { starts: 4, kicks: 5, ..FrankWolfe::default() });
+    let trainer = Trainer { learner: LearnerKind::Groups, ..Trainer::default() };
+    let mut model = Model::fit(&features, &training, &trainer).unwrap();
+    model.matcher = climb.clone();
+    let unlearned = Model::unlearned(model.features.clone(), climb).unwrap();
+    let (mut learned, mut before) = (0, 0);
+    for _ in 0..6 {
+        let (pair, truth) = noisy_copy(10, &mut rng);
+        let right = |model: &Model| {
+            let found = model.solve(&pair, &mut Workspace::new()).unwrap().matching;
+            found.pairs().filter(|&(i, k)| truth.right_of(i) == Some(k)).count()
+        };
+        learned += right(&model);
+        before += right(&unlearned);
+    }
+    assert!(learned >= 50 && before <= 40, "{before} of 60 before, {learned} after learning");
+}
+
+#[test]
+fn thousands_of_nodes_are_matched_by_their_edges_alone() {
+    // Beyond the size of tables: seeds hold, and what is found again is what is right.
+    let nodes = 4200;
+    let mut rng = common::rng(9);
+    let mut ends: Vec<[usize; 2]> = (0..6 * nodes)
+        .map(|_| [rng.random_range(0..nodes), rng.random_range(0..nodes)])
+        .filter(|[i, j]| i != j)
+        .map(|[i, j]| [i.min(j), i.max(j)])
+        .collect();
+    ends.sort_unstable();
+    ends.dedup();
+    let mut place: Vec<usize> = (0..nodes).collect();
+    place.shuffle(&mut rng);
+    let copy = ends.iter().filter(|_| rng.random::<f64>() > 0.05).map(|ends| ends.map(|end| place[end])).collect();
+    let right = Arc::new(Graph::new(nodes).with_edges(copy, Direction::Undirected).unwrap());
+    let left = Arc::new(Graph::new(nodes).with_edges(ends, Direction::Undirected).unwrap());
+    let given = Restrictions { seeds: vec![[3, place[5]], [5, place[3]]], forbidden: vec![[8, place[8]]] };
+    let pair = Pair { given, ..Pair::new(left, right) };
+    let features = FeatureSet::Graph.features([&*pair.left, &*pair.right]).unwrap();
+    let method = default_matcher(&features);
+    let model = Model::unlearned(features, method).unwrap();
+    let matched = model.match_pair(&pair, &mut Workspace::new()).unwrap();
+    let matching = &matched.solution.matching;
+    assert_eq!([3, 5, 8].map(|i| matching.right_of(i) == Some(place[i])), [false; 3]);
+    assert_eq!([3, 5].map(|i| matching.right_of(i)), [5, 3].map(|i| Some(place[i])));
+    let count = matching.pairs().filter(|&(i, k)| place[i] == k).count();
+    assert!(count > 4100, "{count}");
+    assert!(matched.edges_kept().unwrap().correctness() > 0.9);
+    assert!(matched.solution.bound >= matched.solution.score);
 }

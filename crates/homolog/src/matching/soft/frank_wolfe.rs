@@ -10,9 +10,9 @@
 //! Large problems have a third of the starts, and no more once two of them end at the same height; those whose node scores tell nodes apart
 //! are narrowed to lists of candidate pairs (`listed`).
 
-use super::listed;
 use super::problem::{Found, Objective, SoftProblem, Steps, solve_softly};
 use super::sinkhorn::{Sinkhorn, Soft};
+use super::{listed, networks};
 use crate::matching::search::Kicks;
 use crate::matching::{Compatibility, GraduatedAssignment, Matcher, Matching, Solution, Streamed, Workspace};
 use crate::{Error, Result};
@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct FrankWolfe {
-    /// How many starts; a third of them if there are millions of pairs of edges.
+    /// How many starts; a third of them if there are millions of pairs of edges. One start is FAQ: nothing else is tried.
     pub starts: usize,
     /// At most this many steps from each.
     pub max_steps: usize,
@@ -59,6 +59,8 @@ pub(super) const ANNEALED: usize = 2;
 /// Large problems: scores that differ by less than this fraction agree, and this many results are improved by local search.
 const AGREEMENT: f64 = 1e-9;
 const MOST_POLISHED: usize = 2;
+/// Nor is there more to find in large networks of which this share of all edges is kept.
+const ENOUGH: f64 = 0.9;
 
 impl Matcher for FrankWolfe {
     fn solve(&self, problem: &Compatibility, work: &mut Workspace) -> Result<Solution> {
@@ -106,6 +108,9 @@ impl FrankWolfe {
     /// As [`GraduatedAssignment::solve_streamed`].
     pub fn solve_streamed(&self, problem: &Streamed<'_>, work: &mut Workspace) -> Result<Solution> {
         self.check()?;
+        if let Some(solution) = networks::solve_streamed(problem, work, |table, work| self.solve(table, work))? {
+            return Ok(solution);
+        }
         let improve = self.polish.then_some(Kicks { count: self.kicks, seed: self.seed });
         listed::solve_streamed(problem, improve, work, |listed, work| listed.climb_from_all(self, work))
     }
@@ -121,10 +126,18 @@ impl FrankWolfe {
         let mut climb = Climb::new(relaxed);
         let mut found: Vec<(f64, Matching)> = Vec::new();
         let is_large = relaxed.is_large();
+        relaxed.is_alone = self.starts == 1;
         let count = if is_large { self.starts.div_ceil(3) } else { self.starts };
+        // For networks without node scores: what edges alone say is the best start; in place of the best matching without edges.
+        let by_edges = if self.starts > 1 { relaxed.matched_by_edges(work)? } else { None };
+        let first = if by_edges.is_some() { [1, ANNEALED, 0] } else { [0, ANNEALED, 1] };
+        let most = if by_edges.is_some() {
+            networks::most_of_edges(&relaxed.objective.edge) * relaxed.objective.weight
+        } else {
+            f64::INFINITY
+        };
         for start in 0..count {
-            // The best that there is for networks without node scores: of a large problem it comes second.
-            let start = if is_large { [0, ANNEALED, 1].get(start).copied().unwrap_or(start) } else { start };
+            let start = if is_large { first.get(start).copied().unwrap_or(start) } else { start };
             if work.interrupted() {
                 steps.interrupted = true;
                 break;
@@ -137,13 +150,16 @@ impl FrankWolfe {
             } else {
                 climb.start(start, relaxed, &mut random);
             }
+            if let Some(matching) = by_edges.as_ref().filter(|_| start == 1) {
+                set_matching(&mut climb.soft, matching);
+            }
             if let Some(given) = given.filter(|_| start == 0) {
                 climb.soft.set(given, &relaxed.objective.gain);
             }
             let (value, matching) = self.ascend(&mut climb, relaxed, &mut steps, work)?;
             // Two starts that end at the same height have found what there is to find.
             let agrees = |best: &(f64, Matching)| (value - best.0).abs() <= AGREEMENT * value.abs();
-            let is_settled = is_large && found.first().is_some_and(agrees);
+            let is_settled = is_large && (found.first().is_some_and(agrees) || value >= ENOUGH * most);
             if found.iter().all(|(_, other)| *other != matching) {
                 let at = found.partition_point(|(other, _)| *other >= value);
                 found.insert(if is_large { at } else { found.len() }, (value, matching));
@@ -203,7 +219,8 @@ impl FrankWolfe {
         let rounded = relaxed.round(&climb.soft, work)?;
         relaxed.objective.gradient_at(&rounded, &mut climb.target_gradient);
         let value = climb.value_of(&rounded, &relaxed.objective);
-        Ok(best.filter(|best| best.0 >= value).unwrap_or((value, rounded)))
+        // Of equally good ones the last: as FAQ answers.
+        Ok(best.filter(|best| best.0 > value).unwrap_or((value, rounded)))
     }
 }
 

@@ -18,9 +18,9 @@
 //! then cut to the length that maximises a model of score plus entropy: with Δ the full step, κ = Δ·(gradient difference) < 0 and
 //! s = Σ 2 Δ² / (y + y_new), to s / (s - β κ) of itself. The gradient is linear in y, so this costs no extra product.
 
-use super::listed;
 use super::problem::{Objective, Steps, solve_softly};
 use super::sinkhorn::{Sinkhorn, Slack, Soft};
+use super::{listed, networks};
 use crate::matching::search::Kicks;
 use crate::matching::{Compatibility, Matcher, Solution, Streamed, Workspace};
 use crate::{Error, Result};
@@ -104,6 +104,9 @@ impl GraduatedAssignment {
     /// overflow.
     pub fn solve_streamed(&self, problem: &Streamed<'_>, work: &mut Workspace) -> Result<Solution> {
         self.check()?;
+        if let Some(solution) = networks::solve_streamed(problem, work, |table, work| self.solve(table, work))? {
+            return Ok(solution);
+        }
         let improve = self.polish.then(Kicks::default);
         listed::solve_streamed(problem, improve, work, |listed, work| listed.anneal_and_round(self, work))
     }

@@ -1,7 +1,8 @@
 //! Heuristics that move through soft matchings, in which a left node may be divided among right nodes, and round at the end.
 //!
 //! `problem` has what they all share: the problem as they see it, and one way in and out ([`problem::solve_softly`]). `listed` has two of
-//! them for thousands of nodes, on lists of candidate pairs alone, with a way in and out of its own.
+//! them for thousands of nodes, on lists of candidate pairs alone, with a way in and out of its own; `networks` matches sparse networks by their
+//! edges alone.
 
 mod affinity;
 mod bistochastic;
@@ -9,6 +10,7 @@ mod bound;
 mod frank_wolfe;
 mod graduated_assignment;
 mod listed;
+mod networks;
 mod problem;
 mod rrwm;
 mod sinkhorn;

@@ -10,9 +10,9 @@
 //! Everything is multiplied by a power of two that brings the largest score near 1, which is exact: the solvers' squares and sums
 //! neither overflow nor vanish, whatever the scale of the problem.
 
-use super::bound;
 use super::sinkhorn::{Slack, Soft};
 use super::tables::Tables;
+use super::{bound, networks};
 use crate::Result;
 use crate::matching::problem::{FoldedPrices, GradientBuffers, check_cells};
 use crate::matching::search::{Growth, Kicks, Tabu, grow, polish};
@@ -33,6 +33,8 @@ const MOST_GROWN: usize = 1 << 26;
 /// A tabu search on a large dense problem examines at most so many changes without a better matching, four times as many in total, and no
 /// more than a quarter of n³ of them without one: about as much as a matrix product costs.
 const IDLE_LOOKS: usize = 1 << 24;
+/// At least so many changes that do not help, and no more after a single start.
+const FEWEST_IDLE: usize = 8;
 
 /// Refuses problems with more nodes than the soft solvers take.
 pub(in crate::matching) fn check_nodes(left_count: usize, right_count: usize) -> Result<()> {
@@ -43,8 +45,8 @@ pub(in crate::matching) fn check_nodes(left_count: usize, right_count: usize) ->
 pub(in crate::matching) type Found = (Vec<Matching>, Steps);
 
 /// Solves a problem by a soft search. A problem without edge scores is linear and solved as such. With `improve`, local search improves
-/// what the search found, and the answer is never worse than what local search makes of the best matching without edges, or of one grown
-/// from the best pairs of edges; without it, the answer is the search's own.
+/// what the search found, and unless the search is to be alone, the answer is never worse than what local search makes of the best matching
+/// without edges, or of one grown from the best pairs of edges; without it, the answer is the search's own.
 pub(in crate::matching) fn solve_softly(
     given: &Compatibility,
     improve: Option<Kicks>,
@@ -116,6 +118,8 @@ pub(in crate::matching) struct SoftProblem<'a> {
     /// The best matching if there were no edge scores.
     pub(in crate::matching) linear: Matching,
     shortage: Option<Shortage>,
+    /// Whether only what the search found is improved, and nothing else is tried.
+    pub(super) is_alone: bool,
     /// A linear problem with the same forbidden pairs, its scores overwritten at each use.
     rounding: Compatibility,
     /// Dual values of the right nodes at the last use, where all of them are always taken: subtracting any number from all scores of a
@@ -139,6 +143,7 @@ impl<'a> SoftProblem<'a> {
             slack,
             linear: linear.matching,
             shortage: linear.shortage,
+            is_alone: false,
             rounding,
         }
     }
@@ -206,10 +211,12 @@ impl<'a> SoftProblem<'a> {
         let mut starts: Vec<(Matching, Kicks)> = Vec::new();
         if let Some(kicks) = improve {
             starts.extend(found.into_iter().map(|matching| (matching, kicks)));
-            if !self.is_large() || starts.is_empty() {
+            if (!self.is_large() && !self.is_alone) || starts.is_empty() {
                 starts.push((self.linear.clone(), Kicks::default()));
             }
-            if self.edge_pairs() <= MOST_GROWN {
+            // Among the many edges of a large dense graph there is always a better pair.
+            let is_dense = self.is_large() && self.objective.tables.is_some();
+            if !self.is_alone && !is_dense && self.edge_pairs() <= MOST_GROWN {
                 starts.push((self.grown(work)?, kicks));
             }
         } else {
@@ -249,7 +256,7 @@ impl<'a> SoftProblem<'a> {
         let mut tabu = Tabu::new(&growth, may_rest, 0);
         tabu.jump(start.left_to_right());
         let looks = n * n / 2 + n * m.saturating_sub(n) + 1;
-        let patience = (IDLE_LOOKS / looks).min(n / 2).max(8);
+        let patience = if self.is_alone { FEWEST_IDLE } else { (IDLE_LOOKS / looks).min(n / 2).max(FEWEST_IDLE) };
         tabu.search(patience, 4 * patience, || work.interrupted());
         let improved = Matching::new(tabu.best(), m, problem.constraint)?;
         // The gain may be nothing but rounding.
@@ -261,7 +268,24 @@ impl<'a> SoftProblem<'a> {
         let Objective { gain, edge, weight, .. } = &self.objective;
         let growth = Growth { gain, edge, weight: *weight, constraint: self.problem.constraint };
         let right_of = grow(&growth, work);
-        let (n, m) = gain.dim();
+        self.completed(&right_of, work)
+    }
+
+    /// What edges alone say, if the graphs are sparse and node scores say nothing.
+    pub(super) fn matched_by_edges(&mut self, work: &mut Workspace) -> Result<Option<Matching>> {
+        let gain = &self.objective.gain;
+        let mut open = gain.iter().filter(|gain| **gain > f64::NEG_INFINITY);
+        let is_flat = open.next().is_none_or(|first| open.all(|gain| gain == first));
+        if !is_flat || self.problem.constraint != Constraint::OneToOne {
+            return Ok(None);
+        }
+        let found = networks::search(&self.objective.edge, &|i, k| gain[[i, k]] > f64::NEG_INFINITY, work);
+        found.map(|(right_of, _)| self.completed(&right_of, work)).transpose()
+    }
+
+    /// The feasible matching that keeps as many of these pairs as it can.
+    fn completed(&mut self, right_of: &[Option<usize>], work: &mut Workspace) -> Result<Matching> {
+        let (n, m) = self.objective.gain.dim();
         let mut soft = Soft::zeros(n, m);
         for (i, right) in right_of.iter().enumerate() {
             match *right {

@@ -22,6 +22,7 @@ use self::cells::{Cells, Chosen};
 use self::links::Links;
 use self::reach::Reach;
 use self::sinkhorn::Soft;
+use super::networks;
 use super::problem::{Found, Steps, find_slack, scale_of};
 use super::sinkhorn::Slack;
 use super::tables::Tables;
@@ -36,6 +37,8 @@ use std::ops::Range;
 
 /// Smaller tables are solved as they are.
 const FEWEST_CELLS: usize = 1 << 18;
+/// Larger tables of networks are not searched as tables: 4000 nodes on each side.
+const MOST_TABLE: usize = 1 << 24;
 /// The candidates of a table are at most one pair in this many: with more, tables are as fast.
 const ONE_IN: usize = 8;
 /// The most candidates: their numbers have 32 bits, with one to spare.
@@ -128,6 +131,11 @@ pub(super) fn solve_table(
     }
     if let Some(prices) = &given.right_unmatched {
         problem = problem.with_right_unmatched(prices.to_vec());
+    }
+    if n * m >= MOST_TABLE
+        && let Some(solution) = networks::answer(&problem, work)?
+    {
+        return Ok(Some(solution));
     }
     let room = Room { per_node: m, total: n * m / ONE_IN, thins: false };
     match Listed::build(&problem, &room, work)? {
