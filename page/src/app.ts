@@ -11,6 +11,8 @@ export class App {
   history: History;
   tab: Tab;
   specimen: string | null = null;
+  /** The landmark that somebody wants to see. */
+  landmark: string | null = null;
   pair: PairId | null = null;
   /** A message for the person, gone with the next action. */
   message: string | null = null;
@@ -78,8 +80,9 @@ export class App {
     this.changed();
   }
 
-  openSpecimen(id: string): void {
+  openSpecimen(id: string, landmark: string | null = null): void {
     this.specimen = id;
+    this.landmark = landmark;
     this.tab = 'specimens';
     this.changed();
   }

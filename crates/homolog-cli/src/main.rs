@@ -19,6 +19,7 @@ mod pair_input;
 mod panics;
 mod pictures;
 mod places;
+mod product;
 mod progress;
 mod report;
 mod settings;

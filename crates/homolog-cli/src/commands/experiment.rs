@@ -151,6 +151,7 @@ fn sequence(arguments: &SequenceArguments) -> Result<Ending> {
             approaches: arguments.methods.clone(),
             baselines,
             by_pairs,
+            products: Vec::new(),
             absent,
         };
         report::write(&results, folder)?;

@@ -5,9 +5,12 @@
 //! swapped, rolled or reversed, a mirrored or rotated specimen, displaced landmarks, other units (`pose`). Mistakes do not teach: odd
 //! landmarks are left out and everything is learned again, always without the specimen that is judged.
 //!
+//! Among fewer than eight specimens only swaps are looked for, each specimen beside each other one (`few`).
+//!
 //! Two landmarks that lie within their own spread of each other cannot be told apart, so their swap is not found.
 
 mod explain;
+mod few;
 mod frame;
 mod learning;
 mod names;
@@ -29,7 +32,7 @@ use learning::{Learned, learn};
 use names::renamings;
 use shapes::{Place, Shape, Shapes, difference, length};
 
-/// With fewer specimens than this nothing is judged: what one differs in from so few is not known to be odd.
+/// With fewer specimens than this only swaps are found (`few`): what one differs in from so few is not known to be odd.
 pub const FEWEST_SPECIMENS: usize = 8;
 /// A landmark that fewer than this share of the specimens have is not judged; one that more than this share have is missed in others.
 const JUDGED_SHARE: f64 = 0.25;
@@ -61,6 +64,15 @@ pub fn check(graphs: &[NamedGraph], control: &Control) -> Result<CheckReport> {
         for (at, &specimen) in judged.iter().enumerate() {
             found.add(at, specimen, &graphs[specimen].id, &table, &mut report)?;
         }
+    } else {
+        let swaps = few::swaps(&table)?.into_iter().zip(&judged);
+        for (pair, &specimen) in swaps.flat_map(|(pairs, specimen)| pairs.into_iter().map(move |pair| (pair, specimen)))
+        {
+            let [a, b] = pair.map(|at| table.names[at].clone());
+            let finding = Finding::new(specimen, &graphs[specimen].id, Kind::Swapped);
+            let (landmarks, points_of) = (vec![a.clone(), b.clone()], vec![b, a]);
+            report.findings.push(Finding { landmarks, points_of, ..finding });
+        }
     }
     report.sort();
     Ok(report)
@@ -69,7 +81,8 @@ pub fn check(graphs: &[NamedGraph], control: &Control) -> Result<CheckReport> {
 /// The specimens and landmarks that can be judged: specimens by position, and a table of them.
 fn judged(shapes: &Shapes) -> (Vec<usize>, Shapes) {
     let count = shapes.specimens.len();
-    let fewest = (JUDGED_SHARE * count as f64).max(FEWEST_SPECIMENS as f64 - 2.0);
+    let least = if count < FEWEST_SPECIMENS { 2.0 } else { FEWEST_SPECIMENS as f64 - 2.0 };
+    let fewest = (JUDGED_SHARE * count as f64).max(least);
     let common: Vec<bool> = (0..shapes.names.len()).map(|at| shapes.count(at) as f64 >= fewest).collect();
     let cut = |shape: &Shape| -> Shape {
         shape.iter().zip(&common).map(|(point, common)| point.filter(|_| *common)).collect()
