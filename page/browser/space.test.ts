@@ -7,35 +7,13 @@ import { join } from 'node:path';
 import type { BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Vector } from '../src/space';
-import { DATA, PROGRAM, generator, shuffled } from '../test/support';
+import { DATA, PROGRAM } from '../test/support';
+import { type Frame, spoiled, walking } from './bodies';
 import { onScreen, saved } from './person';
 import { Server, browser, folder, openPage, possible } from './support';
 
 const MINUTES = 60_000;
 const LABELLED = 4;
-
-interface Frame {
-  id: string;
-  points: Vector[];
-  /** Empty for points that are no marker. */
-  names: string[];
-}
-
-/** A walking body of 17 points, y up. */
-function walking(): Frame[] {
-  const draw = generator(3);
-  const noise = () => (draw(2000) / 1000 - 1) * 6;
-  return Array.from({ length: 24 }, (_, frame) => {
-    const phase = (frame / 24) * 2 * Math.PI;
-    const points: Array<[string, Vector]> = [['head', [0, 1700, 30]], ['chest', [0, 1350, 120]], ['back', [0, 1250, -110]]];
-    for (const [side, x] of [['left', -1], ['right', 1]] as const) {
-      const swing = x * Math.sin(phase);
-      points.push([`${side} shoulder`, [190 * x, 1450, 0]], [`${side} elbow`, [250 * x, 1180, -140 * swing]], [`${side} hand`, [270 * x, 950, -280 * swing + 60]]);
-      points.push([`${side} hip`, [140 * x, 950, 40]], [`${side} knee`, [150 * x, 520, 200 * swing + 60]], [`${side} heel`, [140 * x, 70, 380 * swing - 60]], [`${side} toe`, [160 * x, 40, 380 * swing + 160]]);
-    }
-    return { id: `frame${frame}`, names: points.map(([name]) => name), points: points.map(([, at]): Vector => [at[0] + noise(), at[1] + noise(), at[2] + 40 * frame + noise()]) };
-  });
-}
 
 /** Motion capture, if it is at hand. */
 function capture(): Frame[] | null {
@@ -45,21 +23,6 @@ function capture(): Frame[] | null {
   execFileSync(PROGRAM, ['convert', path, '--pairs', 'none', '-o', file]);
   const graphs: Frame[] = JSON.parse(readFileSync(file, 'utf8')).graphs;
   return Array.from({ length: 24 }, (_, n) => graphs[n * 9]!);
-}
-
-/** The frame in another order; a sixth of the points is missing and some are no marker. */
-function spoiled({ id, points, names }: Frame, seed: number): Frame {
-  const draw = generator(seed + 7);
-  const rows = shuffled(points.map((at, n): [string, Vector] => [names[n]!, at]), draw);
-  const kept = rows.slice(Math.floor(rows.length / 6));
-  const between = (axis: 0 | 1 | 2) => {
-    const values = points.map((at) => at[axis]);
-    const [low, high] = [Math.min(...values), Math.max(...values)];
-    return low + ((high - low) * draw(1000)) / 1000;
-  };
-  for (let n = 0; n < 3; n++) kept.push(['', [between(0), between(1), between(2)]]);
-  const mixed = shuffled(kept, draw);
-  return { id, names: mixed.map(([name]) => name), points: mixed.map(([, at]) => at) };
 }
 
 const ready = (page: Page, id: string) =>

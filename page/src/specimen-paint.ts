@@ -51,7 +51,8 @@ export function drawSmall(context: CanvasRenderingContext2D, small: readonly Vie
     context.beginPath();
     context.rect(rect.x, rect.y, rect.width, rect.height);
     context.clip();
-    const tiny = ({ style, ...mark }: Shown) => ({ ...mark, style: { ...style, kind: style.kind === 'dashed' ? style.kind : ('point' as const) } });
+    // Names would cover what is small.
+    const tiny = ({ at, style }: Shown) => ({ name: '', at, style: { ...style, kind: style.kind === 'dashed' ? style.kind : ('point' as const) } });
     drawScene(context, viewport, { ...scene, marks: scene.marks.map(tiny), corners: [], expected: [], names: false }, theme);
     context.strokeStyle = theme.faint;
     context.strokeRect(rect.x + 0.5, rect.y + 0.5, rect.width - 1, rect.height - 1);

@@ -6,6 +6,7 @@
 
 #![expect(clippy::print_stderr, reason = "printing is what a program does")]
 
+mod askew;
 mod commands;
 mod data_files;
 mod figures;

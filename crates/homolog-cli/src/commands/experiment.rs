@@ -151,7 +151,8 @@ fn sequence(arguments: &SequenceArguments) -> Result<Ending> {
             approaches: arguments.methods.clone(),
             baselines,
             by_pairs,
-            products: Vec::new(),
+            product: None,
+            askew: None,
             absent,
         };
         report::write(&results, folder)?;

@@ -51,7 +51,7 @@ pub(super) fn losses(results: &Results<'_>) -> Vec<Figure> {
 
 /// What `homolog train` and matching without a model reach at the largest baseline.
 fn product_series<'a>(results: &'a Results<'_>) -> impl Iterator<Item = Series> + 'a {
-    let last = results.baselines.last().zip(results.product());
+    let last = results.baselines.last().zip(results.product.as_ref());
     let series = last.map(|(last, product)| {
         [(&product.after, false), (&product.before, true)].map(|(method, dashed)| {
             let point = Measurement { x: last.baseline as f64, y: method.test_loss, error: error(method) };
@@ -65,7 +65,6 @@ fn product_series<'a>(results: &'a Results<'_>) -> impl Iterator<Item = Series> 
 fn by_pairs(results: &Results<'_>) -> Option<Figure> {
     let mut counts: Vec<usize> =
         results.by_pairs.iter().flat_map(|one| one.results.iter().map(|(count, _)| *count)).collect();
-    counts.extend(results.products.iter().map(|(count, _)| *count));
     counts.sort_unstable();
     counts.dedup();
     let (all, baseline) = (*counts.last()?, results.baselines.last()?.baseline);
@@ -84,18 +83,18 @@ fn by_pairs(results: &Results<'_>) -> Option<Figure> {
         let points = counts.iter().map(|&count| Measurement { error: [0.0; 2], ..point(count, method) }).collect();
         Some(Series { name: approach.name().to_string(), points, dashed: true })
     });
-    let points = results.products.iter().map(|(count, product)| point(*count, &product.after)).collect::<Vec<_>>();
-    let product = (!points.is_empty()).then(|| Series { name: TRAINED.to_string(), points, dashed: false });
-    let untrained = results.product().map(|product| {
+    let product = results.product.as_ref().map(|product| {
         let level = |&count: &usize| Measurement { error: [0.0; 2], ..point(count, &product.before) };
-        Series { name: UNTRAINED.to_string(), points: counts.iter().map(level).collect(), dashed: true }
+        let untrained =
+            Series { name: UNTRAINED.to_string(), points: counts.iter().map(level).collect(), dashed: true };
+        [Series { name: TRAINED.to_string(), points: vec![point(all, &product.after)], dashed: false }, untrained]
     });
     let tick = |&count: &usize| (place(count), format!("{}{count}", if count == all { "all " } else { "" }));
     let chart = LossChart {
         title: "How many pairs must I label?".to_string(),
         x_label: "labelled pairs that were learned from".to_string(),
         x_ticks: counts.iter().map(tick).collect(),
-        series: product.into_iter().chain(learned).chain(level).chain(untrained).collect(),
+        series: learned.chain(level).chain(product.into_iter().flatten()).collect(),
         colours: results.colours(),
         ..LossChart::default()
     };
@@ -114,7 +113,7 @@ pub(super) fn times(results: &Results<'_>) -> Vec<Figure> {
         loss: method.test_loss,
         loss_error: error(method),
     };
-    let product = results.product().into_iter().flat_map(|product| [&product.after, &product.before]);
+    let product = results.product.iter().flat_map(|product| [&product.after, &product.before]);
     let chart = TradeOffChart {
         title: format!("Time for a match against loss, {} frames apart", last.baseline),
         methods: last.methods.iter().chain(product).map(method).collect(),
@@ -126,12 +125,13 @@ pub(super) fn times(results: &Results<'_>) -> Vec<Figure> {
     vec![Figure { name: "time-and-loss".to_string(), caption, svg: chart.to_svg() }]
 }
 
-/// The first test pair without a model and by that of `homolog train`.
-pub(super) fn product_match(results: &Results<'_>) -> Result<Option<Figure>> {
-    let (Some(product), Some(last)) = (results.product(), results.baselines.last()) else { return Ok(None) };
+/// The first test pair of rotated pictures, without a model and by that of `homolog train`.
+pub(super) fn askew_match(results: &Results<'_>) -> Result<Option<Figure>> {
+    let (Some(askew), Some(last)) = (&results.askew, results.baselines.last()) else { return Ok(None) };
+    let product = &askew.product;
     let sequence = &results.frames.linear;
     let Some(frame) = sequence.frames_of(last.baseline, Split::Test).next() else { return Ok(None) };
-    let mut input = PairInput::of(results.input, frame, frame + last.baseline);
+    let mut input = PairInput::of(askew.input, frame, frame + last.baseline);
     for named in [&mut input.left, &mut input.right] {
         named.id = format!("frame {}", named.id);
     }

@@ -25,10 +25,20 @@ pub(crate) struct Results<'a> {
     pub(crate) baselines: Vec<BaselineResult>,
     /// Some methods at the largest baseline.
     pub(crate) by_pairs: Vec<ByPairs>,
-    /// `homolog train` at the largest baseline, by the number of labelled pairs, all of them last; empty if only the paper's methods were run.
-    pub(crate) products: Vec<(usize, Product)>,
+    /// `homolog train` from the same pairs at the largest baseline; `None` if only the paper's methods were run.
+    pub(crate) product: Option<Product>,
+    /// `homolog train` on rotated pictures.
+    pub(crate) askew: Option<Askew<'a>>,
     /// What a reader may look for and not find, and why.
     pub(crate) absent: Vec<String>,
+}
+
+/// What `homolog train` makes of pictures that are rotated.
+pub(crate) struct Askew<'a> {
+    pub(crate) input: &'a Input,
+    /// Labelled pairs that were learned from.
+    pub(crate) pairs: usize,
+    pub(crate) product: Product,
 }
 
 /// What a method makes of so many labelled pairs.
@@ -46,11 +56,6 @@ struct Figure {
 }
 
 impl Results<'_> {
-    /// `homolog train` from all labelled pairs.
-    fn product(&self) -> Option<&Product> {
-        self.products.last().map(|(_, product)| product)
-    }
-
     /// All methods, in the order of colours: one has the same in every chart.
     fn colours(&self) -> Vec<String> {
         let names = self.approaches.iter().map(|approach| approach.name());
@@ -84,7 +89,7 @@ impl Results<'_> {
 pub(crate) fn write(results: &Results<'_>, folder: &Path) -> Result<()> {
     files::make_folder(folder)?;
     let mut matches = charts::matches(results)?;
-    let first = match charts::product_match(results)? {
+    let first = match charts::askew_match(results)? {
         Some(figure) => vec![figure],
         None => matches.drain(..matches.len().min(1)).collect(),
     };
@@ -94,7 +99,7 @@ pub(crate) fn write(results: &Results<'_>, folder: &Path) -> Result<()> {
     sections.push(Section { heading: "How to read the rest".to_string(), blocks: explained });
     sections.push(section(folder, "How often it is wrong", vec![words::table(results)], charts::losses(results))?);
     sections.push(section(folder, "How long a match takes", Vec::new(), charts::times(results))?);
-    let others = if results.products.is_empty() { "The other learned methods" } else { "The paper's learned methods" };
+    let others = if results.product.is_none() { "The other learned methods" } else { "The paper's learned methods" };
     sections.push(section(folder, others, Vec::new(), matches)?);
     sections.push(section(folder, "What was learned", Vec::new(), charts::weights(results))?);
     sections.push(section(folder, "How training went", words::training(results), charts::bounds(results))?);

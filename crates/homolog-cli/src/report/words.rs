@@ -14,8 +14,8 @@ pub(crate) fn share(method: &MethodResult) -> String {
 }
 
 pub(super) fn title(results: &Results<'_>) -> String {
-    if let Some(product) = results.product() {
-        let better = product.after.wrong < product.before.wrong;
+    if let Some(askew) = &results.askew {
+        let better = askew.product.after.wrong < askew.product.before.wrong;
         return if better { "Learning to match: fewer mistakes" } else { "Learning to match: no gain here" }
             .to_string();
     }
@@ -34,14 +34,14 @@ pub(super) fn news(results: &Results<'_>) -> String {
     let apart = format!("two pictures {} frames apart", last.baseline);
     let wrong = |method: &MethodResult| format!("{} of {}", method.wrong, method.of);
     let learned = results.learned();
-    if let (Some(product), Some((pairs, _))) = (results.product(), results.products.last()) {
+    if let Some(askew) = &results.askew {
         return format!(
-            "`homolog train` learned from {pairs} labelled pairs of pictures. Before, {} points were matched wrongly; after, {} ({apart}, \
-             on {} held-out pairs). {} {}",
-            wrong(&product.before),
-            wrong(&product.after),
+            "`homolog train` learned from {} labelled pairs of pictures. Before, {} points were matched wrongly; after, {} (on {} other \
+             pairs, {apart}, taken with a camera in the hand: each picture is rotated by up to 60°). {}",
+            askew.pairs,
+            wrong(&askew.product.before),
+            wrong(&askew.product.after),
             last.test,
-            product.sentence,
             results.data
         );
     }
@@ -85,10 +85,12 @@ pub(super) fn how_to_read(results: &Results<'_>) -> Vec<String> {
     ];
     let method = |approach: &SequenceMethod| format!("{}: {}", approach.name(), meaning(*approach));
     let methods: Vec<String> = results.approaches.iter().map(method).collect();
-    if !results.products.is_empty() {
+    if let Some(askew) = &results.askew {
+        lines.push(format!("What `homolog train` said on rotated pictures: {}", askew.product.sentence));
         lines.push(
             "homolog train is what the command of that name makes of the labelled pairs, without any options; no model is what \
-             `homolog match --features linear` does without it. The other methods are those of the paper that Homolog implements, with its features \
+             `homolog match --features linear` does without it. From here on no picture is rotated: the paper's features compare directions, \
+             and these pictures are so easy for Homolog's own features that nothing is left to learn. The other methods are those of the paper that Homolog implements, with its features \
              and its learner: learning by these can also be worse than not learning, if two pictures are near and little is to be gained, \
              which is why `homolog train` compares on held-out pairs before it changes anything."
                 .to_string(),
@@ -128,7 +130,7 @@ fn meaning(method: SequenceMethod) -> &'static str {
 /// Loss by method and baseline.
 pub(super) fn table(results: &Results<'_>) -> Block {
     let mut header = vec!["baseline".to_string(), "learned from".to_string(), "tested on".to_string()];
-    let products = results.product().map(|product| [&product.after, &product.before]);
+    let products = results.product.as_ref().map(|product| [&product.after, &product.before]);
     header.extend(products.iter().flatten().map(|method| method.name.to_string()));
     header.extend(results.approaches.iter().map(|approach| approach.name().to_string()));
     let largest = results.baselines.last().map(|last| last.baseline);
