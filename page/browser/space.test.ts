@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import type { BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Vector } from '../src/space';
-import { DATA, PROGRAM } from '../test/support';
+import { DATA, PROGRAM, generator, shuffled } from '../test/support';
 import { type Frame, spoiled, walking } from './bodies';
 import { onScreen, saved } from './person';
 import { Server, browser, folder, openPage, possible } from './support';
@@ -161,6 +161,38 @@ async function story(frames: Frame[]): Promise<void> {
 }
 
 describe.skipIf(!possible)('in space', () => {
+  test('joined first, then confirmed: one name for the same point, with z', async () => {
+    const frames = walking().slice(0, 6);
+    const path = join(folder(), 'body.json');
+    const mixed = frames.map((frame, n) => {
+      const order = shuffled(frame.points.map((_, k) => k), generator(n + 1));
+      return { id: frame.id, points: order.map((k) => frame.points[k]!), names: order.map((k) => frame.names[k]!) };
+    });
+    writeFileSync(path, JSON.stringify({ format: { kind: 'homolog-data', version: 1 }, graphs: mixed.map(({ id, points }) => ({ id, points })), pairs: [] }));
+    const server = await Server.start(path, '--labels', folder());
+    const { page, errors } = await openPage(context, server.address);
+    await page.waitForSelector('.row');
+    await page.keyboard.press('Alt+1');
+    await page.getByRole('button', { name: 'Join first' }).click();
+    await page.waitForSelector('.bar:has-text("Joined")', { timeout: 60_000 });
+    const labels: Record<string, { labels: Record<string, { at: Vector }> }> = await page.evaluate(() => (window as any).homolog.state.specimens);
+    const called = new Map<string, Set<string>>();
+    for (const { id, points, names } of mixed) {
+      for (const [name, { at }] of Object.entries(labels[id]!.labels)) {
+        const node = points.findIndex((point) => point.every((value, axis) => value === at[axis]));
+        called.set(name, (called.get(name) ?? new Set()).add(names[node]!));
+      }
+    }
+    expect(called.size).toBeGreaterThan(14);
+    expect([...called.values()].filter((own) => own.size > 1).length).toBeLessThan(3);
+    await page.keyboard.press('Shift+Enter');
+    await saved(page);
+    expect(await page.evaluate(() => Object.values((window as any).homolog.state.specimens).filter(({ confirmed }: any) => confirmed).length)).toBe(1);
+    expect(errors).toEqual([]);
+    await page.close();
+    await server.kill();
+  }, 2 * MINUTES);
+
   test('a made body', () => story(walking()), 4 * MINUTES);
   test('motion capture', async () => {
     const frames = capture();

@@ -240,6 +240,20 @@ export class Learning {
     });
   }
 
+  /** Tables of points that nobody has labelled yet: they can be joined before anybody labels. */
+  unlabelled(state: State): Specimen[] {
+    return this.start.specimens.filter(({ id, points }) => points.length > 0 && Object.keys(state.specimens[id]?.labels ?? {}).length === 0);
+  }
+
+  /** Names for the points of these that belong together. */
+  async join(specimens: readonly Specimen[]): Promise<Array<[string, Array<[string, Place]>]>> {
+    const { names, points } = await ask.join(this.slow, specimens.map(({ points }) => ({ points })));
+    return specimens.map(({ id, points: own }, n) => [id, own.flatMap((at, node) => {
+      const called = points[n]![node];
+      return called ? [[names[called.name]!, at] as [string, Place]] : [];
+    })]);
+  }
+
   /** The model that names points, of the labels as they are now; null where there are none. */
   async learnNames(): Promise<ask.LearnedNames | null> {
     const round = this.rounds;

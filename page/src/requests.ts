@@ -119,6 +119,10 @@ export const propose = (
 export const name = (lane: Lane, learned: LearnedNames, points: readonly Place[], known: Array<[string, Place]>) =>
   lane.ask<Proposal>('name', { name: { model: learned.name, points, known } }, { model: learned });
 
+/** One naming of the points of several specimens: the names, and for each specimen which of them each point has. */
+export const join = (lane: Lane, specimens: NamedPoints[]) =>
+  lane.ask<{ names: string[]; points: Array<Array<{ name: number } | null>> }>('join', { join: { specimens } });
+
 /** What looks wrong in labelled specimens, surest first. */
 export const check = (lane: Lane, specimens: Array<NamedPoints & { id: string }>) =>
   lane.ask<{ findings: Finding[] }>('check', { check: { specimens } });

@@ -64,6 +64,8 @@ export class Sidebar {
       h('p', {}, h('strong', {}, `${done} of ${rows.length}`), ` ${what} confirmed`),
       bar,
       h('p', { className: 'estimate' }, error === null ? (done < LEAST_FOR_ESTIMATE ? 'Estimated error: after a few more' : 'Estimated error: …') : 'Estimated error: ', error !== null && h('strong', {}, percent(error))),
+      this.app.tab !== 'pairs' && done === 0 && this.app.learning.unlabelled(this.app.state).length > 1
+        && h('button', { title: 'Name all points together, then correct', onclick: () => void this.app.join() }, 'Join first'),
       count('check') > 0 && h('p', { className: 'check' }, `${count('check')} to check`),
     );
     const findings = this.app.tab === 'pairs' ? [] : this.app.learning.findings(this.app.state);

@@ -100,6 +100,8 @@ export type Action =
   // These are labelled again.
   | { type: 'again'; specimen: string; names: string[] }
   | { type: 'vouch'; specimen: string }
+  // Names of points that belong together in several specimens, to be looked at.
+  | { type: 'join'; labels: Array<[string, Array<[string, Place]>]> }
   | { type: 'points'; specimen: string; points: Point[] }
   | { type: 'pair'; left: string; right: string }
   | { type: 'match'; pair: PairId; left: number; right: number | null; corrects?: boolean }
@@ -217,6 +219,12 @@ function reduce(state: State, action: Exclude<Action, { type: 'undo' | 'redo' }>
         for (const name of action.names) delete labels[name];
         return { ...relabelled(specimen, labels), confirmed: false };
       });
+    case 'join':
+      return action.labels.reduce(
+        (state, [id, labels]) =>
+          labels.reduce((state, [name, at]) => (name in (state.specimens[id]?.labels ?? {}) ? state : labelPoint(state, id, name, { at, accepted: true }, false)), state),
+        state,
+      );
     case 'vouch':
       return onSpecimen(state, action.specimen, (specimen) => (specimen.vouched ? specimen : { ...specimen, vouched: true }));
     case 'confirm':

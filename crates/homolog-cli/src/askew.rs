@@ -1,4 +1,4 @@
-//! The built-in sequence as a camera in the hand sees it: each picture is rotated by up to 60° about its middle, with its points.
+//! The built-in sequence as a camera in the hand sees it: each picture is rotated by up to 25° about its middle, with its points.
 
 use homolog::Result;
 use homolog::data::dataset::{DataSet, NamedGraph};
@@ -12,7 +12,7 @@ const SIDE: usize = 620;
 
 /// By how much a frame is rotated, in radians: always the same, and as if at random.
 fn angle(frame: usize) -> f64 {
-    (2.4 * frame as f64).sin() * std::f64::consts::FRAC_PI_3
+    (2.4 * frame as f64).sin() * 25.0_f64.to_radians()
 }
 
 /// From the middle of the frame as it was to the middle of the rotated picture.

@@ -112,7 +112,7 @@ fn text([product, askew]: [&Product; 2], last: &BaselineResult, pictures: usize,
     format!(
         "A toy building turns in front of a camera: {pictures} pictures, {points} points marked in each.\n\
          The task: two pictures {} frames apart, which point is which?\n\n\
-         Pictures from a camera in the hand, each rotated by up to 60 degrees: without a model\n\
+         Pictures from a camera in the hand, each rotated by up to 25 degrees: without a model\n\
          Homolog matches {} of {} points wrongly. `homolog train` learned from {FEW} pairs that were\n\
          solved by hand; with its model {} of {} are wrong in {} other pairs.\n\n\
          The same without rotation, learned from {} pairs, beside the methods of the paper. Share of\n\

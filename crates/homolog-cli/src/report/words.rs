@@ -37,7 +37,7 @@ pub(super) fn news(results: &Results<'_>) -> String {
     if let Some(askew) = &results.askew {
         return format!(
             "`homolog train` learned from {} labelled pairs of pictures. Before, {} points were matched wrongly; after, {} (on {} other \
-             pairs, {apart}, taken with a camera in the hand: each picture is rotated by up to 60°). {}",
+             pairs, {apart}, taken with a camera in the hand: each picture is rotated by up to 25°). {}",
             askew.pairs,
             wrong(&askew.product.before),
             wrong(&askew.product.after),

@@ -32,6 +32,8 @@ pub(super) enum Request {
     Propose { labelled: String, candidates: Candidates, known: Vec<(String, Vec<f64>)> },
     /// The points of a table named by a model that names, around the known ones.
     Name { model: String, points: Vec<Vec<f64>>, known: Vec<(String, Vec<f64>)> },
+    /// One naming of the points of several specimens without any labels.
+    Join { specimens: Vec<Specimen> },
     /// What looks wrong in labelled specimens, surest first.
     Check { specimens: Vec<Labelled> },
     /// The share of wrong names when each labelled specimen is named from the others.

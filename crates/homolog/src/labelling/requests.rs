@@ -14,12 +14,13 @@ use super::messages::{
 use super::seeing::Seeing;
 use super::table::name_table;
 use super::{Proposer, estimate, learn, learn_names, review, suggest};
-use crate::atlas::Search;
+use crate::atlas::{AtlasSettings, Search};
 use crate::data::{self, landmarks, matches, tps};
 use crate::geometry::{GreyImage, Susan};
 use crate::graph::Pair;
 use crate::model::Model;
 use crate::specimens::check::check;
+use crate::specimens::join::join;
 use crate::{Control, Error, Result};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -89,22 +90,9 @@ impl Session {
                 self.proposer = Some((labelled, proposer));
                 Ok(success(&proposal?))
             }
-            Request::Name { model, points, known } => {
-                let model = self.model(&model)?;
-                let atlas = model.atlas().ok_or(Error::Missing { what: "atlas", needed_by: "naming" })?;
-                let weights = model.weights();
-                Ok(success(&name_table((atlas, &weights), Search::Proof, &points, &known, control)?))
-            }
-            Request::Check { specimens } => {
-                let graphs = specimens.into_iter().map(Labelled::graph).collect::<Result<Vec<_>>>()?;
-                let report = check(&graphs, control)?;
-                let findings: Vec<Explained<'_>> =
-                    report.findings.iter().map(|finding| Explained { why: finding.to_string(), finding }).collect();
-                let suspects = report.suspects();
-                let text =
-                    serde_json::json!({ "findings": findings, "suspects": suspects, "expected": report.expected });
-                Ok(success(&text))
-            }
+            Request::Name { model, points, known } => self.name(&model, &points, &known, control),
+            Request::Check { specimens } => checked(specimens, control),
+            Request::Join { specimens } => joined(specimens, control),
             Request::Estimate { labelled, candidates } => {
                 Ok(success(&estimate(&read_specimens(&labelled)?, &candidates, control)?))
             }
@@ -126,18 +114,7 @@ impl Session {
                 let picture = GreyImage::new(width, height, pixels)?;
                 Ok(success(&self.seeing.check(&labelled, picture, &specimen.places(), control)?))
             }
-            Request::LearnNames { labelled, seen } => {
-                if let Some(missing) = self.missing(&seen) {
-                    return Ok(missing);
-                }
-                let mut learned = learn_names(&read_specimens(&labelled)?, control)?;
-                if !seen.is_empty() {
-                    learned.model = learned.model.with_appearance(self.seeing.learned(&seen)?)?;
-                }
-                let model = learned.model.to_json()?;
-                let name = self.keep(learned.model, &model);
-                Ok(success(&LearnedNames { name, model, strays: learned.strays, sentence: learned.sentence }))
-            }
+            Request::LearnNames { labelled, seen } => self.learn_names(&labelled, &seen, control),
             Request::Learn { data, features } => {
                 let learned = learn(&data, features, control)?;
                 let model = learned.model.to_json()?;
@@ -183,6 +160,33 @@ impl Session {
         }
     }
 
+    /// The points of a table by a model that names.
+    fn name(
+        &mut self,
+        model: &str,
+        points: &[Vec<f64>],
+        known: &[(String, Vec<f64>)],
+        control: &Control,
+    ) -> Result<String> {
+        let model = self.model(model)?;
+        let atlas = model.atlas().ok_or(Error::Missing { what: "atlas", needed_by: "naming" })?;
+        Ok(success(&name_table((atlas, &model.weights()), Search::Proof, points, known, control)?))
+    }
+
+    /// A model that names points, and finds them in pictures if some were seen.
+    fn learn_names(&mut self, labelled: &str, seen: &[String], control: &Control) -> Result<String> {
+        if let Some(missing) = self.missing(seen) {
+            return Ok(missing);
+        }
+        let mut learned = learn_names(&read_specimens(labelled)?, control)?;
+        if !seen.is_empty() {
+            learned.model = learned.model.with_appearance(self.seeing.learned(seen)?)?;
+        }
+        let model = learned.model.to_json()?;
+        let name = self.keep(learned.model, &model);
+        Ok(success(&LearnedNames { name, model, strays: learned.strays, sentence: learned.sentence }))
+    }
+
     /// What to answer if some labelled pictures were not sent yet: `{"missing": [their keys]}`.
     fn missing(&self, keys: &[String]) -> Option<String> {
         let missing = self.seeing.missing(keys);
@@ -207,6 +211,25 @@ impl Session {
         self.models[at..].rotate_left(1);
         Ok(&self.models[self.models.len() - 1].1)
     }
+}
+
+/// What looks wrong in labelled specimens, each with what it says.
+fn checked(specimens: Vec<Labelled>, control: &Control) -> Result<String> {
+    let graphs = specimens.into_iter().map(Labelled::graph).collect::<Result<Vec<_>>>()?;
+    let report = check(&graphs, control)?;
+    let findings: Vec<Explained<'_>> =
+        report.findings.iter().map(|finding| Explained { why: finding.to_string(), finding }).collect();
+    Ok(success(
+        &serde_json::json!({ "findings": findings, "suspects": report.suspects(), "expected": report.expected }),
+    ))
+}
+
+/// The names, and for each specimen the name of each point.
+fn joined(specimens: Vec<Specimen>, control: &Control) -> Result<String> {
+    let graphs = specimens.into_iter().map(Specimen::graph).collect::<Result<Vec<_>>>()?;
+    let joined = join(&graphs.iter().collect::<Vec<_>>(), &AtlasSettings::default(), None, control)?;
+    let names: Vec<&String> = joined.names.iter().map(|one| &one.name).collect();
+    Ok(success(&serde_json::json!({ "names": names, "points": joined.points })))
 }
 
 /// Results of the library can always be written.

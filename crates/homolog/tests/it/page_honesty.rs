@@ -49,7 +49,7 @@ fn bodies(count: usize) -> Vec<Specimen> {
         let mut random = ChaCha8Rng::seed_from_u64(s as u64);
         let phase = random.random_range(0.0..std::f64::consts::TAU);
         let point = |k: usize, random: &mut ChaCha8Rng| {
-            let side = if k % 2 == 0 { 1.0 } else { -1.0 };
+            let side = if k.is_multiple_of(2) { 1.0 } else { -1.0 };
             let height = 150.0 - 22.0 * (k / 2) as f64;
             let swing = if k > 7 { 18.0 * side * (phase.sin()) * (k as f64 - 7.0) / 6.0 } else { 0.0 };
             let mut noise = || random.random_range(-1.5..1.5);
