@@ -1,7 +1,7 @@
 // A person at the page: looks at where things are, clicks, drags and types, and counts it.
 
 import type { Page } from 'playwright-core';
-import type { Point } from '../src/state';
+import type { Place, Point } from '../src/state';
 import type { Truth } from './support';
 
 /** As far as this, in pixels of the picture, a person calls a proposed point right: the labels have an error of a pixel themselves. */
@@ -10,9 +10,9 @@ export const AGREES = 5;
 export interface Shown {
   names: string[];
   specimen: string | null;
-  labels: Record<string, { at: Point | null; accepted: boolean }>;
+  labels: Record<string, { at: Place | null; accepted: boolean }>;
   confirmed: boolean;
-  proposed: Record<string, Point>;
+  proposed: Record<string, Place>;
 }
 
 /** What the page shows now. */
@@ -50,10 +50,12 @@ export async function ready(page: Page, id: string): Promise<void> {
 }
 
 /** Where a point of a picture is on the screen. */
-export async function onScreen(page: Page, [x, y]: Point, view = 0): Promise<Point> {
+export async function onScreen(page: Page, place: Place, view = 0): Promise<Point> {
   const board = page.locator('.board');
   const box = (await board.boundingBox())!;
-  const { scale, centre, rect } = JSON.parse((await board.getAttribute('data-views'))!)[view];
+  const { scale, centre, rect, turn } = JSON.parse((await board.getAttribute('data-views'))!)[view];
+  const along = (axis: number[]) => axis.reduce((sum, value, n) => sum + value * (place[n]! - turn.pivot[n]), 0);
+  const [x, y] = turn === null ? place : [along(turn.axes[0]), -along(turn.axes[1])];
   return [box.x + rect.x + rect.width / 2 + (x - centre[0]) * scale, box.y + rect.y + rect.height / 2 + (y - centre[1]) * scale];
 }
 
@@ -82,7 +84,7 @@ export class Person {
     this.clicks += 1;
   }
 
-  async drag(from: Point, to: Point): Promise<void> {
+  async drag(from: Place, to: Place): Promise<void> {
     const [start, end] = [await onScreen(this.page, from), await onScreen(this.page, to)];
     await this.page.mouse.move(...start);
     await this.page.mouse.down();

@@ -1,12 +1,16 @@
 // The pictures of docs/label.md: npx vitest run --dir measure screens
 
-import { resolve } from 'node:path';
+import { writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import type { Page } from 'playwright-core';
 import { test } from 'vitest';
+import { spoiled, walking } from '../browser/bodies';
 import { Person, openSpecimen, ready } from '../browser/person';
 import { Server, browser, folder, openPage, pairProject, turntablePictures } from '../browser/support';
 
 const FIGURES = resolve(import.meta.dirname, '../../docs/figures');
+
+const openSpace = (page: Page, id: string) => page.evaluate((id) => (window as any).homolog.openSpecimen(id), id);
 
 test('screens', async () => {
   const pictures = await turntablePictures();
@@ -61,6 +65,35 @@ test('screens', async () => {
   await shoot(two, 'keys');
   await dark.close();
 
+  // A body in space, one frame of it with two names swapped.
+  const space = await browser({ colorScheme: 'light' });
+  const frames = walking();
+  const path = join(folder(), 'walking.json');
+  const open = [9, 13].map((n) => spoiled(frames[n]!, n)).map(({ id, points }) => ({ id, points }));
+  const named = [0, 4, 8, 12, 16, 20].map((n) => frames[n]!);
+  const wrong = { ...named[3]!, points: [...named[3]!.points] };
+  [wrong.points[5], wrong.points[14]] = [wrong.points[14]!, wrong.points[5]!];
+  const graphs = named.map((frame, n) => (n === 3 ? wrong : frame));
+  writeFileSync(path, JSON.stringify({ format: { kind: 'homolog-data', version: 1 }, graphs: [...graphs, ...open] }));
+  const body = await Server.start(path, '--labels', folder());
+  const { page: four } = await openPage(space, body.address);
+  await four.waitForFunction(() => (window as any).homolog?.learning.settled);
+  await settle(four);
+  for (const key of ['6', '6', '8']) await four.keyboard.press(key);
+  await shoot(four, 'space');
+  await four.locator('.sidebar .findings button', { hasText: /^Go to/ }).first().click();
+  await shoot(four, 'check');
+  // A phone: looked at, not shown.
+  const phone = resolve(process.env['HOMOLOG_SCREENS'] ?? folder());
+  await four.setViewportSize({ width: 390, height: 844 });
+  await settle(four);
+  await four.screenshot({ path: `${phone}/phone-check.png` });
+  await openSpace(four, open[0]!.id);
+  await settle(four);
+  await four.screenshot({ path: `${phone}/phone-space.png` });
+  await space.close();
+  await body.kill();
+
   const tablet = await browser({ colorScheme: 'light', viewport: { width: 820, height: 1180 }, hasTouch: true });
   const { page: three } = await openPage(tablet, server.address);
   await three.waitForSelector('.row');
@@ -69,4 +102,4 @@ test('screens', async () => {
   await tablet.close();
   await server.kill();
   await pairs.kill();
-}, 180_000);
+}, 600_000);

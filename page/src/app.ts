@@ -7,10 +7,15 @@ import type { Store } from './store';
 
 export type Tab = 'specimens' | 'pairs' | 'model';
 
+/** So many specimens are joined by one action. */
+const JOINED = 100;
+
 export class App {
   history: History;
   tab: Tab;
   specimen: string | null = null;
+  /** The landmark that somebody wants to see. */
+  landmark: string | null = null;
   pair: PairId | null = null;
   /** A message for the person, gone with the next action. */
   message: string | null = null;
@@ -78,8 +83,9 @@ export class App {
     this.changed();
   }
 
-  openSpecimen(id: string): void {
+  openSpecimen(id: string, landmark: string | null = null): void {
     this.specimen = id;
+    this.landmark = landmark;
     this.tab = 'specimens';
     this.changed();
   }
@@ -100,6 +106,20 @@ export class App {
       if (id !== null) return this.openSpecimen(id);
     }
     this.tell('Everything is confirmed.');
+  }
+
+  /** Names all points together, without any labels; then they are corrected. */
+  async join(): Promise<void> {
+    const specimens = this.learning.unlabelled(this.state);
+    this.tell(`Joining ${specimens.length} specimens …`);
+    try {
+      const labels = await this.learning.join(specimens);
+      // An action has a limit of its size.
+      for (let first = 0; first < labels.length; first += JOINED) this.act({ type: 'join', labels: labels.slice(first, first + JOINED) });
+      this.tell('Joined: correct what is wrong, and confirm each specimen.');
+    } catch (error) {
+      this.tell(`The specimens could not be joined: ${(error as Error).message}`);
+    }
   }
 
   tell(message: string): void {

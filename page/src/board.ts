@@ -1,7 +1,9 @@
 // A canvas with one or two viewports, each with its own picture, zoom and pan. Mouse, pen and fingers: drag a mark, drag the ground to
 // pan, wheel or pinch to zoom. What is drawn and what can be grabbed is the caller's business.
 
-import type { Point } from './state';
+import type { Turn } from './space';
+import { inSpace } from './space';
+import type { Place, Point } from './state';
 
 export class Viewport {
   /** Where it is on the canvas, in CSS pixels. */
@@ -14,6 +16,10 @@ export class Viewport {
   centre: Point = [0, 0];
   /** Follows the size of the canvas until a person zooms or pans. */
   fitted = true;
+  /** How points in space are seen; null for pictures and points in the plane. */
+  turn: Turn | null = null;
+  /** Neither zoomed nor moved by hand. */
+  fixed = false;
 
   fit(): void {
     const { low, high } = this.bounds;
@@ -24,8 +30,9 @@ export class Viewport {
     this.fitted = true;
   }
 
-  toScreen([x, y]: Point): Point {
-    const { rect, scale, centre } = this;
+  toScreen(place: Place): Point {
+    const { rect, scale, centre, turn } = this;
+    const [x, y] = turn !== null && inSpace(place) ? turn.flat(place) : place;
     return [rect.x + rect.width / 2 + (x - centre[0]) * scale, rect.y + rect.height / 2 + (y - centre[1]) * scale];
   }
 
@@ -34,8 +41,14 @@ export class Viewport {
     return [centre[0] + (x - rect.x - rect.width / 2) / scale, centre[1] + (y - rect.y - rect.height / 2) / scale];
   }
 
+  /** From 0, far away, to 1, near; undefined in the plane. */
+  depth(place: Place): number | undefined {
+    return this.turn !== null && inSpace(place) ? this.turn.depth(place) : undefined;
+  }
+
   /** Zooms so that a place on the screen stays where it is. */
   zoom(factor: number, at: Point): void {
+    if (this.fixed) return;
     const before = this.toPicture(at);
     const size = Math.max(this.bounds.high[0] - this.bounds.low[0], this.bounds.high[1] - this.bounds.low[1], 1e-9);
     const whole = Math.max(this.rect.width, this.rect.height, 1) / size;
@@ -46,6 +59,7 @@ export class Viewport {
   }
 
   pan(dx: number, dy: number): void {
+    if (this.fixed) return;
     this.centre = [this.centre[0] - dx / this.scale, this.centre[1] - dy / this.scale];
     this.fitted = false;
   }
@@ -66,10 +80,16 @@ export interface BoardEvents<Mark> {
   /** A tap on the ground. */
   tap(viewport: number, screen: Point): void;
   hover(viewport: number | null, screen: Point): void;
+  /** The viewports beside the first one are small ones at its right edge. */
+  small?(): boolean;
 }
 
 /** Farther than this, in CSS pixels, is a drag; nearer a tap. */
 const TAP = 4;
+/** So many radians for each CSS pixel. */
+const TURNING = 0.009;
+/** The width of small viewports, in CSS pixels and as a share of the canvas. */
+const SMALL = [180, 0.24] as const;
 
 export class Board<Mark> {
   readonly canvas = document.createElement('canvas');
@@ -79,6 +99,7 @@ export class Board<Mark> {
   private held: { mark: Mark; viewport: number; pointer: number } | null = null;
   private moved = false;
   private pinched = false;
+  private turning = false;
 
   constructor(
     readonly viewports: Viewport[],
@@ -92,6 +113,7 @@ export class Board<Mark> {
     canvas.addEventListener('pointerup', (event) => this.up(event));
     canvas.addEventListener('pointercancel', (event) => this.up(event));
     canvas.addEventListener('pointerleave', (event) => this.events.hover(null, this.place(event)));
+    canvas.addEventListener('contextmenu', (event) => this.viewports.some(({ turn }) => turn !== null) && event.preventDefault());
     canvas.addEventListener('wheel', (event) => this.wheel(event), { passive: false });
     new ResizeObserver(() => this.resize()).observe(canvas);
   }
@@ -120,10 +142,19 @@ export class Board<Mark> {
     this.canvas.height = Math.round(clientHeight * ratio);
     const count = this.viewports.length;
     const tall = clientHeight > clientWidth && count > 1;
+    const small = this.events.small?.();
+    const column = small ? Math.min(SMALL[0], SMALL[1] * clientWidth) : 0;
     this.viewports.forEach((viewport, n) => {
-      viewport.rect = tall
-        ? { x: 0, y: (n * clientHeight) / count, width: clientWidth, height: clientHeight / count }
-        : { x: (n * clientWidth) / count, y: 0, width: clientWidth / count, height: clientHeight };
+      if (small !== undefined) {
+        const height = clientHeight / (count - 1);
+        viewport.rect = n === 0
+          ? { x: 0, y: 0, width: clientWidth - column, height: clientHeight }
+          : { x: clientWidth - column, y: (n - 1) * height, width: column, height: small ? height : 0 };
+      } else {
+        viewport.rect = tall
+          ? { x: 0, y: (n * clientHeight) / count, width: clientWidth, height: clientHeight / count }
+          : { x: (n * clientWidth) / count, y: 0, width: clientWidth / count, height: clientHeight };
+      }
       if (viewport.fitted) viewport.fit();
     });
     this.redraw();
@@ -136,7 +167,7 @@ export class Board<Mark> {
     context.clearRect(0, 0, canvas.clientWidth, canvas.clientHeight);
     this.events.draw(context);
     // Where the pictures are, for whoever looks from outside.
-    canvas.dataset['views'] = JSON.stringify(this.viewports.map(({ scale, centre, rect }) => ({ scale, centre, rect })));
+    canvas.dataset['views'] = JSON.stringify(this.viewports.map(({ scale, centre, rect, turn }) => ({ scale, centre, rect, turn })));
   }
 
   private place(event: MouseEvent): Point {
@@ -149,8 +180,10 @@ export class Board<Mark> {
   }
 
   private down(event: PointerEvent): void {
-    if (event.button > 1) return;
     const screen = this.place(event);
+    const first = this.viewports[this.at(screen)]!;
+    const canTurn = first.turn !== null && !first.fixed;
+    if (event.button > (canTurn ? 2 : 1)) return;
     this.canvas.setPointerCapture(event.pointerId);
     this.pointers.set(event.pointerId, { first: screen, last: screen });
     if (this.pointers.size > 1) {
@@ -161,7 +194,9 @@ export class Board<Mark> {
     this.moved = false;
     this.pinched = false;
     const viewport = this.at(screen);
-    const mark = event.button === 1 ? null : this.events.grab(viewport, screen);
+    const mark = event.button > 0 ? null : this.events.grab(viewport, screen);
+    // The right button turns what is in space; a finger on the ground, too.
+    this.turning = canTurn && (event.button === 2 || (event.pointerType === 'touch' && mark === null));
     this.held = mark === null ? null : { mark, viewport, pointer: event.pointerId };
   }
 
@@ -182,6 +217,8 @@ export class Board<Mark> {
       viewport.zoom(distance(screen) / distance(before), other);
     } else if (this.held !== null) {
       if (this.moved) this.events.drag(this.held.mark, this.held.viewport, screen);
+    } else if (this.turning) {
+      if (this.moved) viewport.turn?.by(TURNING * (screen[0] - before[0]), TURNING * (screen[1] - before[1]));
     } else if (this.moved) {
       viewport.pan(screen[0] - before[0], screen[1] - before[1]);
     }

@@ -1,6 +1,6 @@
 // Data sets (docs/formats.md) as the page reads and writes them: a start from a data set, and the labels as a data set.
 
-import type { MatchLabel, PairStart, PairState, Point, Specimen, Start, State } from './state';
+import type { MatchLabel, PairStart, PairState, Place, Point, Specimen, Start, State } from './state';
 
 export interface DataSet {
   format: { kind: 'homolog-data'; version: 1 };
@@ -11,7 +11,7 @@ export interface DataSet {
 interface GraphRecord {
   id: string;
   /** Two or three coordinates each. */
-  points?: Array<readonly number[]>;
+  points?: Array<Place>;
   names?: string[];
   image?: string;
   /** Width and height of the picture: a TPS file counts y from its bottom edge. */
@@ -42,9 +42,7 @@ export function startOf(title: string, found: readonly Found[], data: DataSet | 
   const specimens = ids.map((id): Specimen => {
     const { points = [], names } = graphs.get(id) ?? {};
     const { picture = false, image } = pictures.get(id) ?? {};
-    const flat = points.map(([x, y]): Point => [x!, y!]);
-    const depths = points.every((point) => point.length === 3) ? points.map((point) => point[2]!) : [];
-    return { id, picture, points: flat, ...(depths.length > 0 && { depths }), ...(image && { image }), ...(names && { names }) };
+    return { id, picture, points, ...(image && { image }), ...(names && { names }) };
   });
   const listed = (data?.pairs ?? []).map((pair) => pairOf(pair, graphs));
   const named = specimens.some((specimen) => specimen.names !== undefined);
@@ -80,31 +78,24 @@ function pairOf(pair: PairRecord, graphs: ReadonlyMap<string, GraphRecord>): Pai
 }
 
 /** The points of a specimen that are to be matched: its own, or corners found in its picture. */
-export function pointsOf(specimen: Specimen, state: State): readonly Point[] {
+export function pointsOf(specimen: Specimen, state: State): readonly Place[] {
   return specimen.points.length > 0 ? specimen.points : (state.specimens[specimen.id]?.points ?? []);
 }
 
 /** The labelled points of a specimen, in the order of the names. */
-export function labelledPoints(state: State, id: string): { names: string[]; points: Point[] } {
+export function labelledPoints(state: State, id: string): { names: string[]; points: Place[] } {
   const labels = state.specimens[id]?.labels ?? {};
   const seen = state.names.filter((name) => labels[name]?.at != null);
   return { names: seen, points: seen.map((name) => labels[name]!.at!) };
 }
 
-/** Points of a specimen with the third coordinate that it has for them. */
-function inSpace({ points: own, depths }: Specimen, points: readonly Point[]): Array<readonly number[]> {
-  if (depths === undefined) return [...points];
-  return points.map(([x, y]) => [x, y, depths[own.findIndex((point) => point[0] === x && point[1] === y)] ?? 0]);
-}
-
 /** Named points of confirmed specimens as a data set; `sizes` are those of their pictures. */
 export function landmarkData(start: Start, state: State, sizes: ReadonlyMap<string, Point> = new Map()): DataSet {
   const done = start.specimens.filter(({ id }) => state.specimens[id]?.confirmed);
-  const graphs = done.map((specimen): GraphRecord => {
-    const { id, image } = specimen;
+  const graphs = done.map(({ id, image }): GraphRecord => {
     const { names, points } = labelledPoints(state, id);
     const size = image === undefined ? undefined : sizes.get(id);
-    return { id, names, points: inSpace(specimen, points), ...(image && { image }), ...(size && { image_size: size }) };
+    return { id, names, points, ...(image && { image }), ...(size && { image_size: size }) };
   });
   return { format: { kind: 'homolog-data', version: 1 }, graphs };
 }
@@ -130,7 +121,7 @@ function dataOf(start: Start, state: State, pairs: readonly PairState[]): DataSe
   const graphs = [...used].map((id): GraphRecord => {
     const specimen = byId.get(id)!;
     const { names, image } = specimen;
-    return { id, points: inSpace(specimen, pointsOf(specimen, state)), ...(names && { names: [...names] }), ...(image && { image }) };
+    return { id, points: [...pointsOf(specimen, state)], ...(names && { names: [...names] }), ...(image && { image }) };
   });
   const records = pairs.map((pair): PairRecord => {
     const count = pointsOf(byId.get(pair.left)!, state).length;

@@ -11,6 +11,7 @@ const KEYS: Array<[string, Array<[string, string]>]> = [
   ['Specimen', [
     ['click', 'place the chosen point'], ['drag', 'move a point, or the picture'], ['J, K', 'choose the next point, the previous one'],
     ['← ↑ → ↓', 'move it by a pixel (⇧: ten); ⏎ places it'], ['G', 'type x and y'], ['A', 'add a name'],
+    ['right drag, 2 4 6 8', 'turn points in space'], ['1 3 7', 'front, side, top'],
     ['X', 'not visible here'], ['⌫', 'take the label away'], ['hold S', 'snap to corners'], ['T', 'show names'],
   ]],
   ['Pair', [

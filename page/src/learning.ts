@@ -2,34 +2,28 @@
 // It watches the state and asks the learner again when something it rests on has changed. Nothing here is a label.
 
 import { type DataSet, knownOf, labelledPoints, lessons, pointsOf } from './data';
+import { Judge, type Labelled, type Pictured } from './judge';
 import { type Lane, Superseded } from './learner';
+import { choose } from './next';
 import * as ask from './requests';
-import { type PairId, type Point, type Specimen, type SpecimenState, type Start, type State, findPair } from './state';
+import { type PairId, type Place, type Point, type Specimen, type SpecimenState, type Start, type State, findPair } from './state';
 
 export interface PointSuggestion {
-  at: Point;
+  at: Place;
   certainty: number;
   /** Whether it is a corner or a point of the specimen, and not only where the others have it. */
   seen: boolean;
 }
 
-/** One in so many is chosen at random, in case the model is sure of something wrong. */
-const RANDOM = 10;
 /** How many open specimens or pairs are looked at to choose the next. */
 const LOOK = 12;
 const LOOK_PAIRS = 40;
-/** Fewer labelled specimens than this say nothing about the error. */
-export const LEAST_FOR_ESTIMATE = 3;
-/** So many labelled specimens are held against one another at a time. */
-const GROUP = 40;
 
 export class Learning {
   /** Corners of pictures, or the points that were there, by specimen. */
   readonly candidates = new Map<string, ask.Candidates>();
   /** The proposal for the specimen that is open. */
   proposal: { specimen: string; points: Record<string, PointSuggestion> } | null = null;
-  specimenError: number | null = null;
-  readonly disputedPoints = new Map<string, string[]>();
   /** How sure the model is of open specimens: mean certainty. */
   readonly sureness = new Map<string, number>();
 
@@ -37,15 +31,15 @@ export class Learning {
   suggestion: { pair: PairId; answer: ask.Suggestion; features: ask.FeatureSet } | null = null;
   readonly disputedMatches = new Map<string, number[]>();
   readonly pairMargins = new Map<string, number>();
-  /** What labelled specimens make, learned when somebody wants to see it. */
+  /** What labelled specimens make. */
   names: { round: number; learned: ask.LearnedNames } | null = null;
+  private namesAsked: { round: number; learned: Promise<ask.LearnedNames> } | null = null;
   /** How long the last proposal or suggestion took, in milliseconds. */
   lastMilliseconds: number | null = null;
 
-  /** Labelled specimens that have a picture and no points of their own, with the key that they are sent under. */
-  private pictured: Array<{ specimen: Specimen; key: string; points: ask.NamedPoints }> = [];
-  /** The share of labels of a picture that the others put elsewhere, by key. */
-  private readonly wrongShares = new Map<string, number>();
+  /** Labelled specimens that have a picture and no points of their own. */
+  private pictured: Pictured[] = [];
+  private readonly judge: Judge;
   /** The labelled specimens as JSON: what proposals are learned from. */
   private labelledText = '[]';
   /** The JSON of each confirmed specimen. */
@@ -67,7 +61,28 @@ export class Learning {
     private readonly grey: (specimen: Specimen) => Promise<ask.GreyLevels>,
     private readonly changed: () => void,
     private readonly failed: (reason: string) => void,
-  ) {}
+  ) {
+    this.judge = new Judge(slow, {
+      candidatesOf: (specimen) => this.candidatesOf(specimen),
+      grey,
+      shown: (lane, wanted, question) => this.shown(lane, wanted, question),
+      changed,
+    });
+  }
+
+  /** The share of proposed points that are wrong, by cross-validation. */
+  get specimenError(): number | null {
+    return this.judge.error;
+  }
+
+  /** What looks wrong in the labels as they are now, surest first, if nobody has said that they are right. */
+  findings(state: State): ask.Finding[] {
+    const open = this.judge.findings.filter(({ finding, labels }) => {
+      const own = state.specimens[finding.specimen];
+      return own?.labels === labels && own.confirmed && !own.vouched;
+    });
+    return open.map(({ finding }) => finding);
+  }
 
   /** The model that is used for pairs: the better of those that are ready. */
   get model(): { features: ask.FeatureSet; learned: ask.Learned } | null {
@@ -98,7 +113,7 @@ export class Learning {
     const known = this.candidates.get(specimen.id);
     if (known !== undefined) return known;
     const own = specimen.points.length > 0;
-    let points = own ? specimen.points : [];
+    let points: readonly Place[] = own ? specimen.points : [];
     if (!own && specimen.picture) {
       const { width, height, pixels } = await this.grey(specimen);
       points = (await ask.detect(this.quick, width, height, pixels)).points;
@@ -109,8 +124,8 @@ export class Learning {
   }
 
   /** Confirmed specimens with points, each as JSON. */
-  private labelled(state: State): Array<{ specimen: Specimen; text: string }> {
-    const labelled = [];
+  private labelled(state: State): Labelled[] {
+    const labelled: Labelled[] = [];
     for (const specimen of this.start.specimens) {
       const own = state.specimens[specimen.id];
       if (own === undefined || !own.confirmed) continue;
@@ -144,20 +159,26 @@ export class Learning {
         return;
       }
       const { names, points } = labelledPoints(state, id);
-      const known = names.map((name, n): [string, Point] => [name, points[n]!]);
+      const known = names.map((name, n): [string, Place] => [name, points[n]!]);
       const begin = performance.now();
       const answer = this.isSeen(specimen)
-        ? await this.found(this.quick, 'propose', () => this.proposalKey === key, await this.grey(specimen), known)
+        ? await this.found(this.quick, 'propose', () => this.proposalKey === key, await this.grey(specimen), known as Array<[string, Point]>)
         : await ask.propose(this.quick, 'propose', labelledText, candidates, known);
       this.lastMilliseconds = performance.now() - begin;
-      const proposed: Record<string, PointSuggestion> = {};
-      for (const { name, at, candidate, certainty } of answer.points) {
+      const show = ({ points }: ask.Proposal) => {
+        if (this.proposalKey !== key) return;
+        const open = points.filter(({ name }) => !(name in own.labels));
         // In a picture every proposal is a place that looks right.
-        if (!(name in own.labels)) proposed[name] = { at, certainty, seen: candidate !== null || !candidates.own };
-      }
-      if (this.proposalKey !== key) return;
-      this.proposal = { specimen: id, points: proposed };
-      this.proposed = key;
+        const of = ({ at, candidate, certainty }: ask.ProposedPoint) => ({ at, certainty, seen: candidate !== null || !candidates.own });
+        this.proposal = { specimen: id, points: Object.fromEntries(open.map((point) => [point.name, of(point)])) };
+        this.proposed = key;
+      };
+      show(answer);
+      if (!candidates.own || this.proposalKey !== key) return;
+      // The names of a table at once; those of the model of the same labels, which takes a second to learn, when it is there.
+      this.changed();
+      const learned = await this.learnNames();
+      if (learned !== null && this.proposalKey === key) show(await ask.name(this.slow, learned, candidates.points, known));
     });
   }
 
@@ -219,16 +240,35 @@ export class Learning {
     });
   }
 
+  /** Tables of points that nobody has labelled yet: they can be joined before anybody labels. */
+  unlabelled(state: State): Specimen[] {
+    return this.start.specimens.filter(({ id, points }) => points.length > 0 && Object.keys(state.specimens[id]?.labels ?? {}).length === 0);
+  }
+
+  /** Names for the points of these that belong together. */
+  async join(specimens: readonly Specimen[]): Promise<Array<[string, Array<[string, Place]>]>> {
+    const { names, points } = await ask.join(this.slow, specimens.map(({ points }) => ({ points })));
+    return specimens.map(({ id, points: own }, n) => [id, own.flatMap((at, node) => {
+      const called = points[n]![node];
+      return called ? [[names[called.name]!, at] as [string, Place]] : [];
+    })]);
+  }
+
   /** The model that names points, of the labels as they are now; null where there are none. */
   async learnNames(): Promise<ask.LearnedNames | null> {
     const round = this.rounds;
     if (this.labelledText === '[]') return null;
-    if (this.names?.round !== round) {
+    if (this.namesAsked?.round !== round) {
       const keys = this.pictured.map(({ key }) => key);
-      const learned = await this.shown<ask.LearnedNames>(this.slow, () => this.rounds === round, () => ask.learnNames(this.slow, this.labelledText, keys));
-      this.names = { round, learned };
+      const { labelledText } = this;
+      const learned = this.shown<ask.LearnedNames>(this.slow, () => this.rounds === round, () => ask.learnNames(this.slow, labelledText, keys));
+      this.namesAsked = { round, learned };
+      // Whoever asks after a failure asks anew.
+      learned.catch(() => (this.namesAsked = this.namesAsked?.learned === learned ? null : this.namesAsked));
     }
-    return this.names.learned;
+    const learned = await this.namesAsked.learned;
+    if (this.rounds === round) this.names = { round, learned };
+    return learned;
   }
 
   /** Whether that is known already. */
@@ -251,7 +291,7 @@ export class Learning {
         .filter(({ points }) => points.points.length > 1);
       this.sureness.clear();
       this.rounds += 1;
-      void this.guarded(() => this.judge(state, labelled));
+      void this.guarded(() => this.judgeLabels(state, labelled));
     }
     if (state.pairs.length === 0) return;
     // A label in an open pair teaches as soon as the pair is confirmed: the model stays still while a person works on it.
@@ -263,57 +303,13 @@ export class Learning {
     }
   }
 
-  /** Looks ahead, then holds the labelled specimens against one another, in groups from all parts of the list, another one first each
-   * time: a person who confirms quickly interrupts the later ones. */
-  private async judge(state: State, labelled: ReadonlyArray<{ specimen: Specimen; text: string }>): Promise<void> {
+  /** Looks ahead, then holds the labelled specimens against one another. */
+  private async judgeLabels(state: State, labelled: readonly Labelled[]): Promise<void> {
     const round = this.rounds;
-    for (const kind of ['look', 'estimate']) this.slow.cancel(kind);
-    for (const id of this.disputedPoints.keys()) if (!state.specimens[id]?.confirmed) this.disputedPoints.delete(id);
+    this.slow.cancel('look');
+    this.judge.cancel();
     if (labelled.length > 0) await this.lookAhead(state, this.labelledText, round);
-    if (labelled.length < LEAST_FOR_ESTIMATE) {
-      this.specimenError = null;
-      return;
-    }
-    if (this.pictured.length === labelled.length) return this.judgePictures(round);
-    const count = Math.ceil(labelled.length / GROUP);
-    const errors: number[] = [];
-    for (let turn = 0; turn < count; turn++) {
-      const group = labelled.filter((_, n) => n % count === (round + turn) % count);
-      const candidates = [];
-      for (const { specimen } of group) candidates.push(await this.candidatesOf(specimen));
-      if (this.rounds !== round) return;
-      const { error, disputed } = await ask.estimate(this.slow, `[${group.map(({ text }) => text).join(',')}]`, candidates);
-      if (error !== null) errors.push(error);
-      this.specimenError = errors.length > 0 ? errors.reduce((a, b) => a + b) / errors.length : null;
-      group.forEach(({ specimen: { id } }, n) => {
-        if (disputed[n]!.length > 0) this.disputedPoints.set(id, disputed[n]!);
-        else this.disputedPoints.delete(id);
-      });
-      this.changed();
-    }
-  }
-
-  /** Looks at some labelled pictures as if they were new, the newest first; those looked at before keep what was said of them. */
-  private async judgePictures(round: number): Promise<void> {
-    const all = this.pictured;
-    for (const one of all.slice(-LOOK).reverse()) {
-      const keys = all.filter((other) => other !== one).map(({ key }) => key);
-      const grey = await this.grey(one.specimen);
-      if (this.rounds !== round) return;
-      const { compared, disputed } = await this.shown<ask.PictureCheck>(
-        this.slow,
-        () => this.rounds === round,
-        () => ask.checkPicture(this.slow, keys, one.points, grey),
-      );
-      if (this.rounds !== round) return;
-      this.wrongShares.set(one.key, compared > 0 ? disputed.length / compared : 0);
-      const shares = all.map(({ key }) => this.wrongShares.get(key)).filter((share) => share !== undefined);
-      this.specimenError = shares.reduce((a, b) => a + b, 0) / shares.length;
-      // Where nearly everything is elsewhere, the search failed, not the labels: a label is disputed where most of the others agree.
-      if (disputed.length > 0 && 2 * disputed.length < compared) this.disputedPoints.set(one.specimen.id, disputed.map(([name]) => name));
-      else this.disputedPoints.delete(one.specimen.id);
-      this.changed();
-    }
+    await this.judge.judge(state, labelled, this.pictured, () => this.rounds === round);
   }
 
   /** How sure the model is of some open specimens, so that the next one can be chosen. */
@@ -391,23 +387,3 @@ export class Learning {
 const hasOnlyPicture = (specimen: Specimen): boolean => specimen.picture && specimen.points.length === 0;
 
 export const pairKeyOf = (pair: PairId): string => JSON.stringify(pair);
-
-/** The one of least value; the first where nothing is known; every tenth time one at random, the same in every run. */
-export function choose<T>(open: readonly T[], value: (one: T) => number | undefined, round: number): T | null {
-  if (open.length === 0) return null;
-  if (round % RANDOM === RANDOM - 1) return open[mixed(round) % open.length]!;
-  let best: T = open[0]!;
-  let least = Infinity;
-  for (const one of open) {
-    const now = value(one);
-    if (now !== undefined && now < least) [best, least] = [one, now];
-  }
-  return best;
-}
-
-/** A number that looks drawn at random, always the same for a round. */
-function mixed(round: number): number {
-  let bits = Math.imul(round + 1, 0x9e3779b1);
-  bits = Math.imul(bits ^ (bits >>> 15), 0x85ebca6b);
-  return (bits ^ (bits >>> 13)) >>> 0;
-}

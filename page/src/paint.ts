@@ -55,7 +55,9 @@ export function drawPicture(context: CanvasRenderingContext2D, viewport: Viewpor
 export interface Style {
   colour: string;
   /** A label is filled, a suggestion is a ring, its runner-up a dashed one. */
-  kind: 'label' | 'suggestion' | 'dashed' | 'corner';
+  kind: 'label' | 'suggestion' | 'dashed' | 'corner' | 'point';
+  /** In space: from 0, far away, to 1, near. */
+  depth?: number | undefined;
   selected?: boolean;
   name?: string;
 }
@@ -75,7 +77,18 @@ export function drawMark(context: CanvasRenderingContext2D, [x, y]: Point, style
     context.restore();
     return;
   }
-  const radius = style.selected ? 7 : 5;
+  // What is near is larger and darker.
+  const near = style.depth ?? 0.5;
+  const radius = (style.selected ? 7 : style.kind === 'point' ? 3.2 : 5) * (0.6 + 0.8 * near);
+  if (style.depth !== undefined && !style.selected) context.globalAlpha = 0.35 + 0.65 * near;
+  if (style.kind === 'point') {
+    context.fillStyle = style.colour;
+    context.beginPath();
+    context.arc(x, y, radius, 0, 2 * Math.PI);
+    context.fill();
+    context.restore();
+    return;
+  }
   if (style.kind === 'dashed') context.setLineDash([3, 3]);
   const ring = (colour: string, width: number) => {
     context.strokeStyle = colour;

@@ -6,9 +6,10 @@ import { pointsOf } from './data';
 import { h, percent, replace } from './dom';
 import { pairKeyOf } from './learning';
 import { certaintyColour, drawLine, drawLoupe, drawMark, drawPicture, themeOf } from './paint';
-import { type Pictures, boundsOf } from './pictures';
+import { type Pictures, boundsOf, showPoints } from './pictures';
 import type { SuggestedMatch } from './requests';
-import type { MatchLabel, Point, Specimen } from './state';
+import { standard, upward } from './space';
+import type { MatchLabel, Place, Point, Specimen } from './state';
 
 const REACH = 14;
 
@@ -67,7 +68,7 @@ export class PairView {
     return this.app.start.specimens.find(({ id }) => id === this.app.pair?.[side]);
   }
 
-  private points(side: 0 | 1): readonly Point[] {
+  private points(side: 0 | 1): readonly Place[] {
     const specimen = this.specimen(side);
     return specimen === undefined ? [] : pointsOf(specimen, this.app.state);
   }
@@ -147,10 +148,8 @@ export class PairView {
     this.pending = null;
     this.flipped = false;
     ([0, 1] as const).forEach((side) => {
-      const viewport = this.viewports[side];
-      viewport.picture = null;
-      viewport.bounds = boundsOf(null, this.points(side));
-      viewport.fit();
+      const up = upward(this.app.start.specimens.map(({ points }) => points));
+      showPoints(this.viewports[side], this.points(side), standard('front', up));
     });
     this.loadPictures();
   }
@@ -326,13 +325,13 @@ export class PairView {
     const taken = new Map(lines.filter((line) => line.right !== null).map((line) => [line.right!, line]));
     for (const line of lines) {
       const style = { kind: line.label ? ('label' as const) : ('suggestion' as const), colour: colourOf(line), selected: line.left === this.left };
-      drawMark(context, left.toScreen(leftPoints[line.left]!), { ...style, ...(style.selected && { name: this.nodeName(0, line.left) }) }, theme);
+      drawMark(context, left.toScreen(leftPoints[line.left]!), { ...style, depth: left.depth(leftPoints[line.left]!), ...(style.selected && { name: this.nodeName(0, line.left) }) }, theme);
     }
     rightPoints.forEach((point, node) => {
       const line = taken.get(node);
       const selected = line !== undefined ? line.left === this.left : node === this.pending;
       const colour = line ? colourOf(line) : theme.faint;
-      drawMark(context, right.toScreen(point), { kind: line?.label ? 'label' : 'suggestion', colour, selected, ...(selected && { name: this.nodeName(1, node) }) }, theme);
+      drawMark(context, right.toScreen(point), { kind: line?.label ? 'label' : 'suggestion', colour, selected, depth: right.depth(point), ...(selected && { name: this.nodeName(1, node) }) }, theme);
     });
     if (this.hovered !== null && this.loupeBox.checked) drawLoupe(context, this.viewports[this.hovered.viewport]!, this.hovered.at, theme);
   }

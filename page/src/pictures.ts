@@ -1,7 +1,9 @@
 // Pictures as bitmaps to show and grey levels to look at, each decoded once and a few kept.
 
 import type { GreyLevels } from './requests';
-import type { Point, Specimen } from './state';
+import type { Viewport } from './board';
+import { type Axes, Turn } from './space';
+import type { Place, Point, Specimen } from './state';
 import type { Store } from './store';
 
 /** How many decoded pictures are kept. */
@@ -73,11 +75,20 @@ export class Pictures {
 }
 
 /** What is to be seen: the whole picture, or the points with some room around them. */
-export function boundsOf(picture: { width: number; height: number } | null, points: readonly Point[]): { low: Point; high: Point } {
+export function boundsOf(picture: { width: number; height: number } | null, points: readonly Place[]): { low: Point; high: Point } {
   if (picture !== null) return { low: [-0.5, -0.5], high: [picture.width - 0.5, picture.height - 0.5] };
   if (points.length === 0) return { low: [0, 0], high: [100, 100] };
   const [xs, ys] = [points.map(([x]) => x), points.map(([, y]) => y)];
   const [low, high] = [[Math.min(...xs), Math.min(...ys)], [Math.max(...xs), Math.max(...ys)]] as [Point, Point];
   const room = 0.06 * Math.max(high[0] - low[0], high[1] - low[1], 1e-6);
   return { low: [low[0] - room, low[1] - room], high: [high[0] + room, high[1] + room] };
+}
+
+/** Shows points without a picture: in the plane as they are, in space turned so that these axes go to the right, up and towards the eye. */
+export function showPoints(viewport: Viewport, points: readonly Place[], axes: Axes): void {
+  viewport.picture = null;
+  viewport.turn = points.some((point) => point.length === 3) ? Turn.around(points, axes) : null;
+  const radius = viewport.turn?.radius;
+  viewport.bounds = radius === undefined ? boundsOf(null, points) : { low: [-radius, -radius], high: [radius, radius] };
+  viewport.fit();
 }

@@ -2,10 +2,10 @@
 
 import type { DataSet } from './data';
 import type { Lane } from './learner';
-import type { Point } from './state';
+import type { Place, Point } from './state';
 
 export interface NamedPoints {
-  points: readonly Point[];
+  points: readonly Place[];
   names?: readonly string[];
 }
 
@@ -16,14 +16,14 @@ export interface GreyLevels {
 }
 
 export interface Candidates {
-  points: readonly Point[];
+  points: readonly Place[];
   /** They are the specimen's own points, not corners of its picture. */
   own: boolean;
 }
 
 export interface ProposedPoint {
   name: string;
-  at: Point;
+  at: Place;
   /** The candidate that it is; null: where the other specimens say that it should be. */
   candidate: number | null;
   /** From 0 to 1. */
@@ -38,8 +38,19 @@ export interface Proposal {
 export interface Estimate {
   /** The share of wrong names; null where it cannot be told yet. */
   error: number | null;
-  /** For each labelled specimen the names that the others would put elsewhere. */
-  disputed: string[][];
+}
+
+/** Something that looks wrong, as `homolog check` lists it. */
+export interface Finding {
+  specimen: string;
+  kind: string;
+  /** In words. */
+  why: string;
+  landmarks: string[];
+  /** Names at the wrong points: whose point each of the landmarks should have. */
+  points_of?: string[];
+  /** Where a displaced landmark should be. */
+  should_be?: number[];
 }
 
 export type FeatureSet = 'linear' | 'edges';
@@ -58,6 +69,8 @@ export interface Learned {
 
 /** A model that names points. */
 export interface LearnedNames {
+  /** What requests call the model. */
+  name: string;
   model: string;
   /** How far each point strays from its mean place, as a share of the radius, the farthest first. */
   strays: Array<[string, number]>;
@@ -99,8 +112,20 @@ export const propose = (
   /** The JSON of a list of named points: the same text is learned from once. */
   labelled: string,
   candidates: Candidates,
-  known: Array<[string, Point]>,
+  known: Array<[string, Place]>,
 ) => lane.ask<Proposal>(kind, { propose: { labelled, candidates, known } });
+
+/** The points of a table, named by the model that `homolog name` would use. */
+export const name = (lane: Lane, learned: LearnedNames, points: readonly Place[], known: Array<[string, Place]>) =>
+  lane.ask<Proposal>('name', { name: { model: learned.name, points, known } }, { model: learned });
+
+/** One naming of the points of several specimens: the names, and for each specimen which of them each point has. */
+export const join = (lane: Lane, specimens: NamedPoints[]) =>
+  lane.ask<{ names: string[]; points: Array<Array<{ name: number } | null>> }>('join', { join: { specimens } });
+
+/** What looks wrong in labelled specimens, surest first. */
+export const check = (lane: Lane, specimens: Array<NamedPoints & { id: string }>) =>
+  lane.ask<{ findings: Finding[] }>('check', { check: { specimens } });
 
 export const estimate = (lane: Lane, labelled: string, candidates: Candidates[]) =>
   lane.ask<Estimate>('estimate', { estimate: { labelled, candidates } });

@@ -2,7 +2,9 @@
 
 import type { App } from './app';
 import { h, percent, replace } from './dom';
-import { LEAST_FOR_ESTIMATE, pairKeyOf } from './learning';
+import { findingList } from './findings';
+import { LEAST_FOR_ESTIMATE } from './judge';
+import { pairKeyOf } from './learning';
 import type { PairId } from './state';
 
 export type Standing = 'open' | 'suggested' | 'confirmed' | 'check';
@@ -22,15 +24,15 @@ interface Row {
   open(): void;
 }
 
-export function specimenStanding(app: App, id: string): Standing {
-  if (app.learning.disputedPoints.has(id) && app.state.specimens[id]?.confirmed) return 'check';
+function specimenStanding(app: App, id: string, suspects: ReadonlySet<string>): Standing {
+  if (suspects.has(id)) return 'check';
   if (app.state.specimens[id]?.confirmed) return 'confirmed';
   const shown = app.learning.proposal;
   const proposed = shown?.specimen === id && Object.keys(shown.points).length > 0;
   return proposed || app.learning.sureness.has(id) ? 'suggested' : 'open';
 }
 
-export function pairStanding(app: App, pair: PairId, confirmed: boolean): Standing {
+function pairStanding(app: App, pair: PairId, confirmed: boolean): Standing {
   if (confirmed) return app.learning.disputedMatches.has(pairKeyOf(pair)) ? 'check' : 'confirmed';
   const labelled = (app.learning.model?.learned.pairs ?? 0) > 0;
   return labelled ? 'suggested' : 'open';
@@ -39,12 +41,13 @@ export function pairStanding(app: App, pair: PairId, confirmed: boolean): Standi
 export class Sidebar {
   readonly element = h('nav', { className: 'sidebar', aria: { label: 'Specimens and pairs' } });
   private readonly summary = h('div', { className: 'summary' });
+  private readonly findings = h('div', { className: 'findings' });
   private readonly list = h('ol', { className: 'rows' });
   private readonly next = h('button', { className: 'next', title: 'Go to what teaches most (N)', onclick: () => this.app.next() });
   private readonly rows = new Map<string, HTMLButtonElement>();
 
   constructor(private readonly app: App) {
-    this.element.append(this.summary, this.list, this.next);
+    this.element.append(this.summary, this.findings, this.list, this.next);
   }
 
   update(): void {
@@ -61,8 +64,12 @@ export class Sidebar {
       h('p', {}, h('strong', {}, `${done} of ${rows.length}`), ` ${what} confirmed`),
       bar,
       h('p', { className: 'estimate' }, error === null ? (done < LEAST_FOR_ESTIMATE ? 'Estimated error: after a few more' : 'Estimated error: …') : 'Estimated error: ', error !== null && h('strong', {}, percent(error))),
+      this.app.tab !== 'pairs' && done === 0 && this.app.learning.unlabelled(this.app.state).length > 1
+        && h('button', { title: 'Name all points together, then correct', onclick: () => void this.app.join() }, 'Join first'),
       count('check') > 0 && h('p', { className: 'check' }, `${count('check')} to check`),
     );
+    const findings = this.app.tab === 'pairs' ? [] : this.app.learning.findings(this.app.state);
+    replace(this.findings, findings.length > 0 && findingList(this.app, findings));
     this.next.textContent = this.app.tab === 'pairs' ? 'Next pair' : 'Next specimen';
     this.next.disabled = done === rows.length;
     this.updateRows(rows);
@@ -95,10 +102,11 @@ export class Sidebar {
 
   private specimenRows(): Row[] {
     const { app } = this;
+    const suspects = new Set(app.learning.findings(app.state).map(({ specimen }) => specimen));
     return app.start.specimens.map(({ id }) => ({
       key: `specimen ${id}`,
       title: id,
-      standing: specimenStanding(app, id),
+      standing: specimenStanding(app, id, suspects),
       current: id === app.specimen,
       open: () => app.openSpecimen(id),
     }));

@@ -2,7 +2,7 @@
 
 import { h, percent, replace } from './dom';
 import type { PointSuggestion } from './learning';
-import type { Point, PointLabel } from './state';
+import type { Place, PointLabel } from './state';
 
 /** What can be shown or not. */
 export type Toggle = 'snap' | 'loupe' | 'names';
@@ -11,7 +11,7 @@ export interface PanelEvents {
   select(name: string): void;
   addName(name: string): void;
   /** Typed coordinates; null: they are no numbers. */
-  placeAt(at: Point | null): void;
+  placeAt(at: Place | null): void;
   accept(): void;
   absent(): void;
   clear(): void;
@@ -25,10 +25,13 @@ export interface PanelEvents {
 export interface PanelState {
   names: readonly string[];
   chosen: string | null;
-  at: Point | null;
+  at: Place | null;
   labels: Readonly<Record<string, PointLabel>>;
   proposed: Readonly<Record<string, PointSuggestion>>;
   disputed: ReadonlySet<string>;
+  /** What looks wrong, and what mends it. */
+  wrong: HTMLElement | null;
+  inSpace: boolean;
   confirmed: boolean;
   /** How many suggestions are neither accepted nor put right. */
   waiting: number;
@@ -41,6 +44,9 @@ export class SpecimenPanel {
   private readonly newName = h('input', { placeholder: 'new name', aria: { label: 'New name' } });
   private readonly x = h('input', { className: 'coordinate', inputMode: 'decimal', aria: { label: 'x' } });
   private readonly y = h('input', { className: 'coordinate', inputMode: 'decimal', aria: { label: 'y' } });
+  private readonly z = h('input', { className: 'coordinate', inputMode: 'decimal', aria: { label: 'z' } });
+  private readonly depth = h('span', { hidden: true }, 'z', this.z);
+  private readonly wrong = h('div', { className: 'findings' });
   private readonly note = h('p', { className: 'note' });
   private readonly buttons = h('div', { className: 'buttons' });
   private readonly boxes = {} as Record<Toggle, HTMLInputElement>;
@@ -56,9 +62,10 @@ export class SpecimenPanel {
       return h('label', {}, box, text, h('kbd', {}, key));
     };
     const form = h('form', { className: 'new-name', onsubmit: (event) => this.addName(event) }, this.newName, h('button', {}, 'Add'));
-    const coordinates = h('form', { className: 'coordinates', onsubmit: (event) => this.typed(event) }, 'x', this.x, 'y', this.y, h('button', {}, 'Place'));
+    const coordinates = h('form', { className: 'coordinates', onsubmit: (event) => this.typed(event) }, 'x', this.x, 'y', this.y, this.depth, h('button', {}, 'Place'));
     this.element.append(
       this.note,
+      this.wrong,
       this.list,
       form,
       coordinates,
@@ -69,8 +76,10 @@ export class SpecimenPanel {
 
   update(state: PanelState): void {
     this.updateList(state);
+    replace(this.wrong, state.wrong);
+    this.depth.hidden = !state.inSpace;
     // What a person is typing is left alone.
-    if (![this.x, this.y].includes(document.activeElement as HTMLInputElement)) this.showPlace(state.at);
+    if (![this.x, this.y, this.z].includes(document.activeElement as HTMLInputElement)) this.showPlace(state.at);
     this.note.textContent = noteOf(state);
     const { events } = this;
     const button = (text: string, key: string, click: () => void, extra = '') =>
@@ -86,9 +95,10 @@ export class SpecimenPanel {
     );
   }
 
-  showPlace(at: Point | null): void {
+  showPlace(at: Place | null): void {
     this.x.value = at ? at[0].toFixed(2) : '';
     this.y.value = at ? at[1].toFixed(2) : '';
+    this.z.value = at?.[2]?.toFixed(2) ?? '';
   }
 
   toggle(what: Toggle): void {
@@ -136,10 +146,11 @@ export class SpecimenPanel {
 
   private typed(event: Event): void {
     event.preventDefault();
-    const at: Point = [Number(this.x.value.replace(',', '.')), Number(this.y.value.replace(',', '.'))];
-    const numbers = this.x.value.trim() !== '' && this.y.value.trim() !== '' && at.every(Number.isFinite);
+    const fields = this.depth.hidden ? [this.x, this.y] : [this.x, this.y, this.z];
+    const at = fields.map(({ value }) => (value.trim() === '' ? Number.NaN : Number(value.replace(',', '.'))));
+    const numbers = at.every(Number.isFinite);
     if (numbers) (document.activeElement as HTMLElement | null)?.blur();
-    this.events.placeAt(numbers ? at : null);
+    this.events.placeAt(numbers ? (at as unknown as Place) : null);
   }
 }
 

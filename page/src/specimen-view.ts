@@ -1,13 +1,18 @@
 // One specimen: its picture, named points placed by hand, and the points that the learner proposes.
 
 import type { App } from './app';
-import { Board, Viewport } from './board';
+import { Board } from './board';
 import { h } from './dom';
 import type { PointSuggestion } from './learning';
-import { type Box, certaintyColour, drawLoupe, drawMark, drawName, drawPicture, themeOf } from './paint';
+import { findingList } from './findings';
+import { type Style, certaintyColour, drawLoupe, themeOf } from './paint';
 import { type Pictures, boundsOf } from './pictures';
+import { nearest, rounded, towards } from './places';
+import type { Finding } from './requests';
+import { Sights } from './sights';
+import { type Scene, drawScene, drawSmall } from './specimen-paint';
 import { SpecimenPanel } from './specimen-panel';
-import type { Point, Specimen } from './state';
+import type { Place, Point, Specimen } from './state';
 
 /** As near as this to a mark, in CSS pixels, is on it. */
 const REACH = 14;
@@ -20,13 +25,13 @@ interface Mark {
 
 export class SpecimenView {
   readonly element = h('section', { className: 'view' });
-  private readonly viewport = new Viewport();
+  private readonly sights: Sights;
   private readonly board: Board<Mark>;
   private readonly panel: SpecimenPanel;
   private shown: string | null = null;
   private name: string | null = null;
   /** Where a point is being moved to, not yet an action. */
-  private moving: { name: string; at: Point } | null = null;
+  private moving: { name: string; at: Place } | null = null;
   private hovered: Point | null = null;
   /** Whether the key that snaps is down. */
   private held = false;
@@ -35,14 +40,16 @@ export class SpecimenView {
     private readonly app: App,
     private readonly pictures: Pictures,
   ) {
-    this.board = new Board([this.viewport], {
+    this.sights = new Sights(app.start.specimens);
+    this.board = new Board([this.sights.main, ...this.sights.small], {
+      small: () => this.sights.inSpace,
       draw: (context) => this.draw(context),
-      grab: (_, screen) => this.markAt(screen),
+      grab: (viewport, screen) => (viewport === 0 ? this.markAt(screen) : null),
       drag: (mark, _, screen) => this.move(mark.name, this.snapped(screen)),
       drop: (mark, _, screen, moved) => this.drop(mark, screen, moved),
-      tap: (_, screen) => this.tap(screen),
+      tap: (viewport, screen) => (viewport === 0 ? this.tap(screen) : this.sights.lookAt(viewport - 1)),
       hover: (viewport, screen) => {
-        this.hovered = viewport === null ? null : this.viewport.toPicture(screen);
+        this.hovered = viewport !== 0 ? null : this.viewport.toPicture(screen);
         this.board.redraw();
       },
     });
@@ -53,7 +60,7 @@ export class SpecimenView {
         this.select(name);
       },
       placeAt: (at) => {
-        if (at === null) this.app.tell('x and y are numbers, in pixels of the picture');
+        if (at === null) this.app.tell(this.sights.inSpace ? 'x, y and z are numbers' : 'x and y are numbers, in pixels of the picture');
         else this.place(this.name ?? this.freeName(), at);
       },
       accept: () => this.accept(),
@@ -65,6 +72,10 @@ export class SpecimenView {
     });
     this.board.describe('Picture with points. Arrow keys move the chosen point, J and K choose the next or the previous one.');
     this.element.append(this.board.canvas, this.panel.element);
+  }
+
+  private get viewport() {
+    return this.sights.main;
   }
 
   private get specimen(): Specimen | undefined {
@@ -84,14 +95,15 @@ export class SpecimenView {
     return proposal?.specimen === this.app.specimen ? proposal!.points : {};
   }
 
-  private get disputed(): ReadonlySet<string> {
-    return new Set(this.app.learning.disputedPoints.get(this.app.specimen ?? '') ?? []);
+  /** What looks wrong in this specimen. */
+  private get findings(): Finding[] {
+    return this.app.learning.findings(this.app.state).filter(({ specimen }) => specimen === this.app.specimen);
   }
 
-  /** A table of points without a picture: a label is one of these points, never a place between them. */
+  /** A table of points: a label is one of these points, never a place between them. Named points on a picture are labels themselves. */
   private get bound(): boolean {
     const { specimen } = this;
-    return specimen !== undefined && !specimen.picture && specimen.points.length > 0;
+    return specimen !== undefined && specimen.points.length > 0 && !(specimen.picture && specimen.names !== undefined);
   }
 
   /** Whether a suggestion can become a label: where a point should be is shown, but is no point. */
@@ -110,6 +122,11 @@ export class SpecimenView {
     if (specimen === undefined) return;
     if (this.shown !== specimen.id) this.open(specimen);
     const { names } = this.app.state;
+    const { findings } = this;
+    if (this.app.landmark !== null) {
+      if (names.includes(this.app.landmark)) this.name = this.app.landmark;
+      this.app.landmark = null;
+    }
     if (this.name === null || (!names.includes(this.name) && this.name !== this.freeName())) this.name = this.firstToDo();
     this.panel.update({
       names,
@@ -117,7 +134,9 @@ export class SpecimenView {
       at: this.positionOf(this.name),
       labels: this.labels,
       proposed: this.proposed,
-      disputed: this.disputed,
+      disputed: new Set(findings.flatMap(({ landmarks }) => landmarks)),
+      wrong: findings.length > 0 ? findingList(this.app, findings) : null,
+      inSpace: this.sights.inSpace,
       confirmed: this.confirmed,
       waiting: this.pending.length,
     });
@@ -129,9 +148,8 @@ export class SpecimenView {
     this.shown = specimen.id;
     this.name = null;
     this.moving = null;
-    this.viewport.picture = null;
-    this.viewport.bounds = boundsOf(null, specimen.points);
-    this.viewport.fit();
+    this.sights.open(specimen);
+    this.board.resize();
     if (!specimen.picture) return;
     this.pictures.bitmap(specimen).then(
       (bitmap) => {
@@ -158,7 +176,7 @@ export class SpecimenView {
     return this.pending[0]?.[0] ?? names.find((name) => !(name in this.labels)) ?? names[0] ?? null;
   }
 
-  private positionOf(name: string | null): Point | null {
+  private positionOf(name: string | null): Place | null {
     if (name === null) return null;
     if (this.moving?.name === name) return this.moving.at;
     const label = this.labels[name];
@@ -192,39 +210,31 @@ export class SpecimenView {
     for (const name of this.app.state.names) {
       const at = this.positionOf(name);
       if (at === null) continue;
-      const [x, y] = this.viewport.toScreen(at);
-      const distance = Math.hypot(x - screen[0], y - screen[1]) - (name === this.name ? 2 : 0);
+      const distance = this.sights.distance(at, screen) - (name === this.name ? 2 : 0);
       if (distance < least) [best, least] = [{ name }, distance];
     }
     return best;
   }
 
-  private get corners(): readonly Point[] {
+  private get corners(): readonly Place[] {
     return this.app.learning.candidates.get(this.app.specimen ?? '')?.points ?? [];
   }
 
-  private snapped(screen: Point): Point {
-    const at = this.viewport.toPicture(screen);
-    if (this.bound) return nearest(this.specimen!.points, at);
-    if (!this.panel.shows.snap) return rounded(at);
-    let best: Point | null = null;
-    let least = SNAP;
-    for (const corner of this.corners) {
-      const [x, y] = this.viewport.toScreen(corner);
-      const distance = Math.hypot(x - screen[0], y - screen[1]);
-      if (distance < least) [best, least] = [corner, distance];
-    }
-    return best ?? rounded(at);
+  /** The place that a click means: one of the points of a table, any place of a picture. */
+  private snapped(screen: Point): Place {
+    if (this.bound) return this.sights.nearest(this.specimen!.points, screen)!;
+    const near = this.panel.shows.snap ? this.corners.filter((corner) => this.sights.distance(corner, screen) < SNAP) : [];
+    return this.sights.nearest(near, screen) ?? rounded(this.viewport.toPicture(screen));
   }
 
-  private move(name: string, at: Point): void {
+  private move(name: string, at: Place): void {
     this.name = name;
     this.moving = { name, at };
-    this.hovered = at;
+    this.hovered = this.sights.flat(at);
     this.board.redraw();
   }
 
-  private place(name: string, at: Point): void {
+  private place(name: string, at: Place): void {
     this.moving = null;
     const specimen = this.app.specimen;
     if (specimen === null) return;
@@ -280,7 +290,7 @@ export class SpecimenView {
     this.commit();
     const { specimen } = this.app;
     if (specimen === null || this.confirmed) return;
-    const accepted = this.pending.map(([name, { at }]): [string, Point] => [name, at]);
+    const accepted = this.pending.map(([name, { at }]): [string, Place] => [name, at]);
     if (accepted.length === 0 && Object.keys(this.labels).length === 0) {
       this.app.tell('There is nothing to confirm yet: place a point first.');
       return;
@@ -313,7 +323,7 @@ export class SpecimenView {
       '-': () => this.viewport.zoom(1 / 1.3, this.viewport.toScreen(this.viewport.centre)),
       '0': () => this.viewport.fit(),
     };
-    const action = keys[event.key.length === 1 ? event.key.toLowerCase() : event.key];
+    const action = this.sights.key(event.key) ?? keys[event.key.length === 1 ? event.key.toLowerCase() : event.key];
     if (action === undefined) return false;
     action();
     this.board.redraw();
@@ -337,14 +347,15 @@ export class SpecimenView {
 
   private nudge([dx, dy]: Point): boolean {
     const name = this.name ?? this.freeName();
-    const from = this.positionOf(name) ?? this.viewport.centre;
+    const from = this.positionOf(name);
     if (this.bound) {
-      const next = towards(this.specimen!.points, from, [dx, dy]);
+      const next = towards(this.specimen!.points, from === null ? this.viewport.centre : this.sights.flat(from), [dx, dy], (place) => this.sights.flat(place));
       if (next !== null) this.move(name, next);
       this.panel.showPlace(next ?? from);
       return true;
     }
-    this.move(name, rounded([from[0] + dx, from[1] + dy]));
+    const [x, y] = from ?? this.viewport.centre;
+    this.move(name, rounded([x + dx, y + dy]));
     this.hovered = null;
     this.panel.showPlace(this.moving!.at);
     return true;
@@ -361,57 +372,30 @@ export class SpecimenView {
 
   private draw(context: CanvasRenderingContext2D): void {
     const theme = themeOf(this.element);
-    const { viewport } = this;
-    drawPicture(context, viewport, theme);
-    if (this.panel.shows.snap) for (const corner of this.corners) drawMark(context, viewport.toScreen(corner), { kind: 'corner', colour: theme.faint }, theme);
-    const { names } = this.app.state;
-    const { disputed } = this;
-    // The chosen one last, on top.
-    const order = [...names.filter((name) => name !== this.name), ...(this.name === null ? [] : [this.name])];
-    for (const name of order) {
+    const { viewport, findings, confirmed } = this;
+    const disputed = new Set(findings.flatMap(({ landmarks }) => landmarks));
+    const order = [...this.app.state.names.filter((name) => name !== this.name), ...(this.name === null ? [] : [this.name])];
+    const marks = order.flatMap((name) => {
       const at = this.positionOf(name);
-      if (at === null) continue;
-      const label = this.labels[name];
+      if (at === null) return [];
       const suggestion = this.proposed[name];
-      const selected = name === this.name;
-      const labelled = label !== undefined || this.moving?.name === name;
+      const labelled = name in this.labels || this.moving?.name === name;
       const colour = labelled
-        ? this.confirmed && disputed.has(name) ? theme.check : theme.label
+        ? confirmed && disputed.has(name) ? theme.check : theme.label
         : certaintyColour(theme, suggestion?.certainty ?? 0);
-      const kind = labelled ? 'label' : suggestion?.seen === false ? 'dashed' : 'suggestion';
-      drawMark(context, viewport.toScreen(at), { kind, colour, selected }, theme);
-    }
-    // The chosen one's name first; then those that find room.
-    const taken: Box[] = [];
-    for (const name of order.reverse()) {
-      const at = this.positionOf(name);
-      if (at !== null && (this.panel.shows.names || name === this.name)) drawName(context, viewport.toScreen(at), name, name === this.name, taken, theme);
-    }
-    const focus = this.hovered ?? (this.moving ? this.moving.at : null);
+      const kind: Style['kind'] = labelled ? 'label' : suggestion?.seen === false ? 'dashed' : 'suggestion';
+      return [{ name, at, style: { kind, colour, selected: name === this.name } }];
+    });
+    const scene: Scene = {
+      points: this.bound ? this.specimen!.points : [],
+      corners: this.panel.shows.snap && !this.bound ? this.corners : [],
+      expected: findings.flatMap(({ should_be: at }) => (at === undefined ? [] : [at as unknown as Place])),
+      marks,
+      names: this.panel.shows.names,
+    };
+    drawScene(context, viewport, scene, theme);
+    drawSmall(context, this.sights.small, scene, theme);
+    const focus = this.hovered ?? (this.moving ? this.sights.flat(this.moving.at) : null);
     if (this.panel.shows.loupe && focus !== null) drawLoupe(context, viewport, focus, theme);
   }
-}
-
-/** A tenth of a pixel is finer than any hand. */
-function rounded([x, y]: Point): Point {
-  return [Math.round(10 * x) / 10, Math.round(10 * y) / 10];
-}
-
-const apart = ([x, y]: Point, [a, b]: Point): number => Math.hypot(x - a, y - b);
-
-function nearest(points: readonly Point[], at: Point): Point {
-  return points.reduce((best, point) => (apart(point, at) < apart(best, at) ? point : best));
-}
-
-/** The next point in a direction: near, and not much aside. */
-function towards(points: readonly Point[], from: Point, [dx, dy]: Point): Point | null {
-  const [ux, uy] = [Math.sign(dx), Math.sign(dy)];
-  let best: Point | null = null;
-  let least = Infinity;
-  for (const point of points) {
-    const [x, y] = [point[0] - from[0], point[1] - from[1]];
-    const [along, aside] = [x * ux + y * uy, Math.abs(x * uy - y * ux)];
-    if (along > 1e-9 && along + 2 * aside < least) [best, least] = [point, along + 2 * aside];
-  }
-  return best;
 }

@@ -6,6 +6,9 @@
 /** x to the right, y down, in pixels of the picture from the centre of the upper left one. */
 export type Point = readonly [number, number];
 
+/** A point of a picture, or of a table in the plane or in space. */
+export type Place = readonly [number, number] | readonly [number, number, number];
+
 /** Something with points on it. */
 export interface Specimen {
   readonly id: string;
@@ -14,9 +17,7 @@ export interface Specimen {
   /** The path of the picture, as a data set names it. */
   readonly image?: string;
   /** Points that are there from the start, to be matched; in pictures without any, corners found stand in for them. */
-  readonly points: readonly Point[];
-  /** Their third coordinates, if they are in space. */
-  readonly depths?: readonly number[];
+  readonly points: readonly Place[];
   /** Their names, where they have any. */
   readonly names?: readonly string[];
 }
@@ -38,7 +39,7 @@ export interface Start {
 
 /** Where a person says that a named point is; null: it cannot be seen here. */
 export interface PointLabel {
-  readonly at: Point | null;
+  readonly at: Place | null;
   /** Suggested and accepted, not placed by hand. */
   readonly accepted: boolean;
 }
@@ -56,6 +57,8 @@ export interface SpecimenState {
   readonly corrected: number;
   /** Corners found in the picture that became points to be matched. */
   readonly points?: readonly Point[];
+  /** A person looked at what seems wrong with these labels, and says that they are right. */
+  readonly vouched?: boolean;
 }
 
 export interface PairState {
@@ -86,12 +89,19 @@ export interface State {
 
 export type Action =
   | { type: 'name'; name: string }
-  | { type: 'place'; specimen: string; name: string; at: Point; corrects?: boolean }
+  | { type: 'place'; specimen: string; name: string; at: Place; corrects?: boolean }
   | { type: 'absent'; specimen: string; name: string; corrects?: boolean }
   | { type: 'clear'; specimen: string; name: string }
-  | { type: 'accept'; specimen: string; name: string; at: Point }
-  | { type: 'confirm'; specimen: string; accepted: Array<[string, Point]>; estimate: number | null }
+  | { type: 'accept'; specimen: string; name: string; at: Place }
+  | { type: 'confirm'; specimen: string; accepted: Array<[string, Place]>; estimate: number | null }
   | { type: 'reopen'; specimen: string }
+  // Each name gets the label that another one has.
+  | { type: 'rename'; specimen: string; takes: Array<[string, string]> }
+  // These are labelled again.
+  | { type: 'again'; specimen: string; names: string[] }
+  | { type: 'vouch'; specimen: string }
+  // Names of points that belong together in several specimens, to be looked at.
+  | { type: 'join'; labels: Array<[string, Array<[string, Place]>]> }
   | { type: 'points'; specimen: string; points: Point[] }
   | { type: 'pair'; left: string; right: string }
   | { type: 'match'; pair: PairId; left: number; right: number | null; corrects?: boolean }
@@ -165,7 +175,16 @@ export function step(history: History, action: Action): History {
 
 /** The history of a whole journal. */
 export function replay(start: Start, entries: readonly Entry[]): History {
-  return entries.reduce((history, entry) => step(history, entry.action), begin(start));
+  return entries.reduce((history, entry) => step(history, inSpaceAgain(start, entry.action)), begin(start));
+}
+
+/** Before there was a view in space, journals had only x and y of its points. */
+function inSpaceAgain(start: Start, action: Action): Action {
+  if (!('specimen' in action)) return action;
+  const own = start.specimens.find(({ id }) => id === action.specimen)?.points ?? [];
+  const whole = (at: Place): Place => (at.length === 3 ? at : (own.find((point) => point.length === 3 && point[0] === at[0] && point[1] === at[1]) ?? at));
+  if (action.type === 'confirm') return { ...action, accepted: action.accepted.map(([name, at]) => [name, whole(at)]) };
+  return 'at' in action ? { ...action, at: whole(action.at) } : action;
 }
 
 function reduce(state: State, action: Exclude<Action, { type: 'undo' | 'redo' }>): State {
@@ -182,8 +201,32 @@ function reduce(state: State, action: Exclude<Action, { type: 'undo' | 'redo' }>
       return onSpecimen(state, action.specimen, (specimen) => {
         if (!(action.name in specimen.labels)) return specimen;
         const { [action.name]: _, ...labels } = specimen.labels;
-        return { ...specimen, labels };
+        return relabelled(specimen, labels);
       });
+    case 'rename':
+      return onSpecimen(state, action.specimen, (specimen) => {
+        const labels = { ...specimen.labels };
+        for (const [name, from] of action.takes) {
+          const label = specimen.labels[from];
+          if (label === undefined) delete labels[name];
+          else labels[name] = label;
+        }
+        return relabelled(specimen, labels);
+      });
+    case 'again':
+      return onSpecimen(state, action.specimen, (specimen) => {
+        const labels = { ...specimen.labels };
+        for (const name of action.names) delete labels[name];
+        return { ...relabelled(specimen, labels), confirmed: false };
+      });
+    case 'join':
+      return action.labels.reduce(
+        (state, [id, labels]) =>
+          labels.reduce((state, [name, at]) => (name in (state.specimens[id]?.labels ?? {}) ? state : labelPoint(state, id, name, { at, accepted: true }, false)), state),
+        state,
+      );
+    case 'vouch':
+      return onSpecimen(state, action.specimen, (specimen) => (specimen.vouched ? specimen : { ...specimen, vouched: true }));
     case 'confirm':
       return confirm(state, action);
     case 'reopen':
@@ -227,11 +270,15 @@ function onSpecimen(state: State, id: string, change: (specimen: SpecimenState) 
   return changed === specimen ? state : { ...state, specimens: { ...state.specimens, [id]: changed } };
 }
 
+/** Other labels have not been looked at again. */
+function relabelled({ vouched: _, ...specimen }: SpecimenState, labels: Readonly<Record<string, PointLabel>>): SpecimenState {
+  return { ...specimen, labels };
+}
+
 function labelPoint(state: State, id: string, name: string, label: PointLabel, corrects?: boolean): State {
   if (!(id in state.specimens)) return state;
   return onSpecimen(withName(state, name), id, (specimen) => ({
-    ...specimen,
-    labels: { ...specimen.labels, [name]: label },
+    ...relabelled(specimen, { ...specimen.labels, [name]: label }),
     corrected: specimen.corrected + (corrects ? 1 : 0),
   }));
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { labelledPoints } from '../src/data';
 import { Learning } from '../src/learning';
-import { type Point, type Specimen, type Start, begin, step } from '../src/state';
+import { type Place, type Point, type Specimen, type Start, begin, step } from '../src/state';
 import { DATA, csv, generator, lane, shuffled } from './support';
 
 const FRAMES = 30;
@@ -57,7 +57,7 @@ test.skipIf(table === null)('30 frames of the house take few clicks', async () =
       // A person looks from the least sure on, and drags what is wrong to where it belongs; the learner thinks again.
       for (;;) {
         const labels = history.present.specimens[specimen]!.labels;
-        const wrong = [...points].find(([name, at]) => !(name in labels) && !same(proposed[name]?.at, at));
+        const wrong = [...points].find(([name, at]) => !(name in labels) && !same(proposed[name]?.at as Point | undefined, at));
         if (wrong === undefined) break;
         act({ type: 'place', specimen, name: wrong[0], at: wrong[1], corrects: true });
         corrections += 1;
@@ -65,7 +65,7 @@ test.skipIf(table === null)('30 frames of the house take few clicks', async () =
       }
     }
     const labels = history.present.specimens[specimen]!.labels;
-    const accepted = Object.entries(proposed).filter(([name]) => !(name in labels)).map(([name, { at }]): [string, Point] => [name, at]);
+    const accepted = Object.entries(proposed).filter(([name]) => !(name in labels)).map(([name, { at }]): [string, Place] => [name, at]);
     act({ type: 'confirm', specimen, accepted, estimate: learning.specimenError });
     confirmations += 1;
     learning.update(history.present, { specimen: null, pair: null });

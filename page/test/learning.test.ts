@@ -1,7 +1,8 @@
 // What the learner makes of labels, without a browser: labels that the others dispute, what to label next, a model to take away.
 
 import { describe, expect, test } from 'vitest';
-import { Learning, choose } from '../src/learning';
+import { Learning } from '../src/learning';
+import { choose } from '../src/next';
 import { type Action, type Point, type Specimen, type Start, begin, step } from '../src/state';
 import { lane } from './support';
 
@@ -34,14 +35,14 @@ describe('labels of specimens', () => {
     }
     learning.update(history.present, { specimen: null, pair: null });
     await quiet(learning);
-    expect([...learning.disputedPoints]).toEqual([['s17', ['p0', 'p1']]]);
+    expect(learning.findings(history.present)[0]).toMatchObject({ specimen: 's17', kind: 'swapped', landmarks: ['p0', 'p1'] });
     expect(learning.specimenError).toBeGreaterThan(0);
     // The label itself is as the person gave it.
     expect(history.present.specimens['s17']!.labels['p1']!.at).toEqual(points(17)[0]);
     points(17).forEach((at, k) => act({ type: 'place', specimen: 's17', name: `p${k}`, at }));
     learning.update(history.present, { specimen: null, pair: null });
     await quiet(learning);
-    expect([...learning.disputedPoints]).toEqual([]);
+    expect(learning.findings(history.present).filter(({ specimen }) => specimen === 's17')).toEqual([]);
     expect(learning.specimenError).toBe(0);
 
     // The open one is proposed; suggestions are no labels until they are accepted.

@@ -1,5 +1,6 @@
 //! Where graphs come from: files of every format, folders, the built-in sequence; and pairs where a file has none.
 
+use crate::askew;
 use crate::data_files::{self, read_house};
 use crate::progress::{detail, note};
 use anyhow::{Context, Result, bail};
@@ -28,6 +29,8 @@ enum Source {
     /// Pictures stand relative to this folder.
     Folder(PathBuf),
     Turntable(Turntable),
+    /// Each picture rotated.
+    Askew(Turntable),
 }
 
 /// The picture that a graph was found in, not yet read.
@@ -35,6 +38,8 @@ pub(crate) enum Picture {
     None,
     File(PathBuf),
     Frame(Turntable, usize),
+    /// As a camera in the hand sees it.
+    Askew(Turntable, usize),
 }
 
 impl Picture {
@@ -46,6 +51,10 @@ impl Picture {
             Self::Frame(turntable, frame) => {
                 let picture = turntable.render(*frame)?;
                 Ok(Some(GreyPicture { width: picture.width, height: picture.height, pixels: picture.pixels }))
+            }
+            Self::Askew(turntable, frame) => {
+                let upright = Self::Frame(turntable.clone(), *frame).read()?;
+                Ok(upright.map(|upright| askew::picture(*frame, &upright)))
             }
         }
     }
@@ -77,6 +86,12 @@ impl Input {
     pub(crate) fn turntable() -> Result<Self> {
         let turntable = Turntable::default();
         Ok(Self { data: turntable.data_set()?, source: Source::Turntable(turntable) })
+    }
+
+    /// The built-in sequence, each picture rotated.
+    pub(crate) fn askew() -> Result<Self> {
+        let turntable = Turntable::default();
+        Ok(Self { data: askew::data_set(&turntable.data_set()?)?, source: Source::Askew(turntable) })
     }
 
     /// A folder with landmarks.csv, or with the authors' labels.
@@ -114,6 +129,7 @@ impl Input {
     pub(crate) fn picture_of(&self, graph: usize) -> Picture {
         match (&self.source, &self.data.graphs()[graph].image) {
             (Source::Turntable(turntable), _) => Picture::Frame(turntable.clone(), graph),
+            (Source::Askew(turntable), _) => Picture::Askew(turntable.clone(), graph),
             (Source::Folder(folder), Some(image)) if folder.join(image).is_file() => Picture::File(folder.join(image)),
             _ => Picture::None,
         }

@@ -6,6 +6,7 @@
 
 #![expect(clippy::print_stderr, reason = "printing is what a program does")]
 
+mod askew;
 mod commands;
 mod data_files;
 mod figures;
@@ -19,6 +20,7 @@ mod pair_input;
 mod panics;
 mod pictures;
 mod places;
+mod product;
 mod progress;
 mod report;
 mod settings;

@@ -50,6 +50,9 @@ pub struct LossChart {
     pub x_ticks: Vec<(f64, String)>,
     /// The methods, in the order of colours and legend.
     pub series: Vec<Series>,
+    /// All methods of a report: each has the colour and the marker of its place here, in every chart; those not listed, and all if it is
+    /// empty, of their place in this chart.
+    pub colours: Vec<String>,
 }
 
 impl Default for LossChart {
@@ -60,6 +63,7 @@ impl Default for LossChart {
             y_label: "test loss (share of wrong matches)".to_owned(),
             x_ticks: Vec::new(),
             series: Vec::new(),
+            colours: Vec::new(),
         }
     }
 }
@@ -81,8 +85,12 @@ impl LossChart {
             if self.x_ticks.is_empty() { Axis::linear(places, false) } else { Axis::with_ticks(&self.x_ticks, places) };
 
         // The legend's height is known only once it is laid out: lay it out on a page that is thrown away.
-        let entries: Vec<panel::Entry<'_>> =
-            self.series.iter().enumerate().map(|(k, series)| (series.name.as_str(), k, series.dashed)).collect();
+        let entries: Vec<panel::Entry<'_>> = self
+            .series
+            .iter()
+            .enumerate()
+            .map(|(k, series)| (series.name.as_str(), self.number(k), series.dashed))
+            .collect();
         let layout = |canvas: &mut Canvas| {
             let top = panel::title(canvas, WIDTH, &self.title);
             panel::legend(canvas, WIDTH, top, &entries) + 10.0
@@ -101,6 +109,10 @@ impl LossChart {
         canvas.finish()
     }
 
+    fn number(&self, k: usize) -> usize {
+        palette::number(&self.colours, &self.series[k].name, k)
+    }
+
     fn draw_series(&self, canvas: &mut Canvas, frame: &Panel, k: usize) {
         let series = &self.series[k];
         // At most 6 pixels to either side: the room at the ends of the axis is wider.
@@ -112,14 +124,20 @@ impl LossChart {
             (x + offset, y)
         };
         let line: Vec<(f64, f64)> = shown.iter().map(|point| place(point.x, point.y)).collect();
-        canvas.polyline(&line, &panel::line_style(k, series.dashed));
+        let number = self.number(k);
+        canvas.polyline(&line, &panel::line_style(number, series.dashed));
         for point in &shown {
             if point.high() > point.low() {
-                panel::error_bar(canvas, place(point.x, point.low()), place(point.x, point.high()), palette::series(k));
+                panel::error_bar(
+                    canvas,
+                    place(point.x, point.low()),
+                    place(point.x, point.high()),
+                    palette::series(number),
+                );
             }
         }
         for at in line {
-            palette::marker(canvas, k, at);
+            palette::marker(canvas, number, at);
         }
     }
 }

@@ -17,6 +17,11 @@ pub(crate) const FOUND_OUTLINE: &str = "#d5202a";
 pub(crate) const GRID: &str = "#e4e7eb";
 pub(crate) const AXIS: &str = "#8c959f";
 
+/// The number of a series: its place in a list of names that several charts share, or else in its own chart.
+pub(crate) fn number(names: &[String], name: &str, k: usize) -> usize {
+    names.iter().position(|other| other == name).unwrap_or(names.len() + k)
+}
+
 /// The colour of the k-th series.
 pub(crate) fn series(k: usize) -> &'static str {
     SERIES[k % SERIES.len()]

@@ -37,6 +37,9 @@ pub struct TradeOffChart {
     pub y_label: String,
     /// The methods, in the order of colours.
     pub methods: Vec<TimedMethod>,
+    /// All methods of a report: each has the colour and the marker of its place here, in every chart; those not listed, and all if it is
+    /// empty, of their place in this chart.
+    pub colours: Vec<String>,
 }
 
 impl Default for TradeOffChart {
@@ -46,6 +49,7 @@ impl Default for TradeOffChart {
             x_label: "time for one match (logarithmic)".to_owned(),
             y_label: "test loss (share of wrong matches)".to_owned(),
             methods: Vec::new(),
+            colours: Vec::new(),
         }
     }
 }
@@ -58,6 +62,7 @@ impl TradeOffChart {
             .methods
             .iter()
             .enumerate()
+            .map(|(k, method)| (palette::number(&self.colours, &method.name, k), method))
             .filter(|(_, method)| method.seconds > 0.0 && method.loss.is_finite())
             .collect();
         let times = shown.iter().flat_map(|(_, method)| [method.time_range().0, method.time_range().1]);

@@ -151,6 +151,8 @@ fn sequence(arguments: &SequenceArguments) -> Result<Ending> {
             approaches: arguments.methods.clone(),
             baselines,
             by_pairs,
+            product: None,
+            askew: None,
             absent,
         };
         report::write(&results, folder)?;

@@ -19,7 +19,7 @@ use std::path::PathBuf;
 #[command(after_help = "\
 Points that belong together get one name in all specimens: 1, 2, ... or, if some specimens are labelled, their label. The table has
 one row per point; the name is empty for a point without a partner. The confidence is the chance that the name is right.
-The atlas names new specimens (homolog name), and `homolog label` starts from the table.
+The atlas names new specimens (homolog name). In `homolog label`, the button Join first does this, to be corrected there.
 
 Examples:
   homolog join wings.csv -o names.csv --atlas wings.model.json --picture wings.png

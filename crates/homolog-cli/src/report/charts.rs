@@ -4,6 +4,7 @@ use super::{ByPairs, Figure, Results};
 use crate::commands::short;
 use crate::figures;
 use crate::pair_input::PairInput;
+use crate::product::{TRAINED, UNTRAINED};
 use crate::study::{BaselineResult, MethodResult};
 use anyhow::Result;
 use homolog::data::Split;
@@ -34,7 +35,8 @@ pub(super) fn losses(results: &Results<'_>) -> Vec<Figure> {
     let chart = LossChart {
         title: "The further apart, the harder".to_string(),
         x_ticks: ticks.collect(),
-        series: series.collect(),
+        series: series.chain(product_series(results)).collect(),
+        colours: results.colours(),
         ..LossChart::default()
     };
     let mut figures = vec![Figure {
@@ -45,6 +47,18 @@ pub(super) fn losses(results: &Results<'_>) -> Vec<Figure> {
     }];
     figures.extend(by_pairs(results));
     figures
+}
+
+/// What `homolog train` and matching without a model reach at the largest baseline.
+fn product_series<'a>(results: &'a Results<'_>) -> impl Iterator<Item = Series> + 'a {
+    let last = results.baselines.last().zip(results.product.as_ref());
+    let series = last.map(|(last, product)| {
+        [(&product.after, false), (&product.before, true)].map(|(method, dashed)| {
+            let point = Measurement { x: last.baseline as f64, y: method.test_loss, error: error(method) };
+            Series { name: method.name.to_string(), points: vec![point], dashed }
+        })
+    });
+    series.into_iter().flatten()
 }
 
 /// How many pairs must be labelled; methods that do not learn are level lines.
@@ -69,12 +83,19 @@ fn by_pairs(results: &Results<'_>) -> Option<Figure> {
         let points = counts.iter().map(|&count| Measurement { error: [0.0; 2], ..point(count, method) }).collect();
         Some(Series { name: approach.name().to_string(), points, dashed: true })
     });
+    let product = results.product.as_ref().map(|product| {
+        let level = |&count: &usize| Measurement { error: [0.0; 2], ..point(count, &product.before) };
+        let untrained =
+            Series { name: UNTRAINED.to_string(), points: counts.iter().map(level).collect(), dashed: true };
+        [Series { name: TRAINED.to_string(), points: vec![point(all, &product.after)], dashed: false }, untrained]
+    });
     let tick = |&count: &usize| (place(count), format!("{}{count}", if count == all { "all " } else { "" }));
     let chart = LossChart {
         title: "How many pairs must I label?".to_string(),
         x_label: "labelled pairs that were learned from".to_string(),
         x_ticks: counts.iter().map(tick).collect(),
-        series: learned.chain(level).collect(),
+        series: learned.chain(level).chain(product.into_iter().flatten()).collect(),
+        colours: results.colours(),
         ..LossChart::default()
     };
     let caption = format!(
@@ -92,14 +113,41 @@ pub(super) fn times(results: &Results<'_>) -> Vec<Figure> {
         loss: method.test_loss,
         loss_error: error(method),
     };
+    let product = results.product.iter().flat_map(|product| [&product.after, &product.before]);
     let chart = TradeOffChart {
         title: format!("Time for a match against loss, {} frames apart", last.baseline),
-        methods: last.methods.iter().map(method).collect(),
+        methods: last.methods.iter().chain(product).map(method).collect(),
+        colours: results.colours(),
         ..TradeOffChart::default()
     };
     let caption = "Mean time to match two pictures, ± standard deviation, and share of wrongly matched landmarks. Left and low is best."
         .to_string();
     vec![Figure { name: "time-and-loss".to_string(), caption, svg: chart.to_svg() }]
+}
+
+/// The first test pair of rotated pictures, without a model and by that of `homolog train`.
+pub(super) fn askew_match(results: &Results<'_>) -> Result<Option<Figure>> {
+    let (Some(askew), Some(last)) = (&results.askew, results.baselines.last()) else { return Ok(None) };
+    let product = &askew.product;
+    let sequence = &results.frames.linear;
+    let Some(frame) = sequence.frames_of(last.baseline, Split::Test).next() else { return Ok(None) };
+    let mut input = PairInput::of(askew.input, frame, frame + last.baseline);
+    for named in [&mut input.left, &mut input.right] {
+        named.id = format!("frame {}", named.id);
+    }
+    let pair = input.pair();
+    let solve = |model: &Model| -> Result<Matching> { Ok(model.solve(&pair, &mut Workspace::new())?.matching) };
+    let (before, after) = (solve(&product.untrained)?, solve(&product.model)?);
+    let title = format!("{} and {}", input.left.id, input.right.id);
+    let rows = [("without a model", &before), ("with the model of homolog train", &after)];
+    let identity = Matching::identity(input.left.graph.node_count());
+    let input = PairInput { truth: Some(identity), ..input };
+    let svg = figures::match_picture(&title, &input, &product.untrained.features, &rows, false)?;
+    let caption = format!(
+        "The first test pair, {} frames apart, which nothing was learned from. Each line joins a landmark on the left with the point on the right that it was matched to; red lines are wrong.",
+        last.baseline
+    );
+    Ok(Some(Figure { name: "match".to_string(), caption, svg }))
 }
 
 /// The first test pair before and after learning, by each learned method, the best first.

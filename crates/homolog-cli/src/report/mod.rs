@@ -8,6 +8,7 @@ pub(crate) use words::share;
 
 use crate::files;
 use crate::inputs::Input;
+use crate::product::{Product, TRAINED, UNTRAINED};
 use crate::study::{BaselineResult, MethodResult};
 use anyhow::Result;
 use homolog::experiment::{Frames, SequenceMethod};
@@ -24,8 +25,20 @@ pub(crate) struct Results<'a> {
     pub(crate) baselines: Vec<BaselineResult>,
     /// Some methods at the largest baseline.
     pub(crate) by_pairs: Vec<ByPairs>,
+    /// `homolog train` from the same pairs at the largest baseline; `None` if only the paper's methods were run.
+    pub(crate) product: Option<Product>,
+    /// `homolog train` on rotated pictures.
+    pub(crate) askew: Option<Askew<'a>>,
     /// What a reader may look for and not find, and why.
     pub(crate) absent: Vec<String>,
+}
+
+/// What `homolog train` makes of pictures that are rotated.
+pub(crate) struct Askew<'a> {
+    pub(crate) input: &'a Input,
+    /// Labelled pairs that were learned from.
+    pub(crate) pairs: usize,
+    pub(crate) product: Product,
 }
 
 /// What a method makes of so many labelled pairs.
@@ -43,6 +56,12 @@ struct Figure {
 }
 
 impl Results<'_> {
+    /// All methods, in the order of colours: one has the same in every chart.
+    fn colours(&self) -> Vec<String> {
+        let names = self.approaches.iter().map(|approach| approach.name());
+        names.chain([TRAINED, UNTRAINED]).map(str::to_string).collect()
+    }
+
     /// What a method did at the largest baseline.
     fn last(&self, approach: SequenceMethod) -> Option<&MethodResult> {
         self.baselines.last()?.method(approach)
@@ -70,14 +89,18 @@ impl Results<'_> {
 pub(crate) fn write(results: &Results<'_>, folder: &Path) -> Result<()> {
     files::make_folder(folder)?;
     let mut matches = charts::matches(results)?;
-    let first: Vec<Figure> = matches.drain(..matches.len().min(1)).collect();
+    let first = match charts::askew_match(results)? {
+        Some(figure) => vec![figure],
+        None => matches.drain(..matches.len().min(1)).collect(),
+    };
     let text = |text: String| Block::Text(text);
     let mut sections = vec![section(folder, "Before and after learning", Vec::new(), first)?];
     let explained = words::how_to_read(results).into_iter().map(text).collect();
     sections.push(Section { heading: "How to read the rest".to_string(), blocks: explained });
     sections.push(section(folder, "How often it is wrong", vec![words::table(results)], charts::losses(results))?);
     sections.push(section(folder, "How long a match takes", Vec::new(), charts::times(results))?);
-    sections.push(section(folder, "The other learned methods", Vec::new(), matches)?);
+    let others = if results.product.is_none() { "The other learned methods" } else { "The paper's learned methods" };
+    sections.push(section(folder, others, Vec::new(), matches)?);
     sections.push(section(folder, "What was learned", Vec::new(), charts::weights(results))?);
     sections.push(section(folder, "How training went", words::training(results), charts::bounds(results))?);
     let absent = results.absent.iter().cloned().map(text).collect();

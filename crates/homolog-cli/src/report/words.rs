@@ -14,6 +14,11 @@ pub(crate) fn share(method: &MethodResult) -> String {
 }
 
 pub(super) fn title(results: &Results<'_>) -> String {
+    if let Some(askew) = &results.askew {
+        let better = askew.product.after.wrong < askew.product.before.wrong;
+        return if better { "Learning to match: fewer mistakes" } else { "Learning to match: no gain here" }
+            .to_string();
+    }
     match results.learned().first() {
         Some((approach, after)) => match results.before(*approach) {
             Some(before) if after.test_loss < before.test_loss => "Learning to match: fewer mistakes".to_string(),
@@ -29,6 +34,17 @@ pub(super) fn news(results: &Results<'_>) -> String {
     let apart = format!("two pictures {} frames apart", last.baseline);
     let wrong = |method: &MethodResult| format!("{} of {}", method.wrong, method.of);
     let learned = results.learned();
+    if let Some(askew) = &results.askew {
+        return format!(
+            "`homolog train` learned from {} labelled pairs of pictures. Before, {} points were matched wrongly; after, {} (on {} other \
+             pairs, {apart}, taken with a camera in the hand: each picture is rotated by up to 25°). {}",
+            askew.pairs,
+            wrong(&askew.product.before),
+            wrong(&askew.product.after),
+            last.test,
+            results.data
+        );
+    }
     let sentence = if let Some(&(approach, after)) = learned.first() {
         let seen = format!("on {} held-out pairs", last.test);
         let from = format!("learning from {} labelled pairs", last.train);
@@ -69,6 +85,17 @@ pub(super) fn how_to_read(results: &Results<'_>) -> Vec<String> {
     ];
     let method = |approach: &SequenceMethod| format!("{}: {}", approach.name(), meaning(*approach));
     let methods: Vec<String> = results.approaches.iter().map(method).collect();
+    if let Some(askew) = &results.askew {
+        lines.push(format!("What `homolog train` said on rotated pictures: {}", askew.product.sentence));
+        lines.push(
+            "homolog train is what the command of that name makes of the labelled pairs, without any options; no model is what \
+             `homolog match --features linear` does without it. From here on no picture is rotated: the paper's features compare directions, \
+             and these pictures are so easy for Homolog's own features that nothing is left to learn. The other methods are those of the paper that Homolog implements, with its features \
+             and its learner: learning by these can also be worse than not learning, if two pictures are near and little is to be gained, \
+             which is why `homolog train` compares on held-out pairs before it changes anything."
+                .to_string(),
+        );
+    }
     lines.push(format!("The methods are: {}.", methods.join("; ")));
     lines.push(
         "The number after ± is the standard error: how much the mean would vary with other pairs. If all test pairs had the same loss \
@@ -103,10 +130,15 @@ fn meaning(method: SequenceMethod) -> &'static str {
 /// Loss by method and baseline.
 pub(super) fn table(results: &Results<'_>) -> Block {
     let mut header = vec!["baseline".to_string(), "learned from".to_string(), "tested on".to_string()];
+    let products = results.product.as_ref().map(|product| [&product.after, &product.before]);
+    header.extend(products.iter().flatten().map(|method| method.name.to_string()));
     header.extend(results.approaches.iter().map(|approach| approach.name().to_string()));
+    let largest = results.baselines.last().map(|last| last.baseline);
     let row = |result: &BaselineResult| {
         let mut row =
             vec![result.baseline.to_string(), format!("{} pairs", result.train), format!("{} pairs", result.test)];
+        let is_last = Some(result.baseline) == largest;
+        row.extend(products.iter().flatten().map(|method| if is_last { share(method) } else { "-".to_string() }));
         row.extend(results.approaches.iter().map(|&approach| result.method(approach).map_or("-".to_string(), share)));
         row
     };

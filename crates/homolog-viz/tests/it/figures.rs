@@ -38,7 +38,14 @@ fn figures(values: &[f64], text: &str) -> Vec<(&'static str, String)> {
     let ticked = vec![(value(0), name()), (value(1), name())];
     let bounds =
         BoundsChart { title: name(), x_label: name(), y_label: name(), upper_name: name(), lower_name: name(), steps };
-    let loss = LossChart { title: name(), x_label: name(), y_label: name(), x_ticks: Vec::new(), series };
+    let loss = LossChart {
+        title: name(),
+        x_label: name(),
+        y_label: name(),
+        x_ticks: Vec::new(),
+        series,
+        ..LossChart::default()
+    };
     let found = places.iter().map(|&place| Some(place)).chain([None]).collect::<Vec<_>>();
     let scene_rows = vec![SceneRow { caption: name(), found: found.clone() }, SceneRow::default()];
     vec![

@@ -139,16 +139,6 @@ pub(super) struct Posed {
 }
 
 impl Atlas {
-    /// Only the names, by the quick search, around those that are known: landmark and point, no landmark and no point twice.
-    pub(crate) fn name_around(&self, specimen: &Graph, known: &[(usize, usize)]) -> Result<(Matching, Similarity)> {
-        let order = shuffled(specimen.node_count());
-        let place = |point: usize| order.iter().position(|&other| other == point).unwrap_or(point);
-        let known: Vec<(usize, usize)> = known.iter().map(|&(landmark, point)| (landmark, place(point))).collect();
-        let given = (self.presence_in(specimen), &known[..], &self.start_weights()[..]);
-        let best = self.search(&specimen.renumbered(&order)?, given, &mut Workspace::new())?;
-        Ok((in_order(&best.solution.matching, &order)?, best.placed.frame))
-    }
-
     /// The best naming that the quick search finds, under one presence, around known names, with these weights.
     pub(super) fn search(
         &self,

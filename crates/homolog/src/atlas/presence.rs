@@ -82,9 +82,22 @@ impl Atlas {
         search: Search,
         work: &mut Workspace,
     ) -> Result<Naming> {
+        self.name_around(specimen, (presence, &[], weights), search, work)
+    }
+
+    /// The same around names that are known: landmark and point, no landmark and no point twice.
+    pub(crate) fn name_around(
+        &self,
+        specimen: &Graph,
+        (presence, known, weights): (Presence, &[(usize, usize)], &[f64]),
+        search: Search,
+        work: &mut Workspace,
+    ) -> Result<Naming> {
         let order = shuffled(specimen.node_count());
         let specimen = &specimen.renumbered(&order)?;
-        let (presence, found) = self.decide(specimen, presence, weights, work)?;
+        let place = |point: usize| order.iter().position(|&other| other == point).unwrap_or(point);
+        let known: Vec<(usize, usize)> = known.iter().map(|&(landmark, point)| (landmark, place(point))).collect();
+        let (presence, found) = self.decide(specimen, (presence, &known, weights), work)?;
         let (found, candidates) = if search == Search::Proof { prove(found, work)? } else { (found, None) };
         let own = self.under(presence);
         let Posed { placed, problem, solution } = found;
@@ -135,11 +148,10 @@ impl Atlas {
     fn decide(
         &self,
         specimen: &Graph,
-        presence: Presence,
-        weights: &[f64],
+        (presence, known, weights): (Presence, &[(usize, usize)], &[f64]),
         work: &mut Workspace,
     ) -> Result<(Presence, Posed)> {
-        let mut named = |presence: Presence| self.under(presence).search(specimen, (presence, &[], weights), work);
+        let mut named = |presence: Presence| self.under(presence).search(specimen, (presence, known, weights), work);
         if presence == Presence::Partial || specimen.node_count() != self.landmarks.len() {
             return Ok((Presence::Partial, named(Presence::Partial)?));
         }

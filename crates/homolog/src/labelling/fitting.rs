@@ -20,8 +20,6 @@ const NEAR: f64 = 0.02;
 pub(super) struct Sighting<'a> {
     /// The candidates.
     pub(super) candidates: &'a [Place],
-    /// Whether every point is one of them, as far as they go.
-    pub(super) own: bool,
     /// Points that are known.
     pub(super) known: &'a [Option<Place>],
 }
@@ -39,21 +37,11 @@ impl Sighting<'_> {
     pub(super) fn fit(&self, shape: &ShapeModel, named: Option<&[Option<usize>]>) -> Result<Fitted> {
         let mut found: Vec<Option<usize>> = named.map_or_else(|| vec![None; self.known.len()], <[_]>::to_vec);
         let mut now = self.complete(shape, &found);
-        for (round, reach) in REACH.iter().enumerate().skip(if named.is_some() { LATE } else { 0 }) {
-            let last = round + 1 == REACH.len();
-            let reach = if self.own && last { None } else { Some(reach * shape.extent) };
-            found = self.take_nearest(&now.places, &vec![None; found.len()], reach)?;
+        for reach in REACH.iter().skip(if named.is_some() { LATE } else { 0 }) {
+            found = self.take_nearest(&now.places, reach * shape.extent)?;
             now = self.complete(shape, &found);
         }
         Ok(self.fitted(shape, now, found))
-    }
-
-    /// Keeps to a naming; only points that it leaves out take the nearest of the remaining candidates.
-    pub(super) fn keep(&self, shape: &ShapeModel, named: &[Option<usize>]) -> Result<Fitted> {
-        let places = self.complete(shape, named).places;
-        let reach = if self.own { None } else { REACH.last().map(|reach| reach * shape.extent) };
-        let found = self.take_nearest(&places, named, reach)?;
-        Ok(self.fitted(shape, self.complete(shape, &found), found))
     }
 
     fn complete(&self, shape: &ShapeModel, found: &[Option<usize>]) -> Completed {
@@ -71,28 +59,19 @@ impl Sighting<'_> {
         Fitted { places: now.places, found, worth }
     }
 
-    /// Each point that is neither known nor named takes a candidate that no other takes, minimising the sum of squared distances.
-    /// With a reach, a point may also take none.
-    fn take_nearest(
-        &self,
-        places: &[Place],
-        named: &[Option<usize>],
-        reach: Option<f64>,
-    ) -> Result<Vec<Option<usize>>> {
-        let mut found: Vec<Option<usize>> = named.to_vec();
-        let open: Vec<usize> =
-            (0..places.len()).filter(|&point| self.known[point].is_none() && named[point].is_none()).collect();
+    /// Each point that is not known takes a candidate within reach that no other takes, or none, minimising the sum of squared distances.
+    fn take_nearest(&self, places: &[Place], reach: f64) -> Result<Vec<Option<usize>>> {
+        let mut found: Vec<Option<usize>> = vec![None; places.len()];
+        let open: Vec<usize> = (0..places.len()).filter(|&point| self.known[point].is_none()).collect();
         // A candidate that a person has already named is taken.
         let known = |candidate: &Place| self.known.iter().flatten().any(|at| at == candidate);
-        let free: Vec<usize> =
-            (0..self.candidates.len()).filter(|&k| !known(&self.candidates[k]) && !named.contains(&Some(k))).collect();
-        let unit = reach.unwrap_or(1.0);
+        let free: Vec<usize> = (0..self.candidates.len()).filter(|&k| !known(&self.candidates[k])).collect();
         let node = Array2::from_shape_fn((open.len(), free.len()), |(i, k)| {
-            let far = distance(places[open[i]], self.candidates[free[k]]) / unit;
-            if reach.is_some() { 1.0 - far * far } else { -far * far }
+            let far = distance(places[open[i]], self.candidates[free[k]]) / reach;
+            1.0 - far * far
         });
         let mut problem = Compatibility::linear(node);
-        problem.unmatched = reach.map(|_| Array1::zeros(open.len()));
+        problem.unmatched = Some(Array1::zeros(open.len()));
         let solution = Linear::default().solve(&problem, &mut Workspace::new())?;
         for (i, k) in solution.matching.pairs() {
             found[open[i]] = Some(free[k]);

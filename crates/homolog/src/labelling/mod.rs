@@ -7,6 +7,7 @@
 
 mod estimate;
 mod fitting;
+mod messages;
 mod names;
 mod pairs;
 mod proposer;
@@ -14,6 +15,7 @@ mod requests;
 mod seeing;
 mod shape;
 mod suggestion;
+mod table;
 
 pub use estimate::{Estimate, estimate};
 pub use names::{LearnedNames, learn_names};

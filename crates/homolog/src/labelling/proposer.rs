@@ -1,29 +1,26 @@
 //! [`Proposer`]: where the named points of a new specimen are, from specimens in which they are labelled.
 //!
-//! The [`Atlas`] of the labelled specimens finds how the new one is oriented and names its points; the shape (`shape`), in the frame of the
-//! atlas, says where each point should be, given some of them; the candidates (corners of the picture, or existing points) say where
-//! points are.
-//!
-//! * Existing points: with three or more labelled specimens, the atlas names them.
-//! * Corners: most of them are no named point, and some named points are at no corner. A few poses (those the atlas likes best among the
-//!   corners, the way the labelled specimens lie in their pictures, and the one given by points already known) are each fitted to the corners
-//!   (`fitting`), and the fit with the most evidence is kept. What no corner fits is proposed where the shape expects it.
+//! * The points of a table, in the plane or in space: the [`Atlas`] of the labelled specimens names them (`table`), as a model of the same
+//!   labels does.
+//! * Corners of a picture: most of them are no named point, and some named points are at no corner. The shape (`shape`), in the frame of the
+//!   atlas, says where each point should be, given some of them. A few poses (those the atlas likes best among the corners, the way the
+//!   labelled specimens lie in their pictures, and the one given by points already known) are each fitted to the corners (`fitting`), and the
+//!   fit with the most evidence is kept. What no corner fits is proposed where the shape expects it.
 
 use super::fitting::{Fitted, Sighting};
 use super::shape::{Place, ShapeModel};
-use crate::atlas::{Atlas, AtlasSettings};
+use super::table::name_table;
+use crate::atlas::{Atlas, AtlasSettings, Search};
 use crate::geometry::Similarity;
 use crate::graph::Graph;
 use crate::matching::Matching;
-use crate::{Error, Result};
+use crate::{Control, Error, Result};
 use ndarray::{Array1, Array2};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// At most this many labelled specimens are learned from; if there are more, they are taken evenly from the list.
 const MOST_SPECIMENS: usize = 40;
-/// From this many specimens on, the atlas alone names existing points.
-const ENOUGH: usize = 3;
 /// Poses of the atlas that are fitted.
 const POSES: usize = 4;
 
@@ -31,9 +28,10 @@ const POSES: usize = 4;
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Candidates {
-    /// Where they are.
-    pub points: Vec<[f64; 2]>,
-    /// They are the specimen's own points: every name is one of them, as far as they go. Otherwise some names are at none of them.
+    /// Where they are: two or three coordinates each.
+    pub points: Vec<Vec<f64>>,
+    /// They are the specimen's own points: a named point is one of them, or missing. Otherwise they are corners of a picture, and some
+    /// named points are at none of them.
     pub own: bool,
 }
 
@@ -54,7 +52,7 @@ pub struct ProposedPoint {
     /// Its name.
     pub name: String,
     /// The place.
-    pub at: [f64; 2],
+    pub at: Vec<f64>,
     /// The candidate that it is; `None` if no candidate fits, and this is where the other specimens say it should be.
     pub candidate: Option<usize>,
     /// From 0 (another candidate is as likely, or none fits) to 1 (no other comes near). Not a probability.
@@ -71,6 +69,12 @@ pub struct Proposer {
 #[derive(Debug)]
 struct Lesson {
     atlas: Atlas,
+    /// `None` in space: there are no pictures.
+    plane: Option<Plane>,
+}
+
+#[derive(Debug)]
+struct Plane {
     /// In the frame of the atlas, one point for each landmark.
     shape: ShapeModel,
     /// How labelled specimens lie in their pictures: from the picture into the frame.
@@ -85,7 +89,8 @@ struct Lesson {
 /// let names = ["tip", "base", "notch"].map(String::from).to_vec();
 /// let wing = Graph::from_points(ndarray::array![[0.0, 0.0], [90.0, 10.0], [40.0, 50.0]])?.with_names(names)?;
 /// // Corners in some order; one is not a named point.
-/// let corners = Candidates { points: vec![[41.0, 51.0], [70.0, 70.0], [91.0, 11.0], [1.0, 1.0]], own: false };
+/// let corners = [[41.0, 51.0], [70.0, 70.0], [91.0, 11.0], [1.0, 1.0]].map(|corner| corner.to_vec()).to_vec();
+/// let corners = Candidates { points: corners, own: false };
 /// let proposal = propose(&[wing], &corners, &[])?;
 /// let found: Vec<_> = proposal.points.iter().map(|point| (point.name.as_str(), point.candidate)).collect();
 /// assert_eq!(found, [("base", Some(2)), ("notch", Some(0)), ("tip", Some(3))]);
@@ -93,16 +98,26 @@ struct Lesson {
 /// ```
 ///
 /// # Errors
-/// A labelled specimen without names or points; coordinates that are not finite.
-pub fn propose(labelled: &[Graph], candidates: &Candidates, known: &[(String, [f64; 2])]) -> Result<Proposal> {
+/// A labelled specimen without names or points; coordinates that are not finite, or of another number.
+pub fn propose(labelled: &[Graph], candidates: &Candidates, known: &[(String, Vec<f64>)]) -> Result<Proposal> {
     Proposer::learn(labelled)?.propose(candidates, known)
+}
+
+impl Proposal {
+    /// Sorted by name.
+    pub(super) fn of(mut points: Vec<ProposedPoint>) -> Self {
+        points.sort_by(|a, b| a.name.cmp(&b.name));
+        let total: f64 = points.iter().map(|point| point.certainty).sum();
+        let mean_margin = (!points.is_empty()).then(|| total / points.len() as f64);
+        Self { points, mean_margin }
+    }
 }
 
 impl Proposer {
     /// Learns from specimens whose named points are labelled.
     ///
     /// # Errors
-    /// A specimen without names or points; points that are not in the plane.
+    /// A specimen without names or points, or with points of another dimension than the first.
     pub fn learn(labelled: &[Graph]) -> Result<Self> {
         let named = labelled.iter().filter_map(|graph| only_named(graph).transpose()).collect::<Result<Vec<_>>>()?;
         let lesson = if named.is_empty() { None } else { Some(Lesson::learn(&spread(&named))?) };
@@ -112,15 +127,17 @@ impl Proposer {
     /// Proposes the points of a specimen around the `known` ones.
     ///
     /// # Errors
-    /// Coordinates that are not finite.
-    pub fn propose(&self, candidates: &Candidates, known: &[(String, [f64; 2])]) -> Result<Proposal> {
-        for (index, value) in candidates.points.iter().chain(known.iter().map(|(_, at)| at)).flatten().enumerate() {
-            if !value.is_finite() {
-                return Err(Error::BadEntry {
-                    what: "coordinates of candidates and known points",
-                    index,
-                    value: *value,
-                });
+    /// Coordinates that are not finite, or of another number than in the labelled specimens; corners in space.
+    pub fn propose(&self, candidates: &Candidates, known: &[(String, Vec<f64>)]) -> Result<Proposal> {
+        let all = candidates.points.iter().chain(known.iter().map(|(_, at)| at));
+        let expected = self.lesson.as_ref().map(|lesson| lesson.atlas.dimension);
+        for (index, point) in all.enumerate() {
+            let what = "coordinates of candidates and known points";
+            if let Some(&value) = point.iter().find(|value| !value.is_finite()) {
+                return Err(Error::BadEntry { what, index, value });
+            }
+            if let Some(expected) = expected.filter(|&expected| expected != point.len()) {
+                return Err(Error::Size { what: "coordinates of a point", expected, found: point.len() });
             }
         }
         match &self.lesson {
@@ -135,6 +152,9 @@ impl Lesson {
         let atlas = Atlas::learn(specimens, &AtlasSettings::default())?;
         let number: BTreeMap<&str, usize> =
             atlas.landmarks.iter().enumerate().map(|(number, landmark)| (landmark.name.as_str(), number)).collect();
+        if atlas.dimension != 2 {
+            return Ok(Self { atlas, plane: None });
+        }
         let (mut frames, mut framed) = (Vec::new(), Vec::new());
         for specimen in specimens {
             let points = specimen.need_points("a labelled specimen")?;
@@ -144,47 +164,54 @@ impl Lesson {
             framed.push(own.into_iter().zip(places(frame.apply(points))).collect());
             frames.push(frame);
         }
-        Ok(Self { shape: ShapeModel::new(atlas.landmarks.len(), &framed), usual: mean_frame(&frames), atlas })
+        let plane = Plane { shape: ShapeModel::new(atlas.landmarks.len(), &framed), usual: mean_frame(&frames) };
+        Ok(Self { atlas, plane: Some(plane) })
     }
 
-    fn propose(&self, candidates: &Candidates, known: &[(String, [f64; 2])]) -> Result<Proposal> {
+    fn propose(&self, candidates: &Candidates, known: &[(String, Vec<f64>)]) -> Result<Proposal> {
+        let weights = self.atlas.start_weights();
+        match &self.plane {
+            Some(plane) if !candidates.own => self.among_corners(plane, &candidates.points, known),
+            None if !candidates.own && !candidates.points.is_empty() => Err(Error::Size {
+                what: "coordinates of a point in a picture",
+                expected: 2,
+                found: self.atlas.dimension,
+            }),
+            _ => {
+                let atlas = (&self.atlas, &weights[..]);
+                name_table(atlas, Search::Quick, &candidates.points, known, &Control::new())
+            }
+        }
+    }
+
+    fn among_corners(&self, plane: &Plane, corners: &[Vec<f64>], known: &[(String, Vec<f64>)]) -> Result<Proposal> {
+        let corners: Vec<Place> = corners.iter().map(|at| [at[0], at[1]]).collect();
         let landmark = |name: &String| self.atlas.landmarks.iter().position(|landmark| landmark.name == *name);
         let mut labels: Vec<Option<Place>> = vec![None; self.atlas.landmarks.len()];
         for (name, at) in known {
             if let Some(landmark) = landmark(name) {
-                labels[landmark] = Some(*at);
+                labels[landmark] = Some([at[0], at[1]]);
             }
         }
-        let (frame, fitted) = self.best(candidates, &labels)?;
-        let framed = Framed::new(&frame, &candidates.points, &labels);
-        let sighting = framed.sighting(candidates.own);
+        let (frame, fitted) = self.best(plane, &corners, &labels)?;
+        let framed = Framed::new(&frame, &corners, &labels);
+        let sighting = framed.sighting();
         let mut points = Vec::new();
         for number in (0..labels.len()).filter(|&number| labels[number].is_none()) {
             let (place, candidate) = (fitted.places[number], fitted.found[number]);
-            let at = candidate.map_or_else(|| back(&frame, place), |candidate| candidates.points[candidate]);
-            let certainty = candidate.map_or(0.0, |candidate| sighting.certainty(place, candidate, self.shape.extent));
+            let at = candidate.map_or_else(|| back(&frame, place), |candidate| corners[candidate]).to_vec();
+            let certainty = candidate.map_or(0.0, |candidate| sighting.certainty(place, candidate, plane.shape.extent));
             points.push(ProposedPoint { name: self.atlas.landmarks[number].name.clone(), at, candidate, certainty });
         }
-        points.sort_by(|a, b| a.name.cmp(&b.name));
-        let total: f64 = points.iter().map(|point| point.certainty).sum();
-        let mean_margin = (!points.is_empty()).then(|| total / points.len() as f64);
-        Ok(Proposal { points, mean_margin })
+        Ok(Proposal::of(points))
     }
 
     /// The pose and the fit with the most evidence.
-    fn best(&self, candidates: &Candidates, labels: &[Option<Place>]) -> Result<(Similarity, Fitted)> {
-        let points = Points::new(&candidates.points, labels);
-        if candidates.own && self.atlas.specimens >= ENOUGH && !candidates.points.is_empty() {
-            let (matching, frame) =
-                self.atlas.name_around(&Graph::from_points(points.table.clone())?, &points.known)?;
-            let frame = self.frame_of(&matching, &points, &frame)?;
-            let framed = Framed::new(&frame, &candidates.points, labels);
-            let fitted = framed.sighting(true).keep(&self.shape, &points.named(&matching))?;
-            return Ok((frame, fitted));
-        }
+    fn best(&self, plane: &Plane, corners: &[Place], labels: &[Option<Place>]) -> Result<(Similarity, Fitted)> {
+        let points = Points::new(corners, labels);
         let told =
-            (points.known.len() > 1).then(|| self.frame_of(&points.known_only(labels.len())?, &points, &self.usual));
-        let mut starts = vec![(self.usual.clone(), None)];
+            (points.known.len() > 1).then(|| self.frame_of(&points.known_only(labels.len())?, &points, &plane.usual));
+        let mut starts = vec![(plane.usual.clone(), None)];
         starts.extend(told.transpose()?.map(|frame| (frame, None)));
         if points.table.nrows() > 0 {
             let further: Vec<Similarity> = starts.iter().map(|(frame, _)| frame.clone()).collect();
@@ -194,8 +221,8 @@ impl Lesson {
         }
         let mut best: Option<(Similarity, Fitted)> = None;
         for (frame, named) in starts {
-            let framed = Framed::new(&frame, &candidates.points, labels);
-            let fitted = framed.sighting(candidates.own).fit(&self.shape, named.as_deref())?;
+            let framed = Framed::new(&frame, corners, labels);
+            let fitted = framed.sighting().fit(&plane.shape, named.as_deref())?;
             if best.as_ref().is_none_or(|(_, other)| fitted.worth > other.worth) {
                 best = Some((frame, fitted));
             }
@@ -267,8 +294,8 @@ impl Framed {
         }
     }
 
-    fn sighting(&self, own: bool) -> Sighting<'_> {
-        Sighting { candidates: &self.candidates, own, known: &self.known }
+    fn sighting(&self) -> Sighting<'_> {
+        Sighting { candidates: &self.candidates, known: &self.known }
     }
 }
 
@@ -281,9 +308,6 @@ pub(super) fn spread(specimens: &[Graph]) -> Vec<&Graph> {
 /// The named points of a specimen, by name; `None` if there are none.
 pub(super) fn only_named(graph: &Graph) -> Result<Option<Graph>> {
     let points = graph.need_points("a labelled specimen")?;
-    if points.ncols() != 2 && points.nrows() > 0 {
-        return Err(Error::Size { what: "coordinates of a point in a picture", expected: 2, found: points.ncols() });
-    }
     let names = graph.names().ok_or(Error::Missing { what: "names", needed_by: "a labelled specimen" })?;
     let named: BTreeMap<&String, usize> =
         names.iter().enumerate().filter(|(_, name)| !name.is_empty()).map(|(row, name)| (name, row)).collect();

@@ -8,146 +8,26 @@
 //!
 //! A model is sent once ([`Session`] keeps it under its name) and from then on only its name is.
 
+use super::messages::{
+    Answer, Explained, Format, Labelled, Learned, LearnedNames, Request, Specimen, Text, Trained, read_specimens,
+};
 use super::seeing::Seeing;
-use super::{Candidates, Known, LabelledPart, Proposer, Sight, estimate, learn, learn_names, review, suggest};
-use crate::data::dataset::DataSet;
+use super::table::name_table;
+use super::{Proposer, estimate, learn, learn_names, review, suggest};
+use crate::atlas::{AtlasSettings, Search};
 use crate::data::{self, landmarks, matches, tps};
 use crate::geometry::{GreyImage, Susan};
-use crate::graph::{Graph, Pair};
+use crate::graph::Pair;
 use crate::model::Model;
-use crate::task::{Report, Task};
+use crate::specimens::check::check;
+use crate::specimens::join::join;
 use crate::{Control, Error, Result};
-use ndarray::Array2;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use sha2::{Digest, Sha256};
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// So many models are kept: the page uses one with edges and one without, and learns them anew after each correction.
 const MODELS: usize = 8;
-
-/// A request, by its name: `{"propose": {...}}`.
-#[derive(Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-enum Request {
-    /// Which library answers.
-    Version {},
-    /// A file with graphs, of any format, as a data set, with what should be known about it: its text, or else the bytes that come with
-    /// the request; and the texts of files beside it that may belong to it, by name.
-    Read {
-        name: String,
-        #[serde(default)]
-        text: Option<String>,
-        #[serde(default)]
-        beside: BTreeMap<String, String>,
-    },
-    /// The corners of the picture whose grey levels come with the request.
-    Detect { width: usize, height: usize, at_most: usize },
-    /// The named points of a specimen, learned from labelled specimens: these as JSON, so that the same text is learned from only once.
-    Propose { labelled: String, candidates: Candidates, known: Vec<(String, [f64; 2])> },
-    /// The share of wrong names when each labelled specimen is named from the others.
-    Estimate { labelled: String, candidates: Vec<Candidates> },
-    /// Looks at a labelled picture, whose grey levels come with the request, and keeps what it looks like under a key.
-    See { key: String, specimen: Specimen, width: usize, height: usize },
-    /// The named points of the picture whose grey levels come with the request, by what labelled pictures look like: these by their keys.
-    Find { labelled: Vec<String>, width: usize, height: usize, known: Vec<(String, [f64; 2])> },
-    /// The labels of a picture beside what other labelled pictures say.
-    CheckPicture { labelled: Vec<String>, specimen: Specimen, width: usize, height: usize },
-    /// A model that names points, from labelled specimens; with the keys of labelled pictures it also finds them in pictures.
-    LearnNames {
-        labelled: String,
-        #[serde(default)]
-        seen: Vec<String>,
-    },
-    /// A model from the labelled pairs of a data set, and its name.
-    Learn { data: DataSet, features: Sight },
-    /// A model from any task, with its report.
-    Train(Box<Task>),
-    /// Keeps a model that another session has learned; answers with its name.
-    Keep { model: String },
-    /// The matches of a pair, with how certain they are.
-    Suggest { model: String, left: Specimen, right: Specimen, known: Vec<Known> },
-    /// How certain the model is about many pairs (the least certain should be labelled next), and which labels it disputes.
-    Review { model: String, specimens: Vec<Specimen>, pairs: Vec<LabelledPart> },
-    /// A data set as a file.
-    Write { data: DataSet, format: Format },
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum Format {
-    DataSet,
-    Landmarks,
-    Matches,
-    Tps,
-}
-
-/// Points, with their names if they have any.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Specimen {
-    points: Vec<[f64; 2]>,
-    #[serde(default)]
-    names: Option<Vec<String>>,
-}
-
-impl Specimen {
-    fn graph(self) -> Result<Graph> {
-        let points = Array2::from_shape_fn((self.points.len(), 2), |(row, column)| self.points[row][column]);
-        let graph = Graph::from_points(points)?;
-        match self.names {
-            Some(names) => graph.with_names(names),
-            None => Ok(graph),
-        }
-    }
-
-    /// Named points by name.
-    fn places(&self) -> BTreeMap<String, [f64; 2]> {
-        self.names.iter().flatten().cloned().zip(self.points.iter().copied()).collect()
-    }
-}
-
-fn read_specimens(text: &str) -> Result<Vec<Graph>> {
-    let wrong = |error: serde_json::Error| Error::DataSet { place: "labelled".to_string(), reason: error.to_string() };
-    let specimens: Vec<Specimen> = serde_json::from_str(text).map_err(wrong)?;
-    specimens.into_iter().map(Specimen::graph).collect()
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "lowercase")]
-enum Answer<T> {
-    Ok(T),
-    Error(String),
-}
-
-#[derive(Serialize)]
-struct Text {
-    text: String,
-}
-
-#[derive(Serialize)]
-struct Learned {
-    name: String,
-    model: String,
-    error: Option<f64>,
-    unlearned: Option<f64>,
-    pairs: usize,
-    sentence: String,
-    weights: Vec<(String, f64)>,
-}
-
-#[derive(Serialize)]
-struct Trained {
-    model: String,
-    report: Report,
-}
-
-#[derive(Serialize)]
-struct LearnedNames {
-    model: String,
-    strays: Vec<(String, f64)>,
-    sentence: String,
-}
 
 /// What is kept between the requests of a page, which come one after the other.
 ///
@@ -210,6 +90,9 @@ impl Session {
                 self.proposer = Some((labelled, proposer));
                 Ok(success(&proposal?))
             }
+            Request::Name { model, points, known } => self.name(&model, &points, &known, control),
+            Request::Check { specimens } => checked(specimens, control),
+            Request::Join { specimens } => joined(specimens, control),
             Request::Estimate { labelled, candidates } => {
                 Ok(success(&estimate(&read_specimens(&labelled)?, &candidates, control)?))
             }
@@ -231,17 +114,7 @@ impl Session {
                 let picture = GreyImage::new(width, height, pixels)?;
                 Ok(success(&self.seeing.check(&labelled, picture, &specimen.places(), control)?))
             }
-            Request::LearnNames { labelled, seen } => {
-                if let Some(missing) = self.missing(&seen) {
-                    return Ok(missing);
-                }
-                let mut learned = learn_names(&read_specimens(&labelled)?, control)?;
-                if !seen.is_empty() {
-                    learned.model = learned.model.with_appearance(self.seeing.learned(&seen)?)?;
-                }
-                let model = learned.model.to_json()?;
-                Ok(success(&LearnedNames { model, strays: learned.strays, sentence: learned.sentence }))
-            }
+            Request::LearnNames { labelled, seen } => self.learn_names(&labelled, &seen, control),
             Request::Learn { data, features } => {
                 let learned = learn(&data, features, control)?;
                 let model = learned.model.to_json()?;
@@ -287,6 +160,33 @@ impl Session {
         }
     }
 
+    /// The points of a table by a model that names.
+    fn name(
+        &mut self,
+        model: &str,
+        points: &[Vec<f64>],
+        known: &[(String, Vec<f64>)],
+        control: &Control,
+    ) -> Result<String> {
+        let model = self.model(model)?;
+        let atlas = model.atlas().ok_or(Error::Missing { what: "atlas", needed_by: "naming" })?;
+        Ok(success(&name_table((atlas, &model.weights()), Search::Proof, points, known, control)?))
+    }
+
+    /// A model that names points, and finds them in pictures if some were seen.
+    fn learn_names(&mut self, labelled: &str, seen: &[String], control: &Control) -> Result<String> {
+        if let Some(missing) = self.missing(seen) {
+            return Ok(missing);
+        }
+        let mut learned = learn_names(&read_specimens(labelled)?, control)?;
+        if !seen.is_empty() {
+            learned.model = learned.model.with_appearance(self.seeing.learned(seen)?)?;
+        }
+        let model = learned.model.to_json()?;
+        let name = self.keep(learned.model, &model);
+        Ok(success(&LearnedNames { name, model, strays: learned.strays, sentence: learned.sentence }))
+    }
+
     /// What to answer if some labelled pictures were not sent yet: `{"missing": [their keys]}`.
     fn missing(&self, keys: &[String]) -> Option<String> {
         let missing = self.seeing.missing(keys);
@@ -313,6 +213,25 @@ impl Session {
     }
 }
 
+/// What looks wrong in labelled specimens, each with what it says.
+fn checked(specimens: Vec<Labelled>, control: &Control) -> Result<String> {
+    let graphs = specimens.into_iter().map(Labelled::graph).collect::<Result<Vec<_>>>()?;
+    let report = check(&graphs, control)?;
+    let findings: Vec<Explained<'_>> =
+        report.findings.iter().map(|finding| Explained { why: finding.to_string(), finding }).collect();
+    Ok(success(
+        &serde_json::json!({ "findings": findings, "suspects": report.suspects(), "expected": report.expected }),
+    ))
+}
+
+/// The names, and for each specimen the name of each point.
+fn joined(specimens: Vec<Specimen>, control: &Control) -> Result<String> {
+    let graphs = specimens.into_iter().map(Specimen::graph).collect::<Result<Vec<_>>>()?;
+    let joined = join(&graphs.iter().collect::<Vec<_>>(), &AtlasSettings::default(), None, control)?;
+    let names: Vec<&String> = joined.names.iter().map(|one| &one.name).collect();
+    Ok(success(&serde_json::json!({ "names": names, "points": joined.points })))
+}
+
 /// Results of the library can always be written.
 fn success(result: &impl Serialize) -> String {
     serde_json::to_string(&Answer::Ok(result)).unwrap_or_else(|error| failure(&error.to_string()))
@@ -325,6 +244,7 @@ fn failure(reason: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::dataset::DataSet;
     use serde_json::{Value, json};
 
     fn framed(json: &str) -> Vec<u8> {

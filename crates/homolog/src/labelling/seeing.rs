@@ -79,14 +79,11 @@ impl Seeing {
         let found = self.appearance(keys)?.find(picture, known, control)?;
         let point = |point: &crate::appearance::FoundPoint| ProposedPoint {
             name: point.name.clone(),
-            at: point.at,
+            at: point.at.to_vec(),
             candidate: None,
             certainty: point.certainty(),
         };
-        let points: Vec<ProposedPoint> = found.iter().map(point).collect();
-        let total: f64 = points.iter().map(|point| point.certainty).sum();
-        let mean_margin = (!points.is_empty()).then(|| total / points.len() as f64);
-        Ok(Proposal { points, mean_margin })
+        Ok(Proposal::of(found.iter().map(point).collect()))
     }
 
     /// The labels of a picture beside what others say.

@@ -83,12 +83,12 @@ proptest! {
             specimen.iter().map(|point| [stretch * point[0] + shift[0], stretch * point[1] + shift[1]]).collect();
         let count = moved.len();
         let order: Vec<usize> = (0..count).map(|number| (number + turn) % count).collect();
-        let candidates = Candidates { points: order.iter().map(|&number| moved[number]).collect(), own: true };
+        let candidates = Candidates { points: order.iter().map(|&number| moved[number].to_vec()).collect(), own: true };
         let proposal = propose(&[named(&specimen)], &candidates, &[]).unwrap();
         prop_assert_eq!(proposal.points.len(), count);
         for point in &proposal.points {
             let number: usize = point.name[1..].parse().unwrap();
-            prop_assert_eq!(point.at, moved[number]);
+            prop_assert_eq!(&point.at[..], &moved[number][..]);
             prop_assert!((0.0..=1.0).contains(&point.certainty));
         }
     }
@@ -98,7 +98,8 @@ proptest! {
         one in points(0..5), two in points(0..6), candidates in points(0..8), own in any::<bool>(),
         known in proptest::collection::vec((0_usize..7, [0.0..100.0, 0.0..100.0]), 0..3),
     ) {
-        let known: Vec<(String, [f64; 2])> = known.into_iter().map(|(number, at)| (format!("p{number}"), at)).collect();
+        let known: Vec<(String, Vec<f64>)> = known.into_iter().map(|(number, at)| (format!("p{number}"), at.to_vec())).collect();
+        let candidates = candidates.into_iter().map(|at| at.to_vec()).collect();
         let proposal = propose(&[named(&one), named(&two)], &Candidates { points: candidates, own }, &known).unwrap();
         let mut taken: Vec<usize> = proposal.points.iter().filter_map(|point| point.candidate).collect();
         taken.sort_unstable();
@@ -114,7 +115,7 @@ proptest! {
 fn a_label_that_the_other_specimens_dispute_is_found() {
     let shape = [[0.0, 0.0], [50.0, 5.0], [90.0, 60.0], [20.0, 70.0], [60.0, 30.0]];
     let specimens: Vec<Graph> = (0..4).map(|_| named(&shape)).collect();
-    let candidates = vec![Candidates { points: shape.to_vec(), own: true }; 4];
+    let candidates = vec![Candidates { points: shape.map(|at| at.to_vec()).to_vec(), own: true }; 4];
     let fine = estimate(&specimens, &candidates, &Control::new()).unwrap();
     assert_eq!((fine.error, fine.disputed.iter().flatten().count()), (Some(0.0), 0));
     let mut swapped = shape;

@@ -61,6 +61,7 @@ mod networks;
 mod optimize;
 mod optimize_house;
 mod optimize_runs;
+mod page_honesty;
 mod pair_features;
 mod pairing;
 mod paper;

@@ -82,6 +82,7 @@ fn points_that_are_there_are_named_by_three_labelled_specimens() {
                 let truth = lying(s);
                 let mut points: Vec<[f64; 2]> = truth.values().copied().collect();
                 points.shuffle(&mut ChaCha8Rng::seed_from_u64(s as u64));
+                let points = points.into_iter().map(|at| at.to_vec()).collect();
                 wrong(&proposer, &Candidates { points, own: true }, &truth, 1e-9)
             });
             let error = errors.sum::<f64>() / 6.0;
@@ -109,7 +110,8 @@ fn points_are_found_among_the_corners_of_pictures() {
             let picture = table.render(4 * n).unwrap();
             let image = GreyImage::new(picture.width, picture.height, &picture.pixels).unwrap();
             let corners = Susan::default().at_most(200, image).unwrap().points;
-            let points = corners.rows().into_iter().map(|at| turn([at[0], at[1]], rotate * n as f64)).collect();
+            let points =
+                corners.rows().into_iter().map(|at| turn([at[0], at[1]], rotate * n as f64).to_vec()).collect();
             errors.push(wrong(&proposer, &Candidates { points, own: false }, &specimen(n), 8.0));
         }
         let error = errors.iter().sum::<f64>() / errors.len() as f64;
@@ -129,8 +131,8 @@ fn what_is_known_is_kept() {
         let proposer = Proposer::learn(&graphs).unwrap();
         for own in [true, false] {
             // p1 is where all others have p3, and p0 is where there is no candidate.
-            let known = [("p1".to_string(), shape[3]), ("p0".to_string(), [-7.0, 3.0])];
-            let candidates = Candidates { points: shape.to_vec(), own };
+            let known = [("p1".to_string(), shape[3].to_vec()), ("p0".to_string(), vec![-7.0, 3.0])];
+            let candidates = Candidates { points: shape.map(|at| at.to_vec()).to_vec(), own };
             let proposal = proposer.propose(&candidates, &known).unwrap();
             let names: Vec<&str> = proposal.points.iter().map(|point| point.name.as_str()).collect();
             assert_eq!(names, ["p2", "p3", "p4", "p5"]);
@@ -174,7 +176,7 @@ fn an_estimate_of_many_specimens_finds_the_one_that_is_wrong() {
     };
     let all: Vec<Specimen> = (0..45).map(specimen).collect();
     let candidates: Vec<Candidates> =
-        all.iter().map(|one| Candidates { points: one.values().copied().collect(), own: true }).collect();
+        all.iter().map(|one| Candidates { points: one.values().map(|at| at.to_vec()).collect(), own: true }).collect();
     let found = estimate(&all.iter().map(graph).collect::<Vec<_>>(), &candidates, &Control::new()).unwrap();
     for (n, disputed) in found.disputed.iter().enumerate() {
         assert_eq!(disputed.len(), if n == 17 { 2 } else { 0 }, "specimen {n}");

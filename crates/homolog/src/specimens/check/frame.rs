@@ -74,7 +74,7 @@ fn start(shapes: &Shapes) -> Result<Frame> {
     let every = |most: usize| shapes.specimens.iter().step_by(shapes.specimens.len().div_ceil(most).max(1));
     let mut best: Option<(f64, Frame)> = None;
     for candidate in every(STARTS) {
-        let frame = Frame { dimension: d, mean: normalised(candidate), spread: vec![1.0; candidate.len()], usual: 0.0 };
+        let frame = Frame::like(d, candidate);
         let misfits = every(COMPARED).map(|shape| Ok(frame.place(shape)?.misfit)).collect::<Result<Vec<f64>>>()?;
         let misfit = median(misfits);
         if best.as_ref().is_none_or(|(least, _)| misfit < *least) {
@@ -91,6 +91,11 @@ fn normalised(shape: &Shape) -> Shape {
 }
 
 impl Frame {
+    /// A single specimen as the mean shape.
+    pub(super) fn like(dimension: usize, shape: &Shape) -> Self {
+        Self { dimension, mean: normalised(shape), spread: vec![1.0; shape.len()], usual: 0.0 }
+    }
+
     /// The median position of each landmark, and its median distance from there.
     fn of(dimension: usize, placed: &[Placed]) -> Self {
         let count = placed.first().map_or(0, |placed| placed.points.len());

@@ -5,9 +5,13 @@
 //! swapped, rolled or reversed, a mirrored or rotated specimen, displaced landmarks, other units (`pose`). Mistakes do not teach: odd
 //! landmarks are left out and everything is learned again, always without the specimen that is judged.
 //!
+//! Among fewer than 20 specimens swaps are also looked for in each specimen beside each other one (`few`); among fewer than eight only
+//! these.
+//!
 //! Two landmarks that lie within their own spread of each other cannot be told apart, so their swap is not found.
 
 mod explain;
+mod few;
 mod frame;
 mod learning;
 mod names;
@@ -29,8 +33,10 @@ use learning::{Learned, learn};
 use names::renamings;
 use shapes::{Place, Shape, Shapes, difference, length};
 
-/// With fewer specimens than this nothing is judged: what one differs in from so few is not known to be odd.
+/// With fewer specimens than this only swaps are found (`few`): what one differs in from so few is not known to be odd.
 pub const FEWEST_SPECIMENS: usize = 8;
+/// With fewer specimens than this swaps are also looked for in each specimen beside each other one.
+const ENOUGH_SPECIMENS: usize = 20;
 /// A landmark that fewer than this share of the specimens have is not judged; one that more than this share have is missed in others.
 const JUDGED_SHARE: f64 = 0.25;
 const MISSED_SHARE: f64 = 0.75;
@@ -62,14 +68,40 @@ pub fn check(graphs: &[NamedGraph], control: &Control) -> Result<CheckReport> {
             found.add(at, specimen, &graphs[specimen].id, &table, &mut report)?;
         }
     }
+    if judged.len() < ENOUGH_SPECIMENS {
+        add_swaps(graphs, &judged, &table, &mut report)?;
+    }
     report.sort();
     Ok(report)
+}
+
+/// Adds swaps that each specimen beside each other one shows; two landmarks that are swapped are not displaced.
+fn add_swaps(graphs: &[NamedGraph], judged: &[usize], table: &Shapes, report: &mut CheckReport) -> Result<()> {
+    for (pairs, &specimen) in few::swaps(table)?.into_iter().zip(judged) {
+        for pair in pairs {
+            let [a, b] = pair.map(|at| table.names[at].clone());
+            let concerns =
+                |finding: &Finding, name: &String| finding.index == specimen && finding.landmarks.contains(name);
+            let is_known =
+                |finding: &Finding| finding.is_mended_by_names() && concerns(finding, &a) && concerns(finding, &b);
+            if report.findings.iter().any(is_known) {
+                continue;
+            }
+            let is_part = |finding: &Finding| concerns(finding, &a) || concerns(finding, &b);
+            report.findings.retain(|finding| finding.kind != Kind::Displaced || !is_part(finding));
+            let finding = Finding::new(specimen, &graphs[specimen].id, Kind::Swapped);
+            let (landmarks, points_of) = (vec![a.clone(), b.clone()], vec![b, a]);
+            report.findings.push(Finding { landmarks, points_of, ..finding });
+        }
+    }
+    Ok(())
 }
 
 /// The specimens and landmarks that can be judged: specimens by position, and a table of them.
 fn judged(shapes: &Shapes) -> (Vec<usize>, Shapes) {
     let count = shapes.specimens.len();
-    let fewest = (JUDGED_SHARE * count as f64).max(FEWEST_SPECIMENS as f64 - 2.0);
+    let least = if count < FEWEST_SPECIMENS { 2.0 } else { FEWEST_SPECIMENS as f64 - 2.0 };
+    let fewest = (JUDGED_SHARE * count as f64).max(least);
     let common: Vec<bool> = (0..shapes.names.len()).map(|at| shapes.count(at) as f64 >= fewest).collect();
     let cut = |shape: &Shape| -> Shape {
         shape.iter().zip(&common).map(|(point, common)| point.filter(|_| *common)).collect()

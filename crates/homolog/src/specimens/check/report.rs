@@ -267,7 +267,7 @@ impl fmt::Display for CheckReport {
         match self.false_alarms {
             None => writeln!(
                 formatter,
-                "too few specimens to find mistakes ({} with enough landmarks; at least {} are needed)",
+                "too few specimens to find mistakes other than swaps ({} with enough landmarks; at least {} are needed)",
                 self.judged,
                 super::FEWEST_SPECIMENS
             )?,
