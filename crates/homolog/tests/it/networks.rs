@@ -148,7 +148,7 @@ fn labelled_pairs_of_networks_teach_how_to_match_the_next() {
         learned += right(&model);
         before += right(&unlearned);
     }
-    assert!(learned >= 50 && before <= 40, "{before} of 60 before, {learned} after learning");
+    assert!(learned >= 40 && before <= 30, "{before} of 60 before, {learned} after learning");
 }
 
 #[test]

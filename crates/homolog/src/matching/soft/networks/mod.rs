@@ -112,14 +112,24 @@ pub(super) fn most_of_edges(edge: &EdgeTerm) -> f64 {
     columns.map(|(a, b)| sorted(a).iter().zip(sorted(b)).map(|(a, b)| a * b).sum::<f64>()).sum()
 }
 
-/// Gives every left node without a place the first one that is free and allowed; false if nodes of both sides are left over.
+/// Gives every left node without a place the first one that is free and allowed, or else that of another node which can take a free one; false
+/// if nodes of both sides are left over.
 fn complete(right_of: &mut [Option<usize>], right_count: usize, given: &Given) -> bool {
     let mut is_free = vec![true; right_count];
     right_of.iter().flatten().for_each(|&k| is_free[k] = false);
     let mut free: Vec<usize> = (0..right_count).filter(|&k| is_free[k]).collect();
-    for (i, right) in right_of.iter_mut().enumerate().filter(|(_, right)| right.is_none()) {
+    let without: Vec<usize> = (0..right_of.len()).filter(|&i| right_of[i].is_none()).collect();
+    for i in without {
         if let Some(at) = free.iter().position(|&k| given.allows(i, k)) {
-            *right = Some(free.remove(at));
+            right_of[i] = Some(free.remove(at));
+            continue;
+        }
+        let moves = |j: usize| {
+            let own = right_of[j].filter(|&own| given.allows(i, own))?;
+            free.iter().position(|&k| given.allows(j, k)).map(|at| (j, own, at))
+        };
+        if let Some((j, own, at)) = (0..right_of.len()).find_map(moves) {
+            (right_of[i], right_of[j]) = (Some(own), Some(free.remove(at)));
         }
     }
     free.is_empty() || right_of.iter().all(Option::is_some)

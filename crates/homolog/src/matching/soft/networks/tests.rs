@@ -68,6 +68,20 @@ fn seeds_and_forbidden_pairs_hold() {
 }
 
 #[test]
+fn a_node_whose_only_free_place_is_forbidden_takes_that_of_another() {
+    let mut node = Array2::zeros((3, 3));
+    node[[2, 2]] = f64::NEG_INFINITY;
+    let write = |rows: Range<usize>, scores: &mut Array2<f64>| {
+        scores.assign(&node.slice_axis(ndarray::Axis(0), rows.into()));
+    };
+    let problem = Streamed::new(3, 3, &write);
+    let given = Given::of(&problem, &crate::Control::new()).unwrap().unwrap();
+    let mut right_of = vec![Some(0), Some(1), None];
+    assert!(complete(&mut right_of, 3, &given));
+    assert_eq!(right_of, [Some(2), Some(1), Some(0)]);
+}
+
+#[test]
 fn sizes_may_differ_and_nodes_may_stay_unmatched_at_a_price() {
     let (edge, _) = two_networks(150, 0, false, 7);
     let part: Vec<[usize; 2]> =
