@@ -58,6 +58,7 @@ fn figures(values: &[f64], text: &str) -> Vec<(&'static str, String)> {
                 x_label: name(),
                 y_label: name(),
                 methods: (0..count).map(method).collect(),
+                ..TradeOffChart::default()
             }
             .to_svg(),
         ),
