@@ -40,6 +40,8 @@ enum To {
 
 /// How far a file of answers goes: the byte where the first incomplete one begins, and how many come before it.
 pub(crate) type Done = Option<(u64, usize)>;
+/// Tells how far a file goes, if a run is resumed.
+pub(crate) type Resume<'a> = Option<&'a dyn Fn(&Path) -> Result<Done>>;
 
 impl Sink {
     /// Writes to this place, after the header of a table. How many answers are there already, if `resumed` can tell.
@@ -47,7 +49,7 @@ impl Sink {
         output: Option<&Path>,
         (format, list): (Format, &'static str),
         header: &str,
-        resumed: Option<&dyn Fn(&Path) -> Result<Done>>,
+        resumed: Resume<'_>,
     ) -> Result<(Self, usize)> {
         let (to, (at, done)) = match output {
             // JSON is one value, whole or not at all.

@@ -54,10 +54,10 @@ pub(crate) struct Arguments {
     /// Print everything, every pair included, as JSON
     #[arg(long)]
     json: bool,
-    /// Write the JSON to a file; with .csv or .jsonl, each pair as it is matched
+    /// Write the JSON to a file; to .csv or .jsonl, each pair or named specimen as it is done
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Continue after the last pair in the .csv or .jsonl output file
+    /// Continue after the last pair or specimen in the .csv or .jsonl output file
     #[arg(long, requires = "output")]
     resume: bool,
     /// Threads to use [default: all cores]
@@ -73,9 +73,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
         bail!("--resume continues a .csv or .jsonl file: give one with -o");
     }
     if model.atlas().is_some() {
-        if arguments.is_streamed() {
-            bail!("-o: a model that names is evaluated as a whole, into a .json file");
-        }
         let input = Input::load(&arguments.data)?.seen_by(&model.image_descriptors())?;
         // A single specimen is named all the same.
         let input = if input.data.graphs().len() > 1 { input.with_pairs()? } else { input };
@@ -85,8 +82,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
             &input,
             (loss, arguments.split.as_deref()),
             (limit, arguments.worst, arguments.picture.as_deref()),
+            (arguments.output.as_deref().filter(|_| arguments.is_streamed()), arguments.resume),
         )?;
-        super::give(&text, &value, arguments.json, arguments.output.as_deref())?;
+        super::give(&text, &value, arguments.json, arguments.output.as_deref().filter(|_| !arguments.is_streamed()))?;
         return Ok(if stop_is_wanted() { Ending::Stopped } else { Ending::Done });
     }
     if arguments.picture.is_some() {

@@ -2,11 +2,12 @@
 //! computed from rows, so that a run that was killed and resumed says what one that was not would have said.
 
 use crate::inputs::{Input, extension};
-use crate::stream::{Done, Format, Sink, done};
+use crate::stream::{Format, Resume, Sink, done};
 use anyhow::{Context, Result};
 use homolog::data::Split;
 use homolog::learn::{ConfusionCounts, Evaluation, Example, LabelledPairs, MatchCounts, Prediction};
 use homolog::matching::{Constraint, Matching, Status};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -75,9 +76,9 @@ impl<'a> Totals<'a> {
             let expected = numbers.clone().map(|number| self.ids(number));
             done(path, format, HEADER, ["left_graph", "right_graph"], expected)
         };
-        let resumed: Option<&dyn Fn(&Path) -> Result<Done>> = if resume { Some(&found) } else { None };
+        let resumed: Resume<'_> = if resume { Some(&found) } else { None };
         let earlier = match (path, resumed) {
-            (Some(path), Some(found)) => rows_of(path, found(path)?.unwrap_or_default())?,
+            (Some(path), Some(found)) => rows_of(path, found(path)?.unwrap_or_default().1)?,
             _ => Vec::new(),
         };
         let (sink, _) = Sink::open(path, (format, "pairs"), HEADER, resumed)?;
@@ -150,7 +151,7 @@ impl<'a> Totals<'a> {
 }
 
 /// A row as text.
-pub(super) fn text(row: &Row, path: Option<&Path>) -> Result<String> {
+pub(super) fn text(row: &impl Serialize, path: Option<&Path>) -> Result<String> {
     if format_of(path) == Format::Jsonl {
         return Ok(serde_json::to_string(row)? + "\n");
     }
@@ -159,12 +160,13 @@ pub(super) fn text(row: &Row, path: Option<&Path>) -> Result<String> {
     Ok(String::from_utf8(writer.into_inner()?)?)
 }
 
-fn format_of(path: Option<&Path>) -> Format {
+/// As the name of the file ends.
+pub(super) fn format_of(path: Option<&Path>) -> Format {
     if path.is_some_and(|path| extension(path) == "jsonl") { Format::Jsonl } else { Format::Csv }
 }
 
 /// The first rows of a file.
-fn rows_of(path: &Path, (_, count): (u64, usize)) -> Result<Vec<Row>> {
+pub(super) fn rows_of<R: DeserializeOwned>(path: &Path, count: usize) -> Result<Vec<R>> {
     if count == 0 {
         return Ok(Vec::new());
     }

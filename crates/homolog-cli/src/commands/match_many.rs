@@ -6,7 +6,7 @@ use super::matching::Arguments;
 use crate::inputs::Input;
 use crate::progress::{Watch, detail, stop_is_wanted};
 use crate::shards::is_folder_of_shards;
-use crate::stream::{Done, Format, Sink, done};
+use crate::stream::{Done, Format, Resume, Sink, done};
 use crate::{Ending, files};
 use anyhow::{Context, Result, bail};
 use homolog::Report;
@@ -33,7 +33,7 @@ pub(super) fn run(arguments: &Arguments, model: Option<Model>, data: &Path) -> R
     let (format, with_margins) = (arguments.format(), arguments.has_margins(&all.model));
     let header = if format == Format::Csv { csv_header(with_margins) } else { "" };
     let resumed = |path: &Path| all.done(path, format, header);
-    let resumed: Option<&dyn Fn(&Path) -> Result<Done>> = if arguments.resume { Some(&resumed) } else { None };
+    let resumed: Resume<'_> = if arguments.resume { Some(&resumed) } else { None };
     let (mut sink, done) = Sink::open(arguments.output.as_deref(), (format, "pairs"), header, resumed)?;
     let matched = all.write(arguments, format, done, &mut sink)?;
     if let (Some(text), Some(path)) = (sink.end(matched == 0)?, &arguments.output) {

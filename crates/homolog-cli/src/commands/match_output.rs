@@ -220,6 +220,7 @@ struct EdgesValue {
 }
 
 #[derive(Serialize)]
+#[expect(clippy::option_option, reason = "left out without margins, null if there is no other way")]
 struct MatchValue<'a> {
     left: &'a str,
     left_index: usize,

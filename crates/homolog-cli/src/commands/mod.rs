@@ -23,6 +23,7 @@ mod name_output;
 mod name_pictures;
 mod name_take;
 mod naming_report;
+mod naming_rows;
 mod scene;
 pub(crate) mod solve;
 mod solve_output;

@@ -5,7 +5,7 @@ use super::name_output::{Answer, End, Texts, header};
 use super::name_pictures;
 use crate::inputs::{BUILT_IN, Input, extension};
 use crate::progress::{Watch, note, stop_is_wanted};
-use crate::stream::{Done, Format, Sink, done};
+use crate::stream::{Format, Resume, Sink, done};
 use crate::{Ending, files};
 use anyhow::{Context, Result, bail};
 use homolog::Report;
@@ -157,7 +157,7 @@ impl Arguments {
         }
         let expected = || specimens.iter().map(|one| [one.id.as_str()]);
         let resumed = |path: &Path| done(path, format, &header, ["specimen"], expected());
-        let resumed: Option<&dyn Fn(&Path) -> Result<Done>> = if self.resume { Some(&resumed) } else { None };
+        let resumed: Resume<'_> = if self.resume { Some(&resumed) } else { None };
         // With --json and no file, there is no table.
         let is_table = self.output.is_some() || !self.json;
         let mut begun = 0;

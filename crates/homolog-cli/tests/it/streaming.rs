@@ -111,6 +111,11 @@ fn names_are_streamed_and_continued() {
     for (file, options) in [("named.csv", ""), ("named.csv", "--candidates 0.8"), ("named.jsonl", "")] {
         is_the_same_after_any_cut(place, &format!("name atlas.json data.csv -q {options} -o {file}"), file, false);
     }
+    for file in ["checked.csv", "checked.jsonl"] {
+        is_the_same_after_any_cut(place, &format!("evaluate atlas.json data.csv -q -o {file}"), file, true);
+    }
+    let plain = homolog(place, "evaluate atlas.json data.csv -q").stdout;
+    assert_eq!(homolog(place, "evaluate atlas.json data.csv -q -o checked.csv").stdout, plain);
     // Printed and written, the table is the same.
     done(place, "name atlas.json data.csv -q -o named.csv");
     assert_eq!(homolog(place, "name atlas.json data.csv -q").stdout, fs::read(place.join("named.csv")).unwrap());

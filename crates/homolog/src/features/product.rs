@@ -5,6 +5,7 @@
 //! with fused multiply-add. On others that is what computes it.
 
 use ndarray::Array2;
+use pulp::f64x4;
 
 /// Rows that are taken at a time, left and right: their sums stay in registers.
 const LEFT: usize = 4;
@@ -17,7 +18,7 @@ const MOST_ROWS: usize = 128;
 /// A right table in groups of `RIGHT` rows, each group column by column; the last is filled up with zeros.
 #[derive(Debug, Clone)]
 pub(super) struct Packed {
-    groups: Vec<[f64; RIGHT]>,
+    groups: Vec<[f64x4; 2]>,
     rows: usize,
     columns: usize,
 }
@@ -29,10 +30,12 @@ impl Packed {
         if !(1..=MOST_ROWS).contains(&rows) || !(1..=MOST_COLUMNS).contains(&columns) {
             return None;
         }
-        let mut groups = vec![[0.0; RIGHT]; rows.div_ceil(RIGHT) * columns];
-        for ((row, column), &value) in values.indexed_iter() {
-            groups[row / RIGHT * columns + column][row % RIGHT] = value;
-        }
+        let value = |row: usize, column: usize| values.get([row, column]).copied().unwrap_or(0.0);
+        let four = |row: usize, column: usize| {
+            f64x4(value(row, column), value(row + 1, column), value(row + 2, column), value(row + 3, column))
+        };
+        let group = |first: usize| (0..columns).map(move |column| [four(first, column), four(first + 4, column)]);
+        let groups = (0..rows).step_by(RIGHT).flat_map(group).collect();
         Some(Self { groups, rows, columns })
     }
 
@@ -51,9 +54,11 @@ impl Packed {
     }
 }
 
-#[cfg(target_arch = "x86_64")]
-fn fused(product: Product<'_>) -> bool {
-    pulp::x86::V3::try_new().map(|simd| simd.vectorize(product)).is_some()
+#[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "the general product does it"))]
+struct Product<'a> {
+    left: &'a [f64],
+    right: &'a Packed,
+    product: &'a mut [f64],
 }
 
 #[cfg(not(target_arch = "x86_64"))]
@@ -61,36 +66,44 @@ fn fused(_: Product<'_>) -> bool {
     false
 }
 
-struct Product<'a> {
-    left: &'a [f64],
-    right: &'a Packed,
-    product: &'a mut [f64],
+#[cfg(target_arch = "x86_64")]
+fn fused(product: Product<'_>) -> bool {
+    pulp::x86::V3::try_new().map(|simd| simd.vectorize(Fused { simd, product })).is_some()
 }
 
-impl pulp::NullaryFnOnce for Product<'_> {
+/// The product in vectors of four numbers.
+#[cfg(target_arch = "x86_64")]
+struct Fused<'a> {
+    simd: pulp::x86::V3,
+    product: Product<'a>,
+}
+
+#[cfg(target_arch = "x86_64")]
+impl pulp::NullaryFnOnce for Fused<'_> {
     type Output = ();
 
     #[expect(clippy::inline_always, reason = "only what is inlined here is compiled for the wider instructions")]
     #[inline(always)]
     fn call(self) {
-        let Self { left, right: &Packed { ref groups, rows, columns }, product } = self;
+        let Self { simd, product: Product { left, right, product } } = self;
+        let &Packed { ref groups, rows, columns } = right;
         for (left, product) in left.chunks(LEFT * columns).zip(product.chunks_mut(LEFT * rows)) {
             // Rows that are missing at the end are computed as the first is, and not written.
             let row = |at: usize| left.get(at * columns..(at + 1) * columns).unwrap_or(&left[..columns]);
             let [a, b, c, d] = [row(0), row(1), row(2), row(3)];
             for (number, group) in groups.chunks_exact(columns).enumerate() {
-                let mut sums = [[0.0_f64; RIGHT]; LEFT];
-                for ((((values, a), b), c), d) in group.iter().zip(a).zip(b).zip(c).zip(d) {
-                    for lane in 0..RIGHT {
-                        sums[0][lane] = a.mul_add(values[lane], sums[0][lane]);
-                        sums[1][lane] = b.mul_add(values[lane], sums[1][lane]);
-                        sums[2][lane] = c.mul_add(values[lane], sums[2][lane]);
-                        sums[3][lane] = d.mul_add(values[lane], sums[3][lane]);
-                    }
+                let mut sums = [[simd.splat_f64x4(0.0); 2]; LEFT];
+                for ((((&[low, high], a), b), c), d) in group.iter().zip(a).zip(b).zip(c).zip(d) {
+                    let [a, b, c, d] = [a, b, c, d].map(|&value| simd.splat_f64x4(value));
+                    sums[0] = [simd.mul_add_f64x4(a, low, sums[0][0]), simd.mul_add_f64x4(a, high, sums[0][1])];
+                    sums[1] = [simd.mul_add_f64x4(b, low, sums[1][0]), simd.mul_add_f64x4(b, high, sums[1][1])];
+                    sums[2] = [simd.mul_add_f64x4(c, low, sums[2][0]), simd.mul_add_f64x4(c, high, sums[2][1])];
+                    sums[3] = [simd.mul_add_f64x4(d, low, sums[3][0]), simd.mul_add_f64x4(d, high, sums[3][1])];
                 }
-                for (product, sums) in product.chunks_exact_mut(rows).zip(&sums) {
-                    let part = product.iter_mut().skip(number * RIGHT);
-                    part.zip(sums).for_each(|(product, sum)| *product = 2.0 * sum);
+                let first = number * RIGHT;
+                for (product, [low, high]) in product.chunks_exact_mut(rows).zip(sums) {
+                    let sums = [low.0, low.1, low.2, low.3, high.0, high.1, high.2, high.3];
+                    product[first..].iter_mut().zip(sums).for_each(|(product, sum)| *product = 2.0 * sum);
                 }
             }
         }
