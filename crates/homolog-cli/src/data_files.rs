@@ -40,7 +40,7 @@ pub(crate) enum GraphFormat {
     /// Detections as in MOTChallenge (.txt); the truth is NAME.gt.txt next to NAME.det.txt
     Mot,
     /// A table of tracks (.csv with frame, track_id, x and y), as TrackMate, laptrack and py-motmetrics write them
-    TrackTable,
+    Tracks,
     /// The house directory of the paper's authors
     House,
 }
@@ -60,7 +60,7 @@ impl GraphFormat {
             Self::C3d => Some(Format::C3d),
             Self::PairTable => Some(Format::PairTable),
             Self::Mot => Some(Format::Mot),
-            Self::TrackTable => Some(Format::TrackTable),
+            Self::Tracks => Some(Format::TrackTable),
             Self::House => None,
         }
     }
