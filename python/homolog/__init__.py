@@ -23,7 +23,7 @@ from ._matcher import Matcher
 from ._naming import Found, Naming
 from ._pairs import boxes, mahalanobis
 from ._qap import quadratic_assignment
-from ._solve import linear_sum_assignment_batch, solve, solve_affinity
+from ._solve import k_best, linear_sum_assignment_batch, solve, solve_affinity, verify
 from ._take import TakeNaming, name_take
 from ._tracks import Tracks
 from ._unlearned import match
@@ -52,6 +52,7 @@ __all__ = [
     "distributed",
     "graph_match",
     "join",
+    "k_best",
     "linear_sum_assignment",
     "linear_sum_assignment_batch",
     "load",
@@ -65,4 +66,5 @@ __all__ = [
     "quadratic_assignment",
     "solve",
     "solve_affinity",
+    "verify",
 ]

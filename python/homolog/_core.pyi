@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 __all__ = [
     "DataSet",
     "Graph",
+    "Listed",
     "MatchError",
     "Model",
     "PairFeatures",
@@ -22,6 +23,7 @@ __all__ = [
     "explain_naming",
     "find_points",
     "join_specimens",
+    "k_best",
     "linear_sum_assignment",
     "linear_sum_assignment_batch",
     "mahalanobis",
@@ -30,11 +32,11 @@ __all__ = [
     "read_tracks",
     "run_task",
     "see_pictures",
-    "solve_listed",
     "solve_points",
     "tracks",
     "train",
     "train_atlas",
+    "verify",
 ]
 
 __version__: str
@@ -102,18 +104,25 @@ def tracks(frames: list[tuple[int, NDArray[np.float64], list[int]]], gap: int) -
 def read_tracks(text: str, truth: str | None, gap: int) -> tuple[DataSet, _Frames]: ...
 
 _Given = tuple[NDArray[np.float64] | None, float | None, NDArray[np.int64] | None, NDArray[np.int64] | None]
-_Listed = tuple[dict[str, Any], tuple[NDArray[np.float64], NDArray[np.float64]] | None]
+_Proof = tuple[NDArray[np.float64], NDArray[np.float64], tuple[NDArray[np.int64], NDArray[np.int64]] | None]
+_Solved = tuple[dict[str, Any], _Proof | None]
 
-def solve_listed(
-    counts: tuple[int, int],
-    pairs: tuple[NDArray[np.int64], NDArray[np.int64]],
-    costs: NDArray[np.float64],
-    maximize: bool,
-    given: _Given,
-    full: bool,
-    time_limit: float | None,
-    jobs: int | None,
-) -> _Listed: ...
+@final
+class Listed:
+    def __new__(
+        cls,
+        counts: tuple[int, int],
+        pairs: tuple[NDArray[np.int64], NDArray[np.int64]],
+        costs: NDArray[np.float64],
+        maximize: bool,
+        given: _Given,
+    ) -> Listed: ...
+    def solve(self, full: bool, time_limit: float | None, jobs: int | None) -> _Solved: ...
+
+def verify(problem: Problem | Listed, assignment: NDArray[np.int64], proof: _Proof) -> float: ...
+def k_best(
+    problem: Problem | Listed, count: int, time_limit: float | None, jobs: int | None
+) -> tuple[list[tuple[NDArray[np.int64], float]], bool]: ...
 def solve_points(
     left: NDArray[np.float64],
     right: NDArray[np.float64],
@@ -122,7 +131,7 @@ def solve_points(
     squared: bool,
     time_limit: float | None,
     jobs: int | None,
-) -> _Listed: ...
+) -> _Solved: ...
 @final
 class Graph:
     def __new__(
@@ -244,6 +253,7 @@ class Problem:
 @final
 class Solution:
     def fields(self) -> dict[str, Any]: ...
+    def proof(self) -> _Proof | None: ...
     def margins(self, jobs: int | None) -> NDArray[np.float64]: ...
 
 @final

@@ -22,30 +22,25 @@ def is_sparse(thing: Any) -> bool:
     return hasattr(thing, "tocoo") and hasattr(thing, "nnz") and getattr(thing, "ndim", 2) == 2
 
 
-def solve_sparse(
+def listed(
     cost: Any,
     maximize: bool,
-    unmatched: ArrayLike | None,
-    gate: float | None,
-    seeds: Indices | None,
-    forbidden: Indices | None,
-    time_limit: float | None,
-    jobs: int | None,
-    full: bool = False,
-) -> Match:
-    """The best matching of the listed pairs; absent entries are forbidden, explicit zeros are costs."""
+    unmatched: ArrayLike | None = None,
+    gate: float | None = None,
+    seeds: Indices | None = None,
+    forbidden: Indices | None = None,
+) -> _core.Listed:
+    """The listed pairs as a problem of the library: absent entries are forbidden, explicit zeros are costs."""
     n, m = (int(count) for count in cost.shape)
     row, column, values = coordinates_of(cost)
     given = (_prices(unmatched, n), gate, seeds, forbidden)
-    fields, duals = _core.solve_listed(
-        (n, m), (plain_integers(row), plain_integers(column)), plain_floats(values), maximize, given, full, time_limit, jobs
-    )
-    return Match(fields, duals=duals)
+    return _core.Listed((n, m), (plain_integers(row), plain_integers(column)), plain_floats(values), maximize, given)
 
 
 def assign_sparse(cost: Any, maximize: bool) -> tuple[Indices, Indices]:
     """What `linear_sum_assignment` gives for a sparse matrix: the nodes of the smaller side all have to be matched."""
-    match = solve_sparse(cost, maximize, None, None, None, None, None, None, full=True)
+    fields, _ = listed(cost, maximize).solve(True, None, None)
+    match = Match(fields)
     return match.left, match.right
 
 
@@ -104,9 +99,8 @@ def min_weight_full_bipartite_matching(biadjacency: Any, maximize: bool = False)
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
     given = (None, None, None, None)
     try:
-        fields, _ = _core.solve_listed(
-            (n, m), (plain_integers(row), plain_integers(column)), plain_floats(values), bool(maximize), given, True, None, None
-        )
+        problem = _core.Listed((n, m), (plain_integers(row), plain_integers(column)), plain_floats(values), bool(maximize), given)
+        fields, _ = problem.solve(True, None, None)
     except MatchError as error:
         raise type(error)(f"no full matching exists: {error}") from None
     assignment: Indices = fields["assignment"]
@@ -170,5 +164,5 @@ def match_points(
         raise MatchError(f"nearest is {nearest}: it must be a whole number, at least 1")
     near = (float("inf") if gate is None else float(gate), None if nearest is None else int(nearest))
     given = (_prices(unmatched, len(points[0])), None, pairs_array(seeds, "seeds"), pairs_array(forbid, "forbid"))
-    fields, duals = _core.solve_points(points[0], points[1], near, given, bool(squared), time_limit, threads(n_jobs))
-    return Match(fields, duals=duals)
+    fields, proof = _core.solve_points(points[0], points[1], near, given, bool(squared), time_limit, threads(n_jobs))
+    return Match(fields, proof=proof)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Optional
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from ._matcher import Matcher
 
+#: Dual values of left and right nodes; left nodes that compete for too few right nodes, and these.
+Proof = tuple[NDArray[np.float64], NDArray[np.float64], Optional[tuple[NDArray[np.int64], NDArray[np.int64]]]]
 #: Rows of the table that a notebook shows.
 SHOWN = 30
 
@@ -37,7 +39,8 @@ class Match:
     shortage : (left, right) or None
         Left nodes that have too few right nodes to go to because of forbidden pairs, if there are any.
     duals : (left, right) or None
-        Of a sparse problem: values u, v of the nodes that prove the answer. No listed pair costs less than u_i + v_k, and matched ones cost that.
+        Of a linear problem: values u, v of the nodes that prove the answer (see :func:`homolog.verify`). No pair costs less than u_i + v_k, and
+        matched ones cost that.
     margins : numpy.ndarray of float
         For each matched pair, how much worse the best matching without it is; infinite if no such matching has as many nodes. Exact
         without edges; with edges at most this large, unless the method proves its answers.
@@ -48,9 +51,9 @@ class Match:
         fields: dict[str, Any],
         margins: Callable[[], NDArray[np.float64]] | None = None,
         names: tuple[list[str] | None, list[str] | None] = (None, None),
-        duals: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None,
+        proof: Proof | Callable[[], Proof | None] | None = None,
     ) -> None:
-        self.duals = duals
+        self._proof = proof
         self.assignment: NDArray[np.int64] = fields["assignment"]
         self.score: float = fields["score"]
         self.bound: float = fields["bound"]
@@ -85,6 +88,17 @@ class Match:
         return self._margins()
 
     @property
+    def proof(self) -> Proof | None:
+        """The dual values, and the left nodes that compete for too few right nodes, if some do: what :func:`homolog.verify` reads."""
+        if callable(self._proof):
+            self._proof = self._proof()
+        return self._proof
+
+    @property
+    def duals(self) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+        return None if self.proof is None else self.proof[:2]
+
+    @property
     def names(self) -> dict[str, str]:
         """The matched pairs by name, if the graphs have names."""
         left, right = self._names
@@ -113,7 +127,7 @@ class Match:
 
     def __getstate__(self) -> dict[str, Any]:
         margins = self.margins if self._margins is not None else None
-        return {**self.__dict__, "_margins": None, "margins": margins}
+        return {**self.__dict__, "_margins": None, "_proof": self.proof, "margins": margins}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from . import _core
 from ._errors import MatchError
 from ._graph import plain_floats, plain_integers
-from ._listed import is_sparse, solve_sparse
+from ._listed import is_sparse, listed
 from ._match import Match
 
 #: A solver by name, or a dict with its name and settings.
@@ -111,18 +111,118 @@ def solve(
     >>> match.assignment.tolist(), match.score, match.status
     ([0, -1, -1], 6.0, 'optimal')
     """
+    problem = problem_of(cost, maximize, unmatched, gate, forbid, seeds)
+    if isinstance(problem, _core.Problem):
+        return solve_problem(problem, method, time_limit, n_jobs)
+    if method_text(method) is not None and method != "linear":
+        raise MatchError(f"method is {method!r}: a sparse matrix is solved by 'linear'")
+    fields, proof = problem.solve(False, time_limit, threads(n_jobs))
+    return Match(fields, proof=proof)
+
+
+def k_best(
+    cost: Any,
+    k: int,
+    *,
+    maximize: bool = False,
+    unmatched: ArrayLike | None = None,
+    gate: float | None = None,
+    forbid: ArrayLike | None = None,
+    seeds: ArrayLike | Mapping[int, int] | None = None,
+    time_limit: float | None = None,
+    n_jobs: int | None = None,
+) -> list[Match]:
+    """The k best matchings of rows to columns, best first (Murty 1968).
+
+    Parameters
+    ----------
+    cost : array_like or scipy.sparse matrix, shape (n, m)
+        As in :func:`solve`, and so are the other arguments.
+    k : int
+        How many; fewer are returned if there are no more, or if the time is up.
+
+    Returns
+    -------
+    list of Match
+        Their `status` is "optimal" if they are proven to be the best ones, in this order.
+
+    Examples
+    --------
+    >>> import homolog as hm
+    >>> [(match.assignment.tolist(), match.score) for match in hm.k_best([[5.0, 3.0], [4.0, 1.0]], 3)]
+    [([0, 1], 6.0), ([1, 0], 7.0)]
+    """
+    if not (k >= 0 and k == int(k)):
+        raise MatchError(f"k is {k}: it must be a whole number, at least 0")
+    problem = problem_of(cost, maximize, unmatched, gate, forbid, seeds)
+    found, is_proven = _core.k_best(problem, int(k), time_limit, threads(n_jobs))
+    nothing = np.inf if maximize else -np.inf
+    common = {"status": "optimal" if is_proven else "converged", "iterations": len(found), "shortage": None, "right_count": _width(cost)}
+    return [
+        Match({**common, "assignment": assignment, "score": score, "bound": score if is_proven else nothing})
+        for assignment, score in found
+    ]
+
+
+def verify(
+    cost: Any,
+    match: Match,
+    *,
+    maximize: bool = False,
+    unmatched: ArrayLike | None = None,
+    gate: float | None = None,
+    forbid: ArrayLike | None = None,
+    seeds: ArrayLike | Mapping[int, int] | None = None,
+) -> float:
+    """A bound on the total of every matching, from the dual values of a match and the costs alone: a proof that does not rely on the solver.
+
+    Parameters
+    ----------
+    cost : array_like or scipy.sparse matrix, shape (n, m)
+        As given to :func:`solve`, and so are the other arguments.
+    match : Match
+        What :func:`solve`, or :func:`match_points` on the same distances, returned.
+
+    Returns
+    -------
+    float
+        No matching costs less (with `maximize`: scores more). It is the match's own total, up to rounding, if that is optimal. Wrong
+        dual values give a weaker bound, never a false one.
+
+    Raises
+    ------
+    MatchError
+        The match has no dual values, is not a matching of this problem, or does not show why it leaves rows unmatched.
+
+    Examples
+    --------
+    >>> import homolog as hm
+    >>> cost = [[4, 1, 3], [2, 0, 5], [3, 2, 2]]
+    >>> hm.verify(cost, hm.solve(cost))
+    5.0
+    """
+    if match.proof is None:
+        raise MatchError("the match has no dual values: it was not solved by 'linear', or was stopped early")
+    problem = problem_of(cost, maximize, unmatched, gate, forbid, seeds)
+    return _core.verify(problem, plain_integers(match.assignment), match.proof)
+
+
+def _width(cost: Any) -> int:
+    return int(cost.shape[1]) if hasattr(cost, "shape") else int(np.shape(cost)[1])
+
+
+def problem_of(
+    cost: Any, maximize: bool, unmatched: ArrayLike | None, gate: float | None, forbid: ArrayLike | None, seeds: Any
+) -> _core.Problem | _core.Listed:
+    """A linear problem of the library: a table, or a list if the costs are a sparse matrix."""
     if gate is not None and np.isnan(gate):
         raise MatchError(f"gate is {gate}: it must be a number")
     if is_sparse(cost):
-        if method_text(method) is not None and method != "linear":
-            raise MatchError(f"method is {method!r}: a sparse matrix is solved by 'linear'")
-        given = (_pairs(seeds, "seeds"), _forbidden(forbid, cost.shape))
-        return solve_sparse(cost, bool(maximize), unmatched, gate, *given, time_limit, threads(n_jobs))
+        return listed(cost, bool(maximize), unmatched, gate, _pairs(seeds, "seeds"), _forbidden(forbid, cost.shape))
     if gate is not None:
         cost = _matrix(cost)
         cost = np.where(cost < gate if maximize else cost > gate, -np.inf if maximize else np.inf, cost)
-    problem = make_problem(cost, maximize, unmatched, forbid, seeds)
-    return solve_problem(problem, method, time_limit, n_jobs)
+    return make_problem(cost, maximize, unmatched, forbid, seeds)
 
 
 def solve_affinity(
@@ -198,7 +298,7 @@ def solve_problem(
     text = method_text(method)
     jobs = threads(n_jobs)
     solution = problem.solve(text, time_limit, jobs, start)
-    return Match(solution.fields(), lambda: solution.margins(jobs))
+    return Match(solution.fields(), lambda: solution.margins(jobs), proof=solution.proof)
 
 
 def make_problem(

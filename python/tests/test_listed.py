@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+import pickle
+
 import numpy as np
 import pytest
 
@@ -39,6 +42,76 @@ def test_a_list_is_solved_as_its_table_is(form, seed):
     seeded = hm.solve(matrix, seeds=seed_pair, unmatched=3.0)
     assert seeded.assignment[row[3]] == col[3]
     assert seeded.score == pytest.approx(hm.solve(table, seeds=seed_pair, unmatched=3.0).score)
+
+
+def problems(count=40):
+    """Random lists: some without a full matching, with empty rows and columns, with explicit zeros, wide and tall, with nothing listed."""
+    for seed in range(count):
+        rng = np.random.default_rng(1000 + seed)
+        n, m = rng.integers(1, 7, 2)
+        matrix = random(seed, n, m, density=rng.choice([0.0, 0.25, 0.5, 0.9]), form=rng.choice(["csr", "csc", "coo"]))
+        given = [{}, {"unmatched": float(rng.integers(1, 9))}, {"unmatched": rng.integers(0, 9, n).astype(float), "gate": 5.0}]
+        given += [{"gate": 4.0}, {"forbid": [[rng.integers(n), rng.integers(m)]]}, {"maximize": True, "unmatched": 2.0}]
+        listed = matrix.tocoo()
+        if listed.nnz:
+            at = rng.integers(listed.nnz)
+            given += [{"seeds": [[listed.row[at], listed.col[at]]], "unmatched": 3.0}]
+        for options in given:
+            table = table_of(matrix)
+            yield matrix, np.where(np.isinf(table), -np.inf, table) if options.get("maximize") else table, options
+
+
+def test_every_option_is_that_of_the_table_and_verified():
+    for matrix, table, options in problems():
+        ours, dense = hm.solve(matrix, **options), hm.solve(table, **options)
+        assert (ours.status, dense.status, len(ours)) == ("optimal", "optimal", len(dense))
+        assert ours.score == pytest.approx(dense.score)
+        # The proof of either holds for both, and proves its answer.
+        for match in (ours, dense):
+            for cost in (matrix, table):
+                assert hm.verify(cost, match, **options) == pytest.approx(match.score, abs=1e-9)
+
+
+def test_the_k_best_of_a_list_are_those_of_its_table():
+    for matrix, table, options in problems(25):
+        ours, dense = hm.k_best(matrix, 6, **options), hm.k_best(table, 6, **options)
+        assert [match.score for match in ours] == pytest.approx([match.score for match in dense])
+        assert len({tuple(match.assignment) for match in ours}) == len(ours)
+        assert all(match.status == "optimal" for match in ours)
+        if ours:
+            assert ours[0].score == pytest.approx(hm.solve(matrix, **options).score)
+        sign = -1 if options.get("maximize") else 1
+        assert sorted(sign * match.score for match in ours) == [sign * match.score for match in ours]
+
+
+def test_the_k_best_are_the_first_of_all_matchings():
+    for seed in range(5):
+        matrix = random(seed, 4, 5, 0.7)
+        table = table_of(matrix)
+        totals = [table[range(4), columns].sum() for columns in itertools.permutations(range(5), 4)]
+        totals = sorted(total for total in totals if np.isfinite(total))
+        if totals:
+            assert [match.score for match in hm.k_best(matrix, 1000)] == pytest.approx(totals)
+    assert hm.k_best(matrix, 0) == []
+    with pytest.raises(hm.MatchError, match="k is -1"):
+        hm.k_best(matrix, -1)
+
+
+def test_a_bad_proof_gives_a_weak_bound_and_a_bad_match_none():
+    matrix = random(3, 8, 9, 0.6)
+    match = hm.solve(matrix, unmatched=9.0)
+    left, right, crowd = match.proof
+    match._proof = (left, right - 1.0, crowd)
+    assert hm.verify(matrix, match, unmatched=9.0) < match.score
+    worse = hm.k_best(matrix, 2, unmatched=9.0)[1]
+    with pytest.raises(hm.MatchError, match="dual values"):
+        hm.verify(matrix, worse, unmatched=9.0)
+    worse._proof = (left, right, crowd)
+    assert hm.verify(matrix, worse, unmatched=9.0) == pytest.approx(match.score) and worse.score >= match.score
+    other = hm.solve(np.ones((8, 9)))
+    with pytest.raises(hm.MatchError):
+        hm.verify(matrix, other, unmatched=9.0)
+    assert pickle.loads(pickle.dumps(match)).proof[0].tolist() == left.tolist()
 
 
 def test_zeros_are_costs_and_absent_entries_are_forbidden():

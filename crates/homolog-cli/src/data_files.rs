@@ -39,6 +39,8 @@ pub(crate) enum GraphFormat {
     PairTable,
     /// Detections as in MOTChallenge (.txt); the truth is NAME.gt.txt next to NAME.det.txt
     Mot,
+    /// A table of tracks (.csv with frame, track_id, x and y), as TrackMate, laptrack and py-motmetrics write them
+    Tracks,
     /// The house directory of the paper's authors
     House,
 }
@@ -58,6 +60,7 @@ impl GraphFormat {
             Self::C3d => Some(Format::C3d),
             Self::PairTable => Some(Format::PairTable),
             Self::Mot => Some(Format::Mot),
+            Self::Tracks => Some(Format::TrackTable),
             Self::House => None,
         }
     }

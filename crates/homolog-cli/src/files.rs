@@ -79,10 +79,7 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<()> {
         return print_data(bytes);
     }
     let cannot = || format!("cannot write {}", path.display());
-    let holds = |paths: &Mutex<BTreeSet<PathBuf>>| paths.lock().is_ok_and(|paths| paths.contains(&place(path)));
-    if holds(&READ) && !holds(&OWN) {
-        bail!("refusing to overwrite {}: it is also an input", path.display());
-    }
+    check_not_read(path)?;
     check_folder(path)?;
     let existing = std::fs::metadata(path).ok();
     if existing.as_ref().is_some_and(|existing| !existing.is_file()) {
@@ -107,6 +104,15 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     }
     file.as_file().sync_all().with_context(cannot)?;
     file.persist(&place).with_context(cannot)?;
+    Ok(())
+}
+
+/// Refuses a place that was read from.
+pub(crate) fn check_not_read(path: &Path) -> Result<()> {
+    let holds = |paths: &Mutex<BTreeSet<PathBuf>>| paths.lock().is_ok_and(|paths| paths.contains(&place(path)));
+    if holds(&READ) && !holds(&OWN) {
+        bail!("refusing to overwrite {}: it is also an input", path.display());
+    }
     Ok(())
 }
 

@@ -25,6 +25,7 @@ mod progress;
 mod report;
 mod settings;
 mod shards;
+mod stream;
 mod study;
 mod training;
 

@@ -11,6 +11,7 @@ mod model;
 mod pair_features;
 mod pictures;
 mod problem;
+mod proof;
 mod run;
 mod shards;
 mod sparse;
@@ -46,9 +47,11 @@ mod _core {
     #[pymodule_export]
     use crate::problem::{Problem, Solution};
     #[pymodule_export]
+    use crate::proof::{k_best, verify};
+    #[pymodule_export]
     use crate::shards::{ShardRun, answer_order, cut};
     #[pymodule_export]
-    use crate::sparse::{solve_listed, solve_points};
+    use crate::sparse::{Listed, solve_points};
     #[pymodule_export]
     use crate::specimens::check_specimens;
     #[pymodule_export]

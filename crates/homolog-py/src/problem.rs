@@ -2,6 +2,7 @@
 
 use crate::arrays::{index_pairs, positions, table, with_minus_one};
 use crate::errors::{plain, raise};
+use crate::proof::{Proof, proof};
 use crate::run;
 use homolog::matching::{
     Compatibility, EdgeList, EdgeTerm, Exact, Linear, Margin, Method, Restrictions, Sense, Solution as Solved,
@@ -22,7 +23,7 @@ const QUICK: usize = 2500;
 #[pyclass(frozen, module = "homolog._core")]
 pub(crate) struct Problem {
     pub(crate) inner: Arc<Compatibility>,
-    sense: Sense,
+    pub(crate) sense: Sense,
 }
 
 #[pymethods]
@@ -189,6 +190,13 @@ impl Solution {
     /// Everything except the margins.
     fn fields<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         solution(py, &self.solved, self.sense)
+    }
+
+    /// What proves the answer, if it was solved without edges.
+    fn proof<'py>(&self, py: Python<'py>) -> Option<Proof<'py>> {
+        let has_edges = matches!(&self.source, Source::Problem(problem, _) if problem.edge.is_some());
+        let certificate = self.solved.certificate.as_ref().filter(|_| !has_edges);
+        certificate.map(|certificate| proof(py, certificate, self.sense))
     }
 
     /// For each matched pair, how much worse the best matching without it is.

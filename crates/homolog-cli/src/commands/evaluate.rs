@@ -1,12 +1,15 @@
 //! `homolog evaluate`: how often a model is wrong on labelled pairs.
 
-use crate::inputs::Input;
+use super::evaluate_rows::{Totals, text};
+use crate::inputs::{Input, extension};
 use crate::progress::{Watch, stop_is_wanted};
-use crate::{Ending, settings};
+use crate::{Ending, files, settings};
 use anyhow::{Result, bail};
 use homolog::data::Split;
-use homolog::learn::{Confusions, Evaluation, Example, Prediction, predict};
-use homolog::loss::LossKind;
+use homolog::features::FeatureMap;
+use homolog::learn::{Confusions, Evaluation, predict};
+use homolog::loss::{Loss, LossKind};
+use homolog::matching::Method;
 use homolog::model::Model;
 use serde_json::json;
 use std::fmt::Write;
@@ -23,6 +26,7 @@ Examples:
   homolog evaluate model.json faces.json
   homolog evaluate model.json faces.json --split test --matcher frank-wolfe
   homolog evaluate model.json faces.json --worst 20 -o result.json
+  homolog evaluate model.json thousands.json -o pairs.csv --resume
   homolog evaluate atlas.json others.csv --picture reliability.png")]
 pub(crate) struct Arguments {
     /// The model file
@@ -50,9 +54,12 @@ pub(crate) struct Arguments {
     /// Print everything, every pair included, as JSON
     #[arg(long)]
     json: bool,
-    /// Write the JSON to a file
+    /// Write the JSON to a file; to .csv or .jsonl, each pair or named specimen as it is done
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// Continue after the last pair or specimen in the .csv or .jsonl output file
+    #[arg(long, requires = "output")]
+    resume: bool,
     /// Threads to use [default: all cores]
     #[arg(long)]
     threads: Option<usize>,
@@ -62,6 +69,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     super::use_threads(arguments.threads)?;
     let limit = arguments.time_limit.map(super::seconds).transpose()?;
     let model = super::read_model(&arguments.model)?;
+    if arguments.resume && !arguments.is_streamed() {
+        bail!("--resume continues a .csv or .jsonl file: give one with -o");
+    }
     if model.atlas().is_some() {
         let input = Input::load(&arguments.data)?.seen_by(&model.image_descriptors())?;
         // A single specimen is named all the same.
@@ -72,8 +82,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
             &input,
             (loss, arguments.split.as_deref()),
             (limit, arguments.worst, arguments.picture.as_deref()),
+            (arguments.output.as_deref().filter(|_| arguments.is_streamed()), arguments.resume),
         )?;
-        super::give(&text, &value, arguments.json, arguments.output.as_deref())?;
+        super::give(&text, &value, arguments.json, arguments.output.as_deref().filter(|_| !arguments.is_streamed()))?;
         return Ok(if stop_is_wanted() { Ending::Stopped } else { Ending::Done });
     }
     if arguments.picture.is_some() {
@@ -96,23 +107,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
             }
         );
     }
-    let examples = labelled.posed_examples(&model.features, loss.loss())?;
     let watch = Watch::new(limit);
-    let predictions = |weights: &[f64], part: Watch, about: &str| {
-        predict(&examples, matcher.matcher(), weights, &part.control(about))
-    };
-    let answers = predictions(&model.weights(), watch.part(0, 2), "")?;
+    let mut totals = Totals::new(&input, &labelled, &numbers);
     let unlearned = Model::unlearned(model.features.clone(), matcher.clone())?;
-    let before = match &model.training {
-        Some(_) => Some(predictions(&unlearned.weights(), watch.part(1, 2), "before learning: ")?),
-        None => None,
-    };
+    let weights = [Some(model.weights()), model.training.as_ref().map(|_| unlearned.weights())];
+    arguments.measure(&model.features, (loss.loss(), &matcher), &weights, &mut totals, &watch)?;
     let ended_by = watch.ended_by();
     watch.end();
-    let report =
-        Report { input: &input, numbers: &numbers, examples: &examples, answers: &answers, before: before.as_deref() };
-    let all = Evaluation::of(&examples, &answers, |_| true);
-    let (done, missing) = (all.losses.len(), examples.len() - all.losses.len());
+    let report = Report { input: &input, numbers: &numbers, totals: &totals };
+    let all = &totals.all;
+    let (done, missing) = (all.losses.len(), labelled.len() - all.losses.len());
     let mut text = format!("{} loss on {done} pairs, {} answers proven optimal\n", loss.name(), all.proven);
     match ended_by {
         Some(ended_by) if done == 0 => {
@@ -121,7 +125,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
         Some(ended_by) if missing > 0 => writeln!(
             text,
             "Stopped early by {ended_by}: {missing} of {} pairs were not matched; the figures below cover the others.",
-            examples.len()
+            labelled.len()
         )?,
         _ => {}
     }
@@ -134,10 +138,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
         let (p, r, f) = (all.matches.precision(), all.matches.recall(), all.matches.f1());
         writeln!(text, "Matches: precision {p:.4}, recall {r:.4}, F1 {f:.4}")?;
     }
-    let confusions = Confusions::of(&labelled, &answers);
-    let order = report.worst(&all, arguments.worst, &mut text)?;
+    let confusions = totals.confusions.clone().sorted();
+    let order = report.worst(all, arguments.worst, &mut text)?;
     add_confusions(&confusions, arguments.worst, &mut text)?;
-    let pairs: Vec<_> = order.iter().map(|&at| report.pair(&all, at)).collect();
+    if arguments.is_streamed() && !arguments.json {
+        files::print(text.as_bytes())?;
+        return Ok(if stop_is_wanted() { Ending::Stopped } else { Ending::Done });
+    }
+    let pairs: Vec<_> = order.iter().map(|&at| report.pair(all, at)).collect();
     let value = json!({
         "loss": loss.name(),
         "splits": splits,
@@ -149,9 +157,63 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
         "confusions": confusions.confusions,
         "pairs": pairs,
     });
-    super::give(&text, &value, arguments.json, arguments.output.as_deref())?;
+    let output = arguments.output.as_deref().filter(|_| !arguments.is_streamed());
+    super::give(&text, &value, arguments.json, output)?;
     Ok(if stop_is_wanted() { Ending::Stopped } else { Ending::Done })
 }
+
+impl Arguments {
+    /// Whether each pair is written as it is matched.
+    fn is_streamed(&self) -> bool {
+        self.output.as_deref().is_some_and(|path| matches!(extension(path).as_str(), "csv" | "jsonl"))
+    }
+
+    /// Matches all pairs with the model's weights, and with those before learning if there are any, a few at a time: all that is kept of a
+    /// pair is its row.
+    fn measure(
+        &self,
+        features: &FeatureMap,
+        (loss, matcher): (&dyn Loss, &Method),
+        weights: &[Option<Vec<f64>>; 2],
+        totals: &mut Totals<'_>,
+        watch: &Watch,
+    ) -> Result<()> {
+        let count = totals.pairs.len();
+        let mut sink = if self.is_streamed() { Some(totals.open(self.output.as_deref(), self.resume)?) } else { None };
+        let (control, stopped) = (watch.control(""), watch.stop_control());
+        let lazy = totals.pairs.lazy_examples(features, loss)?;
+        let size = if features.edge.is_empty() { CHUNK } else { PER_THREAD * rayon::current_num_threads() };
+        while totals.next() < count && !stopped.interrupted() {
+            let first = totals.next();
+            let examples = lazy.of(first..count.min(first + size))?;
+            let answers = |weights: &Option<Vec<f64>>| match weights {
+                Some(weights) => predict(&examples, matcher.matcher(), weights, &stopped).map(Some),
+                None => Ok(None),
+            };
+            let (answers, before) = (answers(&weights[0])?.unwrap_or_default(), answers(&weights[1])?);
+            for (at, example) in examples.iter().enumerate() {
+                let before = before.as_ref().map(|before| before[at].as_ref());
+                let Some(answer) = answers[at].as_ref().filter(|_| before != Some(None)) else { break };
+                let row = totals.row(example, answer, before.flatten());
+                if let Some(sink) = &mut sink {
+                    sink.answer(&text(&row, self.output.as_deref())?, first + at == 0)?;
+                    sink.tell(&control, &homolog::Report::new("matching pairs", first + at + 1, Some(count)))?;
+                }
+                totals.add(&row)?;
+            }
+            control.report(&homolog::Report::new("matching pairs", totals.next(), Some(count)));
+            if totals.next() < count.min(first + size) {
+                break;
+            }
+        }
+        sink.map(|sink| sink.end(totals.next() == 0)).transpose()?;
+        Ok(())
+    }
+}
+
+/// So many pairs are matched before any is written, or so many per thread if edges count.
+const CHUNK: usize = 256;
+const PER_THREAD: usize = 4;
 
 /// Lists the landmarks that go wrong most often and what they are taken for.
 fn add_confusions(all: &Confusions, count: usize, text: &mut String) -> Result<()> {
@@ -185,9 +247,7 @@ struct Report<'a> {
     input: &'a Input,
     /// The pair of the data set that each example is.
     numbers: &'a [usize],
-    examples: &'a [Example],
-    answers: &'a [Option<Prediction>],
-    before: Option<&'a [Option<Prediction>]>,
+    totals: &'a Totals<'a>,
 }
 
 impl Report<'_> {
@@ -202,11 +262,8 @@ impl Report<'_> {
     /// A line for each split there is.
     fn splits(&self, text: &mut String) -> Result<serde_json::Map<String, serde_json::Value>> {
         let mut splits = serde_json::Map::new();
-        let done = self.answers.iter().flatten().count();
-        for split in Split::ALL.map(Some).into_iter().chain([None]) {
-            let is_of_it = |n: usize| self.input.data.pairs()[self.numbers[n]].split == split;
-            let of_split = |answers: &[Option<Prediction>]| Evaluation::of(self.examples, answers, is_of_it);
-            let part = of_split(self.answers);
+        let done = self.totals.all.losses.len();
+        for (split, [part, before]) in self.totals.splits() {
             if part.losses.is_empty() {
                 continue;
             }
@@ -214,21 +271,14 @@ impl Report<'_> {
             let shown = if split.is_none() && part.losses.len() == done { "all pairs" } else { name };
             let count = part.losses.len();
             write!(text, "  {shown:10}  {}  {count:>5} pairs", part.summary())?;
-            let before = self.before.map(of_split).filter(|before| !before.losses.is_empty());
-            match &before {
-                Some(before) if before.losses.len() == count => {
-                    write!(text, "   before learning {}", before.summary())?;
-                }
-                Some(before) => {
-                    write!(text, "   before learning {} on {} of them", before.summary(), before.losses.len())?;
-                }
-                None if self.before.is_some() => write!(text, "   before learning: no time to measure it")?,
-                None => {}
+            let before = Some(before).filter(|before| !before.losses.is_empty());
+            if let Some(before) = before {
+                write!(text, "   before learning {}", before.summary())?;
             }
             writeln!(text)?;
             let entry = |part: &Evaluation| json!({"loss": part.mean(), "stderr": part.standard_error(), "interval": part.interval(), "pairs": part.losses.len()});
-            let mut value = entry(&part);
-            value["before_learning"] = json!(before.as_ref().map(entry));
+            let mut value = entry(part);
+            value["before_learning"] = json!(before.map(entry));
             splits.insert(name.to_string(), value);
         }
         Ok(splits)

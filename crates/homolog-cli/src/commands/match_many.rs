@@ -1,11 +1,12 @@
 //! `homolog match` on all pairs of a data set: each graph is described once, pairs are matched in order on all cores, and answers are
 //! written as they come. The output is the same bytes on any number of threads, and after a run that was killed and resumed.
 
-use super::match_output::{Answer, Format, csv_header};
+use super::match_output::{Answer, csv_header};
 use super::matching::Arguments;
 use crate::inputs::Input;
 use crate::progress::{Watch, detail, stop_is_wanted};
 use crate::shards::is_folder_of_shards;
+use crate::stream::{Done, Format, Resume, Sink, done};
 use crate::{Ending, files};
 use anyhow::{Context, Result, bail};
 use homolog::Report;
@@ -14,15 +15,9 @@ use homolog::graph::Pair;
 use homolog::matching::Status;
 use homolog::model::{Matched, Model, PairOf};
 use serde_json::json;
-use std::fs::File;
-use std::io::{BufRead, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
-
-/// What was found is given to the system, and progress told, this often.
-const BETWEEN_FLUSHES: Duration = Duration::from_millis(200);
 
 pub(super) fn run(arguments: &Arguments, model: Option<Model>, data: &Path) -> Result<Ending> {
     if is_folder_of_shards(data) {
@@ -37,24 +32,10 @@ pub(super) fn run(arguments: &Arguments, model: Option<Model>, data: &Path) -> R
     let all = Many::load(arguments, model, data)?;
     let (format, columns) = (arguments.format(), arguments.columns(&all.model));
     let header = if format == Format::Csv { csv_header(columns) } else { "" };
-    let mut is_begun = false;
-    let (to, done) = match &arguments.output {
-        // JSON is one value, whole or not at all.
-        Some(path) if format != Format::Json && !files::is_standard(path) => {
-            let found = if arguments.resume { all.done(path, format, header)? } else { None };
-            let (at, done) = found.unwrap_or_default();
-            is_begun = at > 0;
-            (To::file(path, at)?, done)
-        }
-        _ if arguments.resume => bail!("--resume continues a .csv or .jsonl file: give one with -o"),
-        Some(_) => (To::Memory(Vec::new()), 0),
-        None => (To::Printed, 0),
-    };
-    let mut sink = Sink { to, format };
-    if !is_begun {
-        sink.write(header.as_bytes())?;
-    }
-    let matched = all.write(arguments, done, &mut sink)?;
+    let resumed = |path: &Path| all.done(path, format, header);
+    let resumed: Resume<'_> = if arguments.resume { Some(&resumed) } else { None };
+    let (mut sink, done) = Sink::open(arguments.output.as_deref(), (format, "pairs"), header, resumed)?;
+    let matched = all.write(arguments, format, done, &mut sink)?;
     if let (Some(text), Some(path)) = (sink.end(matched == 0)?, &arguments.output) {
         files::write(path, &text)?;
     }
@@ -99,8 +80,8 @@ impl Many {
     }
 
     /// Matches all pairs from number `done` on and writes the answers; how many are done then.
-    fn write(&self, arguments: &Arguments, done: usize, sink: &mut Sink) -> Result<usize> {
-        let (format, columns) = (sink.format, arguments.columns(&self.model));
+    fn write(&self, arguments: &Arguments, format: Format, done: usize, sink: &mut Sink) -> Result<usize> {
+        let columns = arguments.columns(&self.model);
         let (count, limit) = (self.count(), arguments.limit()?);
         let watch = Watch::new(None);
         let (control, stopped) = (watch.control(""), watch.stop_control());
@@ -140,15 +121,10 @@ impl Many {
             Answer::new(ends, &matched, certainty, ended_by)?.text(format, columns)
         };
         let mut taken = done;
-        let mut flushed = Instant::now();
         let take = |text: String| -> Result<ControlFlow<()>> {
             sink.answer(&text, taken == 0)?;
             taken += 1;
-            if flushed.elapsed() >= BETWEEN_FLUSHES {
-                sink.flush()?;
-                control.report(&Report::new("matching pairs", taken, Some(count)));
-                flushed = Instant::now();
-            }
+            sink.tell(&control, &Report::new("matching pairs", taken, Some(count)))?;
             Ok(ControlFlow::Continue(()))
         };
         let placed = |of: PairOf| PairOf { left: place[of.left], right: place[of.right], ..of };
@@ -158,86 +134,11 @@ impl Many {
         Ok(taken)
     }
 
-    /// The offset of the first incomplete pair in a file of answers, and how many pairs come before it; `None` if there is no such file.
-    fn done(&self, path: &Path, format: Format, header: &str) -> Result<Option<(u64, usize)>> {
-        let Ok(file) = File::open(path) else { return Ok(None) };
-        let cannot = || format!("cannot continue {}", path.display());
-        let mut file = BufReader::new(file);
-        let found = match format {
-            Format::Csv => self.rows_done(&mut file, header),
-            _ => self.lines_done(&mut file),
-        };
-        found.with_context(cannot).map(Some)
+    fn done(&self, path: &Path, format: Format, header: &str) -> Result<Done> {
+        let graphs = self.input.data.graphs();
+        let expected = pairs(&self.input).map(|of| [of.left, of.right].map(|at| graphs[at].id.as_str()));
+        done(path, format, header, ["left", "right"], expected)
     }
-
-    /// The same for lines of JSON, one for each pair.
-    fn lines_done(&self, file: &mut BufReader<File>) -> Result<(u64, usize)> {
-        let (graphs, mut expected) = (self.input.data.graphs(), pairs(&self.input));
-        let (mut at, mut number, mut line) = (0, 0, Vec::new());
-        while file.read_until(b'\n', &mut line)? > 0 && line.ends_with(b"\n") {
-            let value: serde_json::Value = serde_json::from_slice(&line).unwrap_or_default();
-            let is_it = |of: PairOf| value["left"] == graphs[of.left].id && value["right"] == graphs[of.right].id;
-            if !expected.next().is_some_and(is_it) {
-                bail!("line {}: {OTHER}", number + 1);
-            }
-            at += line.len() as u64;
-            number += 1;
-            line.clear();
-        }
-        Ok((at, number))
-    }
-
-    /// The same for rows, several for each pair. The last pair may be incomplete: it is matched again.
-    fn rows_done(&self, file: &mut BufReader<File>, header: &str) -> Result<(u64, usize)> {
-        let (graphs, mut expected) = (self.input.data.graphs(), pairs(&self.input));
-        let mut first = vec![0; header.len()];
-        let whole = last_line_end(file.get_mut())?;
-        if whole < header.len() as u64 {
-            return Ok((0, 0));
-        }
-        file.seek(SeekFrom::Start(0))?;
-        file.read_exact(&mut first)?;
-        if first != header.as_bytes() {
-            bail!("line 1: {OTHER}");
-        }
-        file.seek(SeekFrom::Start(0))?;
-        let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(file.take(whole));
-        let (mut last, mut start, mut number) = ([String::new(), String::new()], 0, 0);
-        let mut record = csv::StringRecord::new();
-        while reader.read_record(&mut record)? {
-            let ids = [0, 1].map(|field| record.get(field).unwrap_or_default());
-            if number > 0 && ids == last.each_ref().map(String::as_str) {
-                continue;
-            }
-            // Pairs of empty graphs have no rows.
-            let is_it = |of: PairOf| ids == [of.left, of.right].map(|at| graphs[at].id.as_str());
-            let (line, byte) = record.position().map_or((0, 0), |at| (at.line(), at.byte()));
-            number += expected.position(is_it).with_context(|| format!("line {line}: {OTHER}"))? + 1;
-            (last, start) = (ids.map(str::to_string), byte);
-        }
-        Ok(if number == 0 { (header.len() as u64, 0) } else { (start, number - 1) })
-    }
-}
-
-/// What a file has that is no beginning of the answers.
-const OTHER: &str =
-    "these are answers to other pairs, or written with other options; leave out --resume to begin again";
-
-/// Where the last line that has an end ends.
-fn last_line_end(file: &mut File) -> Result<u64> {
-    let mut end = file.seek(SeekFrom::End(0))?;
-    let mut block = vec![0; 1 << 16];
-    while end > 0 {
-        let start = end.saturating_sub(block.len() as u64);
-        let part = &mut block[..usize::try_from(end - start)?];
-        file.seek(SeekFrom::Start(start))?;
-        file.read_exact(part)?;
-        if let Some(at) = part.iter().rposition(|&byte| byte == b'\n') {
-            return Ok(start + at as u64 + 1);
-        }
-        end = start;
-    }
-    Ok(0)
 }
 
 /// The pairs of a data set, or all pairs of its graphs.
@@ -254,82 +155,6 @@ fn pairs(input: &Input) -> Box<dyn Iterator<Item = PairOf> + '_> {
         given: pair.given.clone(),
         features: pair.features.clone(),
     }))
-}
-
-/// Where answers go, and how they are written.
-struct Sink {
-    to: To,
-    format: Format,
-}
-
-enum To {
-    File(BufWriter<File>),
-    Memory(Vec<u8>),
-    Printed,
-}
-
-impl To {
-    /// A file from this byte on; what it has beyond is dropped.
-    fn file(path: &Path, at: u64) -> Result<Self> {
-        let cannot = || format!("cannot write {}", path.display());
-        files::check_folder(path)?;
-        let mut file = File::options().create(true).write(true).truncate(false).open(path).with_context(cannot)?;
-        if file.metadata().is_ok_and(|about| about.is_file()) {
-            file.set_len(at).with_context(cannot)?;
-            file.seek(SeekFrom::Start(at)).with_context(cannot)?;
-        }
-        Ok(Self::File(BufWriter::with_capacity(1 << 16, file)))
-    }
-}
-
-impl Sink {
-    /// An answer: tables have an empty line between them, and JSON is a list.
-    fn answer(&mut self, text: &str, is_first: bool) -> Result<()> {
-        match (self.format, is_first) {
-            (Format::Json, _) => {
-                let before = if is_first { "{\n  \"pairs\": [\n    " } else { ",\n    " };
-                self.write((before.to_string() + &text.replace('\n', "\n    ")).as_bytes())
-            }
-            (Format::Table, false) => self.write(format!("\n{text}").as_bytes()),
-            _ => self.write(text.as_bytes()),
-        }
-    }
-
-    fn write(&mut self, bytes: &[u8]) -> Result<()> {
-        match &mut self.to {
-            To::File(file) => Ok(file.write_all(bytes)?),
-            To::Memory(all) => {
-                all.extend_from_slice(bytes);
-                Ok(())
-            }
-            To::Printed if self.format == Format::Table => files::print(bytes),
-            To::Printed => files::print_data(bytes),
-        }
-    }
-
-    fn flush(&mut self) -> Result<()> {
-        if let To::File(file) = &mut self.to {
-            file.flush()?;
-        }
-        Ok(())
-    }
-
-    /// All that was written, if that is in memory.
-    fn end(mut self, is_empty: bool) -> Result<Option<Vec<u8>>> {
-        if self.format == Format::Json {
-            self.write(if is_empty { b"{\n  \"pairs\": []\n}\n".as_slice() } else { b"\n  ]\n}\n".as_slice() })?;
-        }
-        self.flush()?;
-        match self.to {
-            To::File(file) => {
-                // A pipe or a device has nothing to wait for.
-                let _ = file.get_ref().sync_all();
-                Ok(None)
-            }
-            To::Memory(all) => Ok(Some(all)),
-            To::Printed => Ok(None),
-        }
-    }
 }
 
 /// Answers shards into a folder: a file for each, whole or not at all, and a list of those that are done.
@@ -360,11 +185,8 @@ fn run_shards(arguments: &Arguments, model: Option<Model>, folder: &Path) -> Res
             continue;
         }
         let all = Many::load(arguments, Some(model.clone()), shard)?;
-        let mut sink = Sink { to: To::Memory(Vec::new()), format };
-        if format == Format::Csv {
-            sink.write(csv_header(arguments.columns(&all.model)).as_bytes())?;
-        }
-        if all.write(arguments, 0, &mut sink)? < all.count() {
+        let mut sink = Sink::in_memory(format, "pairs", csv_header(arguments.columns(&all.model)));
+        if all.write(arguments, format, 0, &mut sink)? < all.count() {
             eprintln!("Stopped by Ctrl-C: {} was not answered.", shard.display());
             return Ok(Ending::Stopped);
         }

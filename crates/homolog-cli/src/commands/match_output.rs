@@ -1,19 +1,19 @@
 //! Matches as a table, as CSV and as JSON.
 
-use super::node_name;
+use crate::stream::{Format, push_field};
 use anyhow::Result;
-use clap::ValueEnum;
 use homolog::data::dataset::NamedGraph;
 use homolog::graph::Graph;
 use homolog::matching::{EdgesKept, Margin, Solution, Sparse, Status};
 use homolog::model::Matched;
-use serde_json::json;
+use serde::Serialize;
+use std::borrow::Cow;
 use std::fmt::Write;
 
 /// One match, ready to be written.
-pub(super) struct Row {
-    pub(super) left: String,
-    pub(super) right: String,
+pub(super) struct Row<'a> {
+    pub(super) left: Cow<'a, str>,
+    pub(super) right: Cow<'a, str>,
     pub(super) share: f64,
     pub(super) margin: Option<Margin>,
     /// The share of searches that found it again.
@@ -34,22 +34,12 @@ pub(super) struct Columns {
     pub(super) found: bool,
 }
 
-/// How matches are written.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum Format {
-    Table,
-    Csv,
-    Json,
-    // One pair of graphs per line.
-    Jsonl,
-}
-
 /// The match of two graphs.
 pub(super) struct Answer<'a> {
     pub(super) left: &'a NamedGraph,
     pub(super) right: &'a NamedGraph,
     pub(super) solution: Solution,
-    pub(super) rows: Vec<Row>,
+    pub(super) rows: Vec<Row<'a>>,
     pub(super) columns: Columns,
     /// Who ended the search early.
     pub(super) ended_by: Option<&'static str>,
@@ -70,8 +60,8 @@ impl<'a> Answer<'a> {
         let shares = matched.shares()?;
         let (mut margins, mut found) = (margins.into_iter().flatten(), found.into_iter().flatten());
         let row = |(i, k): (usize, usize)| Row {
-            left: node_name(&left.graph, i),
-            right: node_name(&right.graph, k),
+            left: name(&left.graph, i),
+            right: name(&right.graph, k),
             share: shares[i],
             margin: margins.next(),
             found: found.next(),
@@ -89,8 +79,8 @@ impl<'a> Answer<'a> {
         ended_by: Option<&'static str>,
     ) -> Self {
         let row = |(i, k): (usize, usize)| Row {
-            left: node_name(&left.graph, i),
-            right: node_name(&right.graph, k),
+            left: name(&left.graph, i),
+            right: name(&right.graph, k),
             share: problem.pair_score(i, k).unwrap_or(f64::NAN),
             margin: None,
             found: None,
@@ -109,6 +99,12 @@ impl<'a> Answer<'a> {
             Format::Jsonl => Ok(serde_json::to_string(&value(self))? + "\n"),
         }
     }
+}
+
+/// What to call a node, borrowed if it has a name: there may be a million matches.
+fn name(graph: &Graph, node: usize) -> Cow<'_, str> {
+    let own = graph.names().and_then(|names| names.get(node)).filter(|name| !name.is_empty());
+    own.map_or_else(|| Cow::Owned(graph.name_or_number(node)), |name| Cow::Borrowed(name.as_str()))
 }
 
 /// What the solver's status means; `ended_by` who ended the search early.
@@ -141,10 +137,10 @@ fn table(answer: &Answer<'_>) -> Result<String> {
             "  edges kept: {kept} of {of} (edge correctness {correctness:.3}), symmetric substructure score {substructure:.3}"
         )?;
     }
-    let width = |name: fn(&Row) -> &String| {
+    let width = |name: for<'r> fn(&'r Row<'_>) -> &'r str| {
         rows.iter().map(|row| name(row).chars().count()).max().unwrap_or(0).clamp(5, WIDEST)
     };
-    let (left_width, right_width) = (width(|row| &row.left), width(|row| &row.right));
+    let (left_width, right_width) = (width(|row| &*row.left), width(|row| &*row.right));
     let Columns { margins, found } = answer.columns;
     if (margins || found) && !rows.is_empty() {
         let (margin, found) = (if margins { "        margin" } else { "" }, if found { "  found again" } else { "" });
@@ -169,12 +165,11 @@ fn table(answer: &Answer<'_>) -> Result<String> {
 }
 
 /// The names of the nodes without a partner, left and right.
-fn unmatched(answer: &Answer<'_>) -> [Vec<String>; 2] {
-    let matching = &answer.solution.matching;
-    let name = |graph: &Graph, nodes: Vec<usize>| nodes.into_iter().map(|node| node_name(graph, node)).collect();
+fn unmatched<'a>(answer: &Answer<'a>) -> [Vec<Cow<'a, str>>; 2] {
+    let (matching, left, right) = (&answer.solution.matching, &answer.left.graph, &answer.right.graph);
     [
-        name(&answer.left.graph, matching.unmatched_left().collect()),
-        name(&answer.right.graph, matching.unmatched_right().collect()),
+        matching.unmatched_left().map(|node| name(left, node)).collect(),
+        matching.unmatched_right().map(|node| name(right, node)).collect(),
     ]
 }
 
@@ -189,64 +184,122 @@ pub(super) fn csv_header(columns: Columns) -> &'static str {
 }
 
 fn csv(answer: &Answer<'_>, columns: Columns) -> Result<String> {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    let (left_id, right_id) = (answer.left.id.as_str(), answer.right.id.as_str());
-    let mut write = |left: &str, right: &str, share: &str, [margin, found]: [&str; 2]| {
-        let fields = [left_id, right_id, left, right, share];
-        let more = columns.margins.then_some(margin).into_iter().chain(columns.found.then_some(found));
-        writer.write_record(fields.into_iter().chain(more))
+    // What every row begins with.
+    let mut graphs = String::new();
+    for id in [&answer.left.id, &answer.right.id] {
+        push_field(&mut graphs, id);
+        graphs.push(',');
+    }
+    let mut text = String::with_capacity(answer.rows.len() * (graphs.len() + 64));
+    let begin = |text: &mut String, left: &str, right: &str| {
+        text.push_str(&graphs);
+        push_field(text, left);
+        text.push(',');
+        push_field(text, right);
+        text.push(',');
     };
     for Row { left, right, share, margin, found } in &answer.rows {
-        // Empty if there is no other way.
-        let margin = margin.as_ref().map(|margin| margin.margin).filter(|margin| margin.is_finite());
-        let [margin, found] = [margin, *found].map(|value| value.map(|value| value.to_string()).unwrap_or_default());
-        write(left, right, &share.to_string(), [&margin, &found])?;
+        begin(&mut text, left, right);
+        write!(text, "{share}")?;
+        if columns.margins {
+            text.push(',');
+            // Empty if there is no other way.
+            if let Some(margin) = margin.as_ref().filter(|margin| margin.margin.is_finite()) {
+                write!(text, "{}", margin.margin)?;
+            }
+        }
+        if columns.found {
+            text.push(',');
+            found.map_or(Ok(()), |found| write!(text, "{found}"))?;
+        }
+        text.push('\n');
     }
     let [left, right] = unmatched(answer);
-    left.iter().try_for_each(|name| write(name, "", "", ["", ""]))?;
-    right.iter().try_for_each(|name| write("", name, "", ["", ""]))?;
-    Ok(String::from_utf8(writer.into_inner()?)?)
+    let (left, right) = (left.iter().map(|name| (&**name, "")), right.iter().map(|name| ("", &**name)));
+    for (left, right) in left.chain(right) {
+        begin(&mut text, left, right);
+        text.push_str(&",".repeat(usize::from(columns.margins) + usize::from(columns.found)));
+        text.push('\n');
+    }
+    Ok(text)
 }
 
-/// Everything about a match; also what the program prints as JSON.
-fn value(answer: &Answer<'_>) -> serde_json::Value {
+/// Everything about a match; also what the program prints as JSON. Fields are in alphabetical order.
+#[derive(Serialize)]
+struct AnswerValue<'a> {
+    /// JSON has no infinity: null if nothing is proven.
+    bound: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    edges: Option<EdgesValue>,
+    left: &'a str,
+    matches: Vec<MatchValue<'a>>,
+    right: &'a str,
+    score: f64,
+    status: Status,
+    unmatched_left: Vec<Cow<'a, str>>,
+    unmatched_right: Vec<Cow<'a, str>>,
+}
+
+#[derive(Serialize)]
+struct EdgesValue {
+    correctness: f64,
+    kept: usize,
+    left: usize,
+    right: usize,
+    symmetric_substructure: f64,
+}
+
+#[derive(Serialize)]
+#[expect(clippy::option_option, reason = "left out without margins, null if there is no other way")]
+struct MatchValue<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    found_again: Option<f64>,
+    left: &'a str,
+    left_index: usize,
+    /// JSON has no infinity: null if there is no other way.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    margin: Option<Option<f64>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    margin_proven: Option<bool>,
+    right: &'a str,
+    right_index: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    runner_up: Option<Option<Cow<'a, str>>>,
+    score: f64,
+}
+
+fn value<'a>(answer: &'a Answer<'_>) -> AnswerValue<'a> {
     let Answer { solution, rows, .. } = answer;
-    let right_name = |node: Option<usize>| node.map(|node| node_name(&answer.right.graph, node));
-    let one = |((i, k), row): ((usize, usize), &Row)| {
-        let mut value =
-            json!({"left": row.left, "right": row.right, "left_index": i, "right_index": k, "score": row.share});
-        if let Some(margin) = &row.margin {
-            // JSON has no infinity: null if there is no other way.
-            value["margin"] = json!(margin.margin.is_finite().then_some(margin.margin));
-            value["margin_proven"] = json!(margin.proven);
-            value["runner_up"] = json!(right_name(margin.runner_up));
+    let one = |((left_index, right_index), row): ((usize, usize), &'a Row<'_>)| {
+        let margin = row.margin.as_ref();
+        MatchValue {
+            found_again: row.found,
+            left: &row.left,
+            left_index,
+            margin: margin.map(|margin| Some(margin.margin).filter(|margin| margin.is_finite())),
+            margin_proven: margin.map(|margin| margin.proven),
+            right: &row.right,
+            right_index,
+            runner_up: margin.map(|margin| margin.runner_up.map(|node| name(&answer.right.graph, node))),
+            score: row.share,
         }
-        if let Some(found) = row.found {
-            value["found_again"] = json!(found);
-        }
-        value
     };
-    let matches: Vec<_> = solution.matching.pairs().zip(rows).map(one).collect();
-    let [left, right] = unmatched(answer);
-    let mut value = json!({
-        "left": answer.left.id,
-        "right": answer.right.id,
-        "score": solution.score,
-        // JSON has no infinity: null if nothing is proven.
-        "bound": solution.bound.is_finite().then_some(solution.bound),
-        "status": solution.status,
-        "matches": matches,
-        "unmatched_left": left,
-        "unmatched_right": right,
-    });
-    if let Some(edges) = &answer.edges {
-        value["edges"] = json!({
-            "left": edges.left,
-            "right": edges.right,
-            "kept": edges.kept,
-            "correctness": edges.correctness(),
-            "symmetric_substructure": edges.symmetric_substructure(),
-        });
+    let [unmatched_left, unmatched_right] = unmatched(answer);
+    AnswerValue {
+        bound: Some(solution.bound).filter(|bound| bound.is_finite()),
+        edges: answer.edges.as_ref().map(|edges| EdgesValue {
+            correctness: edges.correctness(),
+            kept: edges.kept,
+            left: edges.left,
+            right: edges.right,
+            symmetric_substructure: edges.symmetric_substructure(),
+        }),
+        left: &answer.left.id,
+        matches: solution.matching.pairs().zip(rows).map(one).collect(),
+        right: &answer.right.id,
+        score: solution.score,
+        status: solution.status,
+        unmatched_left,
+        unmatched_right,
     }
-    value
 }

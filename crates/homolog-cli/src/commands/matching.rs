@@ -1,11 +1,12 @@
 //! `homolog match`: a model, or features alone, and two graphs, or all pairs of a data set, give matches.
 
-use super::match_output::{Answer, Certainty, Columns, Format, csv_header, status};
+use super::match_output::{Answer, Certainty, Columns, csv_header, status};
 use super::{match_many, match_near, read_model, turned};
 use crate::given::Given;
 use crate::inputs::extension;
 use crate::pair_input::PairInput;
 use crate::progress::{Watch, say, stop_is_wanted};
+use crate::stream::Format;
 use crate::{Ending, figures, files, settings};
 use anyhow::{Context, Result, bail};
 use homolog::features::FeatureMap;

@@ -1,23 +1,25 @@
 //! `homolog name`: the names of the points of new specimens, by a model with an atlas; the points themselves, where all that is given is
 //! pictures (`name_pictures`).
 
+use super::name_output::{Answer, End, Texts, header};
 use super::name_pictures;
 use crate::inputs::{BUILT_IN, Input, extension};
 use crate::progress::{Watch, note, stop_is_wanted};
+use crate::stream::{Format, Resume, Sink, done};
 use crate::{Ending, files};
 use anyhow::{Context, Result, bail};
-use homolog::atlas::{Atlas, Named as Words, NamedSet, Naming};
+use homolog::Report;
+use homolog::atlas::Atlas;
 use homolog::data::dataset::NamedGraph;
-use homolog::matching::{Status, Workspace};
+use homolog::matching::Workspace;
+use homolog::model::{Model, in_order};
 use homolog_viz::{NamedPicture, NamedPoint, View, svg_to_png};
-use rayon::prelude::*;
-use serde_json::{Value, json};
 use std::collections::BTreeSet;
-use std::fmt::Write;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-/// Names less sure than this are to be looked at.
-pub(super) const SURE: f64 = 0.9;
+/// So many specimens per thread are named before any is written: enough to keep all cores busy.
+const PER_THREAD: usize = 8;
 
 /// Names the points of new specimens
 #[derive(clap::Args)]
@@ -37,6 +39,7 @@ Examples:
   homolog name wings.model.json new.csv --candidates 0.95
   homolog name wings.model.json field.csv --presence partial
   homolog name wings.model.json monday.csv tuesday.csv -o named.csv --json
+  homolog name wings.model.json thousands.jsonl -o named.jsonl --resume
   homolog name walker.model.json take7.trc -o take7-named.trc --picture confidence.png
 
 Pictures (.png, .jpg) need no points: a model from `train --pictures` finds them. `confidence` is then the chance that a point is within 2 %
@@ -51,9 +54,12 @@ pub(crate) struct Arguments {
     /// (.png, .jpg) without any points
     #[arg(required = true)]
     pub(super) specimens: Vec<PathBuf>,
-    /// Write the named points to a table (.csv); a take also to .trc [default: standard output]
+    /// Write the named points to a table (.csv) or as JSON, one specimen per line (.jsonl); a take also to .trc [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
+    /// Continue after the last specimen in the output file
+    #[arg(long, requires = "output")]
+    resume: bool,
     /// Whether the specimens have every landmark and no other point [default: the model's setting; auto: decided for each]
     #[arg(long, value_enum)]
     presence: Option<super::PresenceOption>,
@@ -85,6 +91,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
         model = model.with_presence(presence.presence())?;
     }
     if name_pictures::are_pictures(&arguments.specimens)? {
+        if arguments.resume {
+            bail!("--resume continues a table of specimens, and these are pictures");
+        }
         return name_pictures::run(arguments, &model, limit);
     }
     let atlas = model.atlas().with_context(|| {
@@ -115,146 +124,108 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     }
     let watch = Watch::new(limit);
     if is_take || arguments.take {
+        if arguments.resume {
+            bail!("--resume continues a table of specimens, and a take is named as a whole");
+        }
         let (table, picture) = (arguments.output.as_deref(), arguments.picture.as_deref());
         let outputs = super::name_take::Outputs { table, picture, json: arguments.json };
         super::name_take::run(&model, &specimens, &outputs, &watch)?;
         return Ok(if stop_is_wanted() { Ending::Stopped } else { Ending::Done });
     }
     check_picture(arguments.picture.as_deref(), specimens.len())?;
-    let control = watch.control("");
-    let name = |specimen: &&NamedGraph| -> Result<Naming> {
-        watch.say(format!("naming {}", specimen.id));
-        model
-            .name(&specimen.graph, &mut Workspace::with_control(&control))
-            .with_context(|| format!("{:?}", specimen.id))
-    };
-    let namings = specimens.par_iter().map(name).collect::<Result<Vec<_>>>()?;
-    watch.end();
-    let listed = |(specimen, naming): (&NamedGraph, &Naming)| {
-        naming.named_at(atlas, arguments.candidates).with_context(|| format!("--candidates: {:?}", specimen.id))
-    };
-    let words = specimens.iter().copied().zip(&namings).map(listed).collect::<Result<Vec<Words>>>()?;
-    let named: Vec<Answer<'_>> = specimens
-        .into_iter()
-        .zip(namings)
-        .zip(words)
-        .map(|((specimen, naming), words)| Answer { specimen, naming, words })
-        .collect();
-    if let Some(path) = &arguments.picture {
-        let mut taken = BTreeSet::new();
-        for (answer, place) in named.iter().zip(&places) {
-            let file = file_for(path, &answer.specimen.id, &mut taken)?;
-            draw(&file, atlas, answer, *place)?;
-        }
-    }
-    let table = table(atlas, &named)?;
-    if let Some(path) = &arguments.output {
-        files::write(path, table.as_bytes())?;
-    }
-    if arguments.json {
-        let list = named.iter().map(value).collect::<Result<Vec<Value>>>()?;
-        files::print_data((serde_json::to_string_pretty(&json!({ "specimens": list }))? + "\n").as_bytes())?;
-    } else if let Some(path) = &arguments.output {
-        files::print(summary(atlas, &named, path)?.as_bytes())?;
-    } else {
-        files::print_data(table.as_bytes())?;
-        let is_odd = |one: &&Answer<'_>| one.words.fits_badly;
-        let odd: Vec<&str> = named.iter().filter(is_odd).map(|one| &*one.specimen.id).collect();
-        if !odd.is_empty() {
-            note(&format!("unlike the training specimens, names are unreliable: {}", odd.join(", ")));
-        }
-    }
+    arguments.name_all(&model, atlas, &specimens, &places, &watch)?;
     Ok(if stop_is_wanted() { Ending::Stopped } else { Ending::Done })
 }
 
-/// A specimen and its names.
-struct Answer<'a> {
-    specimen: &'a NamedGraph,
-    naming: Naming,
-    words: Words,
-}
-
-/// The names that a point may have, in words.
-fn candidates(set: &NamedSet) -> Vec<&str> {
-    set.names.iter().map(String::as_str).chain(set.none.then_some("none")).collect()
-}
-
-/// The table that went in, with names.
-fn table(atlas: &Atlas, named: &[Answer<'_>]) -> Result<String> {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    let axes = &["x", "y", "z"][..atlas.dimension];
-    let lists = named.iter().any(|one| one.words.sets.is_some()).then_some("candidates");
-    let header = ["specimen", "landmark"].into_iter().chain(axes.iter().copied()).chain(["confidence", "runner_up"]);
-    writer.write_record(header.chain(lists))?;
-    for Answer { specimen, naming, words } in named {
-        let Some(points) = specimen.graph.points() else { continue };
-        for (row, point) in points.rows().into_iter().enumerate() {
-            let call = naming.calls.iter().find(|call| call.point == row);
-            let name = |landmark: usize| atlas.landmarks[landmark].name.clone();
-            let mut record = vec![specimen.id.clone(), call.map(|call| name(call.landmark)).unwrap_or_default()];
-            record.extend(point.iter().map(f64::to_string));
-            record.push(call.and_then(|call| call.confidence).map_or_else(String::new, |share| format!("{share:.4}")));
-            record.push(call.and_then(|call| call.runner_up).map(name).unwrap_or_default());
-            record.extend(words.sets.iter().map(|sets| candidates(&sets.points[row]).join(";")));
-            writer.write_record(record)?;
+impl Arguments {
+    /// Names specimens in order on all cores and writes each as soon as it is named.
+    fn name_all(
+        &self,
+        model: &Model,
+        atlas: &Atlas,
+        specimens: &[&NamedGraph],
+        places: &[(&Input, usize)],
+        watch: &Watch,
+    ) -> Result<()> {
+        let control = watch.control("");
+        let header = header(atlas, self.candidates.is_some());
+        let is_jsonl = self.output.as_deref().is_some_and(|path| extension(path) == "jsonl");
+        let format = if is_jsonl { Format::Jsonl } else { Format::Csv };
+        let twins = specimens.windows(2).find(|two| two[0].id == two[1].id);
+        if let Some(two) = twins.filter(|_| self.resume) {
+            bail!("--resume: two specimens in a row are called {:?}", two[0].id);
         }
+        let expected = || specimens.iter().map(|one| [one.id.as_str()]);
+        let resumed = |path: &Path| done(path, format, &header, ["specimen"], expected());
+        let resumed: Resume<'_> = if self.resume { Some(&resumed) } else { None };
+        // With --json and no file, there is no table.
+        let is_table = self.output.is_some() || !self.json;
+        let mut begun = 0;
+        let mut table = None;
+        if is_table {
+            let (sink, done) = Sink::open(self.output.as_deref(), (format, "specimens"), &header, resumed)?;
+            (table, begun) = (Some(sink), done);
+        }
+        let list = self.json.then(|| Sink::open(None, (Format::Json, "specimens"), "", None)).transpose()?;
+        let mut list = list.map(|(sink, _)| sink);
+        let name = |(): &mut (), &at: &usize| -> Result<Option<Texts>> {
+            let specimen = specimens[at];
+            if stop_is_wanted() {
+                return Ok(None);
+            }
+            watch.say(format!("naming {}", specimen.id));
+            let about = || format!("{:?}", specimen.id);
+            let naming = model.name(&specimen.graph, &mut Workspace::with_control(&control)).with_context(about)?;
+            // What Ctrl-C ended is not the answer that it would have been.
+            if stop_is_wanted() {
+                return Ok(None);
+            }
+            let words =
+                naming.named_at(atlas, self.candidates).with_context(|| format!("--candidates: {}", about()))?;
+            Answer { specimen, naming, words }.texts(atlas, self.picture.as_ref().map(|_| places[at])).map(Some)
+        };
+        let (mut taken, mut drawn, mut end) = (begun, BTreeSet::new(), End::default());
+        if let Some(path) = &self.picture {
+            for specimen in &specimens[..begun] {
+                file_for(path, &specimen.id, &mut drawn)?;
+            }
+        }
+        let count = specimens.len();
+        let take = |texts: Texts| -> Result<ControlFlow<()>> {
+            if let (Some(path), Some(picture)) = (&self.picture, &texts.picture) {
+                write_picture(&file_for(path, &specimens[taken].id, &mut drawn)?, picture)?;
+            }
+            if let Some(table) = &mut table {
+                table.answer(if is_jsonl { &texts.line } else { &texts.rows }, taken == 0)?;
+            }
+            if let Some(list) = &mut list {
+                list.answer(&texts.value, taken == begun)?;
+            } else if self.output.is_some() {
+                files::print(texts.summary.as_bytes())?;
+            }
+            end.add(&specimens[taken].id, &texts);
+            taken += 1;
+            for sink in [&mut table, &mut list].into_iter().flatten() {
+                sink.tell(&control, &Report::new("naming specimens", taken, Some(count)))?;
+            }
+            Ok(ControlFlow::Continue(()))
+        };
+        in_order(begun..count, PER_THREAD * rayon::current_num_threads(), || (), name, take)?;
+        watch.end();
+        table.map(|table| table.end(taken == 0)).transpose()?;
+        if let Some(list) = list {
+            list.end(taken == begun)?;
+        } else if let Some(path) = &self.output {
+            files::print(end.text(path)?.as_bytes())?;
+        } else if !end.odd.is_empty() {
+            note(&format!("unlike the training specimens, names are unreliable: {}", end.odd.join(", ")));
+        }
+        if taken < count {
+            let hint = if self.output.is_some() { " Use --resume to continue." } else { "" };
+            eprintln!("Stopped by Ctrl-C: {} of {count} specimens were not named.{hint}", count - taken);
+        }
+        Ok(())
     }
-    Ok(String::from_utf8(writer.into_inner()?)?)
-}
-
-fn summary(atlas: &Atlas, named: &[Answer<'_>], path: &Path) -> Result<String> {
-    let mut text = String::new();
-    for Answer { specimen, naming, words } in named {
-        let given = naming.matching.matched_count();
-        write!(text, "{}: {given} of {} points named", specimen.id, naming.matching.right_count())?;
-        let absent: Vec<&str> = naming.matching.unmatched_left().map(|at| atlas.landmarks[at].name.as_str()).collect();
-        if !absent.is_empty() {
-            write!(text, ", not found: {}", absent.join(", "))?;
-        }
-        let unsure: Vec<&str> = naming
-            .calls
-            .iter()
-            .filter(|call| call.confidence.is_some_and(|confidence| confidence < SURE))
-            .map(|call| atlas.landmarks[call.landmark].name.as_str())
-            .collect();
-        if !unsure.is_empty() {
-            write!(text, ", check first: {}", unsure.join(", "))?;
-        }
-        if let Some(sets) = &words.sets {
-            let open = sets.points.iter().filter(|set| candidates(set).len() > 1).count();
-            write!(text, ", several candidates for {open}")?;
-        }
-        if let (true, Some(fit)) = (words.fits_badly, words.fit) {
-            write!(text, ", unlike the training specimens (fit {fit:.2}): names are unreliable")?;
-        }
-        writeln!(text, "; {}", status(naming))?;
-    }
-    let sets = named.iter().filter_map(|one| one.words.sets.as_ref());
-    if let Some(sets) = sets.min_by(|a, b| a.guaranteed.total_cmp(&b.guaranteed)) {
-        let (level, guaranteed, count) = (100.0 * sets.level, 100.0 * sets.guaranteed, sets.specimens);
-        write!(text, "Candidates hold the true name {level:.0} % of the time, as {count} left-out specimens show")?;
-        if sets.guaranteed < sets.level {
-            write!(text, "; so few guarantee only {guaranteed:.0} %")?;
-        }
-        writeln!(text, ".")?;
-    }
-    writeln!(text, "Wrote {}.", path.display())?;
-    Ok(text)
-}
-
-/// What is proven of a naming.
-fn status(naming: &Naming) -> String {
-    match (naming.status, naming.candidates) {
-        (Status::Optimal, None) => "proven best in this pose".to_string(),
-        (Status::Optimal, Some(count)) => format!("proven best in this pose among each landmark's {count} candidates"),
-        _ => "not proven".to_string(),
-    }
-}
-
-fn value(answer: &Answer<'_>) -> Result<Value> {
-    let mut named = serde_json::to_value(&answer.words)?;
-    named["specimen"] = json!(answer.specimen.id);
-    Ok(named)
 }
 
 /// One file is for one specimen.
@@ -285,26 +256,6 @@ pub(super) fn picture_file(folder: &Path, id: &str, taken: &mut BTreeSet<String>
     let names = (1..).map(|number: usize| if number == 1 { stem.clone() } else { format!("{stem}-{number}") });
     let name = names.into_iter().find(|name| taken.insert(name.to_lowercase())).unwrap_or_default();
     Ok(folder.join(name + ".png"))
-}
-
-fn draw(path: &Path, atlas: &Atlas, answer: &Answer<'_>, (input, at): (&Input, usize)) -> Result<()> {
-    let Answer { specimen, naming, words } = answer;
-    let points = specimen.graph.points().context("there are no points to draw")?;
-    let mut known = vec![NamedPoint::default(); points.nrows()];
-    for call in &naming.calls {
-        known[call.point].name.clone_from(&atlas.landmarks[call.landmark].name);
-        known[call.point].confidence = call.confidence;
-    }
-    for (known, set) in known.iter_mut().zip(words.sets.iter().flat_map(|sets| &sets.points)) {
-        let names = candidates(set);
-        if names.len() > 1 {
-            known.name = names.join(" or ");
-        }
-    }
-    let picture = input.picture(at)?;
-    let points = points.rows().into_iter().map(|point| [point[0], point[1]]).collect();
-    let view = View { caption: specimen.id.clone(), points, picture, ..View::default() };
-    write_picture(path, &NamedPicture { title: String::new(), view, points: known }.to_svg())
 }
 
 /// Writes a figure as what the name of the file ends in.

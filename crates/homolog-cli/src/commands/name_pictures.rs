@@ -1,6 +1,7 @@
 //! `homolog name MODEL PICTURE...`: the landmarks of pictures without any points, by a model that learned what they look like.
 
-use super::name::{Arguments, SURE, check_picture, file_for, write_picture};
+use super::name::{Arguments, check_picture, file_for, write_picture};
+use super::name_output::SURE;
 use crate::inputs::extension;
 use crate::progress::{Watch, stop_is_wanted};
 use crate::{Ending, files, pictures};

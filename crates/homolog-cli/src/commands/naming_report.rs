@@ -1,21 +1,18 @@
 //! `evaluate` on a model that names: names compared with those in the data, and how far confidences can be believed.
 
 use super::name::write_picture;
+use super::naming_rows::{Named, named};
 use crate::inputs::Input;
 use crate::progress::Watch;
-use anyhow::{Context, Result, bail};
-use homolog::atlas::Naming;
+use anyhow::{Result, bail};
 use homolog::data::Split;
-use homolog::data::dataset::{LabelledPair, NamedGraph};
-use homolog::experiment::{Tally, Truth, names_of};
+use homolog::data::dataset::LabelledPair;
+use homolog::experiment::Tally;
 use homolog::features::FeatureMap;
-use homolog::graph::Graph;
 use homolog::learn::{Evaluation, wilson};
 use homolog::loss::LossKind;
-use homolog::matching::{Status, Workspace};
 use homolog::model::Model;
 use homolog_viz::{LossChart, Measurement, Series};
-use rayon::prelude::*;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -25,14 +22,13 @@ use std::time::Duration;
 /// Bins of the reliability diagram.
 const BINS: usize = 10;
 
-/// What came of one specimen.
-struct Named {
-    id: String,
-    tally: Tally,
-    proven: bool,
-    /// Confidence, and whether the name was right.
-    calls: Vec<(f64, bool)>,
-    naming: Naming,
+/// Which specimens are named, and the .csv or .jsonl file that they are written to.
+pub(super) struct Scope<'a> {
+    pub(super) input: &'a Input,
+    /// Positions of specimens with names.
+    pub(super) wanted: &'a [usize],
+    pub(super) output: Option<&'a Path>,
+    pub(super) resume: bool,
 }
 
 /// Names every specimen that has names, of a split only those that are in one of its pairs, and compares: a text and the same as JSON.
@@ -41,36 +37,21 @@ pub(super) fn evaluate(
     input: &Input,
     (loss, split): (LossKind, Option<&str>),
     (limit, worst, picture): (Option<Duration>, usize, Option<&Path>),
+    (output, resume): (Option<&Path>, bool),
 ) -> Result<(String, Value)> {
     let is_wanted = |pair: &LabelledPair| split.is_none() || pair.split.map(Split::name) == split;
     let of_pairs = input.data.pairs().iter().filter(|pair| is_wanted(pair)).flat_map(|pair| [pair.left, pair.right]);
     let of_pairs: BTreeSet<usize> = of_pairs.collect();
-    let graphs = input.data.graphs().iter().enumerate();
-    let graphs: Vec<_> =
-        graphs.map(|(at, graph)| (split.is_none() || of_pairs.contains(&at)).then_some(graph)).collect();
-    let atlas = model.atlas().context("the model has no atlas")?;
+    let graphs = input.data.graphs();
+    let is_in = |at: &usize| (split.is_none() || of_pairs.contains(at)) && graphs[*at].graph.names().is_some();
+    let wanted: Vec<usize> = (0..graphs.len()).filter(is_in).collect();
     let watch = Watch::new(limit);
-    let control = watch.control("");
-    let name = |named: Option<&NamedGraph>| -> Result<Option<Named>> {
-        let Some(named) = named.filter(|_| !watch.is_over()) else { return Ok(None) };
-        let Some(names) = named.graph.names() else { return Ok(None) };
-        let truth: Vec<Truth> = names.iter().map(|name| Truth::of(name)).collect();
-        let bare = without_names(&named.graph)?;
-        let naming =
-            model.name(&bare, &mut Workspace::with_control(&control)).with_context(|| format!("{:?}", named.id))?;
-        let calls = naming.calls.iter().filter(|call| truth[call.point] != Truth::Unknown);
-        let right = |call: &homolog::atlas::Call| names[call.point] == atlas.landmarks[call.landmark].name;
-        let calls = calls.filter_map(|call| Some((call.confidence?, right(call)))).collect();
-        let tally = Tally::of(&names_of(atlas, &naming), &truth);
-        let proven = naming.status == Status::Optimal;
-        Ok(Some(Named { id: named.id.clone(), tally, proven, calls, naming }))
-    };
-    let named = graphs.par_iter().map(|&named| name(named)).collect::<Result<Vec<_>>>()?;
+    let named = named(model, &Scope { input, wanted: &wanted, output, resume }, &watch)?;
     let ended_by = watch.ended_by();
     watch.end();
     let pairs = matched(&named, input, loss, is_wanted)?;
     let mut named: Vec<Named> = named.into_iter().flatten().collect();
-    let with_names = graphs.iter().flatten().filter(|one| one.graph.names().is_some()).count();
+    let with_names = wanted.len();
     if let (Some(ended_by), true) = (ended_by, named.is_empty() && with_names > 0) {
         bail!("{ended_by} ended it before the first specimen was named");
     }
@@ -150,7 +131,7 @@ fn matched(
     for (example, number) in examples.iter().zip(numbers) {
         let pair = &input.data.pairs()[number];
         if let (Some(left), Some(right)) = (&named[pair.left], &named[pair.right]) {
-            losses.push(example.whole_loss(&left.naming.join(&right.naming)?));
+            losses.push(example.whole_loss(&left.join(right)?));
             specimens.push(Some([pair.left, pair.right]));
         }
     }
@@ -214,14 +195,4 @@ fn reliability(named: &[Named]) -> Vec<Bin> {
     }
     bins.retain(|bin| bin.names > 0);
     bins
-}
-
-/// The same points and attributes: who names must not see names.
-fn without_names(graph: &Graph) -> Result<Graph> {
-    let points = graph.points().context("there are no points")?.to_owned();
-    let bare = Graph::from_points(points)?;
-    Ok(match graph.node_attributes() {
-        Some(attributes) => bare.with_node_attributes(attributes.clone())?,
-        None => bare,
-    })
 }

@@ -13,8 +13,8 @@ use homolog::data::pair_costs::NamedPairs;
 use homolog::data::problem::{self, ProblemFile};
 use homolog::matching::Sense;
 use homolog::matching::{
-    Compatibility, Exact, Linear, Method, Restrictions, Solution, Sparse, Status, Workspace, k_best, verify,
-    verify_sparse,
+    Compatibility, Exact, Linear, Method, Restrictions, Solution, Sparse, Status, Workspace, k_best, k_best_sparse,
+    verify, verify_sparse,
 };
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -169,7 +169,7 @@ impl Arguments {
     /// Whether a list of pairs can be solved as it stands: anything else needs a table.
     fn takes_pairs(&self) -> bool {
         let is_linear = self.matcher.as_ref().is_none_or(|method| matches!(method, Method::Linear(_)));
-        is_linear && self.best.is_none() && self.given.is_empty() && self.save_problem.is_none()
+        is_linear && self.save_problem.is_none()
     }
 
     /// Memory and time are those of the pairs, not of a table.
@@ -181,9 +181,16 @@ impl Arguments {
             let prices = vec![sense.turn(price); pairs.left_count()];
             pairs = pairs.with_unmatched(prices)?;
         }
+        let names = Named { left, right };
+        let mut given = Restrictions::default();
+        self.add_given(&mut given, &names, (pairs.left_count(), pairs.right_count()))?;
+        if !given.is_empty() {
+            pairs = pairs.restricted(&given)?;
+        }
         let start = Instant::now();
-        let solver = Linear::default();
-        let solution = solver.solve_sparse(&pairs, &mut self.workspace(start))?;
+        let (solver, mut work) = (Linear::default(), self.workspace(start));
+        let solution = solver.solve_sparse(&pairs, &mut work)?;
+        let best = self.best.map(|count| k_best_sparse(&pairs, count as usize, &mut work)).transpose()?;
         let seconds = start.elapsed().as_secs_f64();
         if let (Some(certificate), Status::Optimal) = (&solution.certificate, solution.status) {
             verify_sparse(&pairs, &solution.matching, certificate)?;
@@ -191,9 +198,9 @@ impl Arguments {
         let score = |i: usize, k: usize| pairs.pair_score(i, k).map_or(f64::NAN, |score| sense.turn(score));
         let cost = |(i, k): (usize, &Option<usize>)| k.map_or(f64::NAN, |k| score(i, k));
         let costs = solution.matching.left_to_right().iter().enumerate().map(cost).collect();
-        let (name, names) = (self.problem.display().to_string(), Named { left, right });
-        let method = Method::Linear(solver);
-        self.put_out(&Answer::new(name, Some(costs), &method, sense, &solution, seconds, names, None))
+        let (name, method) = (self.problem.display().to_string(), Method::Linear(solver));
+        let ranked = best.map(|best| Ranked::new(best, sense));
+        self.put_out(&Answer::new(name, Some(costs), &method, sense, &solution, seconds, names, ranked))
     }
 
     /// Gate, price, seeds and forbidden pairs, on top of those that the file gives.
@@ -205,17 +212,17 @@ impl Arguments {
         if let Some(price) = self.unmatched {
             problem.unmatched = Some(ndarray::Array1::from_elem(problem.left_count(), sense.turn(price)));
         }
+        self.add_given(&mut given, names, (problem.left_count(), problem.right_count()))?;
+        Ok(given.apply(problem)?)
+    }
+
+    /// Seeds and forbidden pairs of the command line, by name or number.
+    fn add_given(&self, given: &mut Restrictions, names: &Named, (left, right): (usize, usize)) -> Result<()> {
         let find = |names: &Option<Vec<String>>, count: usize, word: &str| match names {
             Some(names) => names.iter().position(|name| name == word),
             None => word.parse().ok().filter(|&node| node < count),
         };
-        let (left_count, right_count) = (problem.left_count(), problem.right_count());
-        self.given.add_to(
-            &mut given,
-            |word| find(&names.left, left_count, word),
-            |word| find(&names.right, right_count, word),
-        )?;
-        Ok(given.apply(problem)?)
+        self.given.add_to(given, |word| find(&names.left, left, word), |word| find(&names.right, right, word))
     }
 }
 

@@ -60,6 +60,72 @@ fn the_same_bytes_on_any_number_of_threads_and_after_any_cut() {
     }
 }
 
+/// A file written by a command is the same on any number of threads, and after any cut and `--resume`; so is what is printed at the end.
+fn is_the_same_after_any_cut(place: &Path, command: &str, file: &str, is_printed: bool) {
+    let file = place.join(file);
+    let run = |more: &str| {
+        let output = homolog(place, &format!("{command} {more}"));
+        assert!(output.status.success(), "{command} {more}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let printed = run("--threads 1");
+    let whole = fs::read(&file).unwrap();
+    assert_eq!(run("--threads 3"), printed);
+    assert_eq!(fs::read(&file).unwrap(), whole, "threads");
+    for cut in [0, 1, 30, 60, 120, whole.len() / 3, whole.len() / 2, whole.len() - 40, whole.len() - 1, whole.len()] {
+        fs::write(&file, &whole[..cut]).unwrap();
+        let again = run("--resume");
+        assert!(fs::read(&file).unwrap() == whole, "{command} cut at {cut} of {}", whole.len());
+        assert!(!is_printed || again == printed, "{again}\n{printed}");
+    }
+    let other = String::from_utf8(whole).unwrap().replace("s1", "x1");
+    fs::write(&file, &other).unwrap();
+    let refused = homolog(place, &format!("{command} --resume"));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("answers to other pairs"));
+    assert_eq!(fs::read_to_string(&file).unwrap(), other);
+}
+
+#[test]
+fn evaluations_are_streamed_and_continued() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path();
+    specimens(place);
+    done(place, "convert data.csv --pairs all --split pairs -o data.json -q");
+    done(place, "train data.json --features linear --lambda 0.1 -o model.json -q");
+    for file in ["pairs.csv", "pairs.jsonl"] {
+        is_the_same_after_any_cut(place, &format!("evaluate model.json data.json -q -o {file}"), file, true);
+    }
+    // The same figures as without a file.
+    let plain = homolog(place, "evaluate model.json data.json -q").stdout;
+    assert_eq!(homolog(place, "evaluate model.json data.json -q -o pairs.csv").stdout, plain);
+    assert!(String::from_utf8(plain).unwrap().contains("before learning"));
+    assert!(!homolog(place, "evaluate model.json data.json -q -o pairs.json --resume").status.success());
+}
+
+#[test]
+fn names_are_streamed_and_continued() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path();
+    specimens(place);
+    done(place, "train data.csv --features atlas -o atlas.json -q");
+    for (file, options) in [("named.csv", ""), ("named.csv", "--candidates 0.8"), ("named.jsonl", "")] {
+        is_the_same_after_any_cut(place, &format!("name atlas.json data.csv -q {options} -o {file}"), file, false);
+    }
+    for file in ["checked.csv", "checked.jsonl"] {
+        is_the_same_after_any_cut(place, &format!("evaluate atlas.json data.csv -q -o {file}"), file, true);
+    }
+    let plain = homolog(place, "evaluate atlas.json data.csv -q").stdout;
+    assert_eq!(homolog(place, "evaluate atlas.json data.csv -q -o checked.csv").stdout, plain);
+    // Printed and written, the table is the same.
+    done(place, "name atlas.json data.csv -q -o named.csv");
+    assert_eq!(homolog(place, "name atlas.json data.csv -q").stdout, fs::read(place.join("named.csv")).unwrap());
+    let list: serde_json::Value =
+        serde_json::from_slice(&homolog(place, "name atlas.json data.csv --json").stdout).unwrap();
+    assert_eq!(list["specimens"].as_array().unwrap().len(), 9);
+    let refused = homolog(place, "name atlas.json data.csv -o data.csv");
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("refusing to overwrite"));
+}
+
 #[test]
 fn shards_are_answered_one_by_one_and_listed() {
     let folder = tempfile::tempdir().unwrap();

@@ -46,6 +46,8 @@ pub enum Format {
     PairTable,
     /// [Detections](super::tracks) as in MOTChallenge, with the truth beside them: NAME.gt.txt beside NAME.det.txt, or gt/gt.txt beside det/det.txt.
     Mot,
+    /// A [table of tracks](super::tracks::read_table): a row for each detection, with its frame and identity.
+    TrackTable,
 }
 
 /// Graphs, and what should be known about how they were read.
@@ -111,7 +113,11 @@ impl Reader {
         let part = |part: Option<&std::ffi::OsStr>| part.unwrap_or_default().to_string_lossy().into_owned();
         let ending = part(file.extension()).to_lowercase();
         let stem = if name == "-" { "stdin".to_string() } else { part(file.file_stem()) };
-        let Some(format) = self.format.or_else(|| Format::of(&ending, name == "-", bytes)) else {
+        // A table whose columns are told apart by hand is one of landmarks.
+        let is_told = |format: Format| format == Format::TrackTable && self.table != LandmarkTable::default();
+        let guessed = || Format::of(&ending, name == "-", bytes);
+        let guessed = || guessed().map(|format| if is_told(format) { Format::Landmarks } else { format });
+        let Some(format) = self.format.or_else(guessed) else {
             return Err(Error::UnknownFormat { endings: ENDINGS });
         };
         if format == Format::C3d {
@@ -125,6 +131,7 @@ impl Reader {
             Format::DataSet => return Ok((DataSet::from_json(text)?, format)),
             Format::PairTable => return Ok((pair_table::read(text)?, format)),
             Format::Mot => return Ok((detections(text, name, beside)?.pairs(self.gap.unwrap_or(1))?, format)),
+            Format::TrackTable => return Ok((tracks::read_table(text, None)?.pairs(self.gap.unwrap_or(1))?, format)),
             Format::Landmarks => {
                 let graphs = self.table.read(text, &stem)?;
                 guessed_columns(&self.table, text, notes)?;
@@ -154,6 +161,8 @@ impl Format {
         let table = || {
             if pair_table::is_one(text) {
                 Self::PairTable
+            } else if tracks::is_table(text) {
+                Self::TrackTable
             } else if deeplabcut::is_one(text) {
                 Self::DeepLabCut
             } else if edge_table::is_one(text) {

@@ -37,6 +37,7 @@ mod patch;
 mod pose;
 mod posing;
 mod position;
+mod product;
 mod scale;
 mod sets;
 mod shape_context;

@@ -35,6 +35,8 @@ const RADIAL_WIDTH: f64 = 0.45;
 /// Wide enough that every bin sees the same.
 const MAX_SOFTNESS: f64 = 100.0;
 
+/// Up to this many points, what two points see of each other is computed once.
+const FEW_POINTS: usize = 200;
 /// With this many points or more, soft bins in the plane are read from tables.
 const MANY_POINTS: usize = 2000;
 
@@ -95,14 +97,22 @@ impl ShapeContext {
         let log_radii: Vec<f64> = self.radii.iter().map(|radius| radius.ln()).collect();
         // Hard rings are rings with the sharpest possible borders.
         let radial_width = (RADIAL_WIDTH * self.softness).max(f64::MIN_POSITIVE);
-        let (mut rings, mut sectors) = (vec![0.0; self.radii.len()], vec![0.0; bins]);
+        let (count, ring_count) = (points.nrows(), self.radii.len());
+        let mut sectors = vec![0.0; bins];
+        // The rings of j around i are those of i around j. Those of points that have had their turn are kept if points are few.
+        let keeps = count <= FEW_POINTS && nodes.iter().copied().eq(0..count);
+        let mut kept = vec![0.0; ring_count * if keeps { count * count } else { 1 }];
         for (&i, mut counts) in nodes.iter().zip(counts.rows_mut()) {
-            for j in (0..points.nrows()).filter(|&j| j != i) {
+            for j in (0..count).filter(|&j| j != i) {
                 let mut offset = [0.0; 3];
                 (0..self.dimension).for_each(|axis| offset[axis] = points[[j, axis]] - points[[i, axis]]);
                 let distance = offset.iter().map(|x| x * x).sum::<f64>().sqrt();
-                let log_r = if distance == 0.0 { f64::NEG_INFINITY } else { (distance / alpha).ln() };
-                soft_bins::ring_shares(log_r, &log_radii, radial_width, &mut rings);
+                let at = if keeps { i.min(j) * count + i.max(j) } else { 0 };
+                let rings = &mut kept[at * ring_count..][..ring_count];
+                if !keeps || i < j {
+                    let log_r = if distance == 0.0 { f64::NEG_INFINITY } else { (distance / alpha).ln() };
+                    soft_bins::ring_shares(log_r, &log_radii, radial_width, rings);
+                }
                 if distance == 0.0 {
                     sectors.fill(1.0 / bins as f64);
                 } else if in_space {
@@ -112,7 +122,7 @@ impl ShapeContext {
                     let theta = (offset[1].atan2(offset[0]) + PI) / (2.0 * PI) * bins as f64;
                     soft_bins::sector_shares(theta, angular_width, &mut sectors);
                 }
-                for (counts, ring) in counts.exact_chunks_mut(bins).into_iter().zip(&rings) {
+                for (counts, ring) in counts.exact_chunks_mut(bins).into_iter().zip(&*rings) {
                     counts.into_iter().zip(&sectors).for_each(|(count, sector)| *count += ring * sector);
                 }
             }

@@ -6,6 +6,7 @@
 //! quarter of the work for shape contexts of 30 points. Small integers stay exact throughout. Where values are far from zero
 //! compared with their spread, both sides are first shifted by the same vector, which changes no difference and keeps the digits.
 
+use super::product::Packed;
 use ndarray::linalg::general_mat_mul;
 use ndarray::{Array1, Array2, ArrayView1, Axis, Slice, Zip};
 use std::borrow::Cow;
@@ -20,6 +21,8 @@ pub(super) struct Block {
     /// The mean row, where squares would lose digits without it.
     centre: Option<Array1<f64>>,
     sparse: Option<Sparse>,
+    /// The same numbers for the product of small tables.
+    packed: Option<Packed>,
 }
 
 /// The same numbers for the sparse product.
@@ -46,7 +49,7 @@ impl Block {
     /// How many bytes it takes.
     pub(super) fn size(&self) -> usize {
         let sparse = |own: &Sparse| 16 * own.entries.len() + 8 * (own.start.len() + LANES * own.groups.len());
-        8 * self.values.len() + self.sparse.as_ref().map_or(0, sparse)
+        8 * self.values.len() + self.sparse.as_ref().map_or(0, sparse) + self.packed.as_ref().map_or(0, Packed::size)
     }
 
     /// A table; `squares` says that it will be compared by squares.
@@ -58,7 +61,8 @@ impl Block {
         let zeros = values.iter().filter(|&&value| value == 0.0).count();
         let few = (values.len() - zeros) as f64 <= SPARSE * values.len() as f64;
         let sparse = (squares && !far && few).then(|| Sparse::new(&values));
-        Self { count: values.nrows(), values, centre, sparse }
+        let packed = if squares && !far && !few { Packed::new(&values) } else { None };
+        Self { count: values.nrows(), values, centre, sparse, packed }
     }
 
     /// The rows of some of the nodes, in this order.
@@ -75,7 +79,7 @@ impl Block {
             let start = ends.iter().map(|end| end - first).collect();
             Sparse { entries: sparse.entries[first..last].to_vec(), start, groups: Vec::new() }
         });
-        Self { values, count: self.count, centre: self.centre.clone(), sparse }
+        Self { values, count: self.count, centre: self.centre.clone(), sparse, packed: None }
     }
 
     fn moved(&self, by: Option<&Array1<f64>>) -> Cow<'_, Array2<f64>> {
@@ -134,10 +138,13 @@ pub(super) fn write(left: &Block, right: &Block, weights: &[f64], scale: f64, sc
         return;
     }
     let centre = left.centre.as_ref().or(right.centre.as_ref());
+    let packed = right.packed.as_ref().filter(|_| centre.is_none());
     let (left, right) = (left.moved(centre), right.moved(centre));
     let weights = ArrayView1::from(weights);
     let weighted = &*left * &weights;
-    general_mat_mul(2.0, &weighted, &right.t(), 0.0, scores);
+    if !packed.is_some_and(|packed| packed.write_product(&weighted, scores)) {
+        general_mat_mul(2.0, &weighted, &right.t(), 0.0, scores);
+    }
     let right_norms: Array1<f64> = right.rows().into_iter().map(|b| weighted_square(b, weights)).collect();
     for ((scores, a), weighted) in scores.rows_mut().into_iter().zip(left.rows()).zip(weighted.rows()) {
         let left_norm = weighted.dot(&a);

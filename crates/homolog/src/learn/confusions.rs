@@ -2,7 +2,7 @@
 
 use super::LabelledPairs;
 use super::evaluate::Prediction;
-use crate::graph::Graph;
+use crate::matching::Matching;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -45,39 +45,60 @@ impl Confusions {
     /// For the predictions for these pairs, in order.
     #[must_use]
     pub fn of(pairs: &LabelledPairs, answers: &[Option<Prediction>]) -> Self {
-        let mut names: BTreeMap<String, [usize; 2]> = BTreeMap::new();
-        let mut mistakes: BTreeMap<(String, Option<String>), usize> = BTreeMap::new();
-        for ((pair, truth, unknown), answer) in pairs.iter().zip(answers) {
-            let (Some(own), Some((matching, _))) = (pair.left.names(), answer) else { continue };
-            for (node, name) in
-                own.iter().enumerate().filter(|(node, name)| !name.is_empty() && !unknown.contains(node))
-            {
-                let found = matching.right_of(node);
-                let is_wrong = found != truth.right_of(node);
-                let count = names.entry(name.clone()).or_default();
-                *count = [count[0] + usize::from(is_wrong), count[1] + 1];
-                if is_wrong {
-                    let found = found.map(|right| Graph::name_or_number(&pair.right, right));
-                    *mistakes.entry((name.clone(), found)).or_default() += 1;
-                }
+        let mut counts = ConfusionCounts::default();
+        for (number, answer) in answers.iter().enumerate().take(pairs.len()) {
+            if let Some((matching, _)) = answer {
+                counts.add(pairs, number, matching);
             }
         }
-        let names = names.into_iter().map(|(name, [wrong, of])| NameErrors { name, wrong, of });
+        counts.sorted()
+    }
+}
+
+/// [`Confusions`] under construction, pair by pair.
+#[derive(Debug, Clone, Default)]
+pub struct ConfusionCounts {
+    /// How often each name went wrong, and how often it was predicted.
+    names: BTreeMap<String, [usize; 2]>,
+    mistakes: BTreeMap<(String, Option<String>), usize>,
+}
+
+impl ConfusionCounts {
+    /// Adds what a matching predicts for a pair.
+    pub fn add(&mut self, pairs: &LabelledPairs, number: usize, matching: &Matching) {
+        let ([left, right], truth, unknown) = pairs.labels(number);
+        let Some(own) = left.names() else { return };
+        for (node, name) in own.iter().enumerate().filter(|(node, name)| !name.is_empty() && !unknown.contains(node)) {
+            let found = matching.right_of(node);
+            let is_wrong = found != truth.right_of(node);
+            let count = self.names.entry(name.clone()).or_default();
+            *count = [count[0] + usize::from(is_wrong), count[1] + 1];
+            if is_wrong {
+                let found = found.map(|node| right.name_or_number(node));
+                *self.mistakes.entry((name.clone(), found)).or_default() += 1;
+            }
+        }
+    }
+
+    /// The worst first.
+    #[must_use]
+    pub fn sorted(self) -> Confusions {
+        let names = self.names.into_iter().map(|(name, [wrong, of])| NameErrors { name, wrong, of });
         let mut names: Vec<NameErrors> = names.collect();
         // By share, compared as products of whole numbers; names in order among equals.
         names.sort_by(|a, b| (b.wrong * a.of).cmp(&(a.wrong * b.of)));
-        let confusions = mistakes.into_iter().map(|((name, found), times)| Confusion { name, found, times });
+        let confusions = self.mistakes.into_iter().map(|((name, found), times)| Confusion { name, found, times });
         let mut confusions: Vec<Confusion> = confusions.collect();
         confusions.sort_by_key(|one| std::cmp::Reverse(one.times));
-        Self { names, confusions }
+        Confusions { names, confusions }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::graph::Pair;
-    use crate::matching::{Constraint, Matching, Status};
+    use crate::graph::{Graph, Pair};
+    use crate::matching::{Constraint, Status};
     use std::sync::Arc;
 
     #[test]

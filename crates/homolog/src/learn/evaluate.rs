@@ -171,7 +171,7 @@ impl Evaluation {
     }
 
     /// Adds the losses of further examples, which are numbered from `first`.
-    pub(super) fn extend(&mut self, first: usize, other: &Self) {
+    pub fn extend(&mut self, first: usize, other: &Self) {
         self.examples.extend(other.examples.iter().map(|n| first + n));
         self.losses.extend(&other.losses);
         self.specimens.extend(&other.specimens);

@@ -17,6 +17,8 @@ pub(super) struct Fold {
 
 /// No more pairs than this are held out, evenly spaced: specimens differ more than the pairs of one.
 const MOST_HELD_OUT: usize = 400;
+/// Nor are more than this learned from in a fold: what is chosen hardly changes, and a thousand pairs are learned from in seconds.
+const MOST_LEARNED: usize = 400;
 
 /// At most `most` folds of pairs of specimens; none if there is nothing to hold out.
 pub(super) fn by_specimen(pairs: &[[usize; 2]], most: usize) -> Vec<Fold> {
@@ -42,8 +44,15 @@ pub(super) fn by_specimen(pairs: &[[usize; 2]], most: usize) -> Vec<Fold> {
     let step = held_out.div_ceil(MOST_HELD_OUT).max(1);
     for fold in &mut best {
         fold.held_out = fold.held_out.iter().copied().step_by(step).collect();
+        fold.learned = evenly(&fold.learned, MOST_LEARNED);
     }
     best
+}
+
+/// At most this many of a list, evenly spaced.
+fn evenly(list: &[usize], most: usize) -> Vec<usize> {
+    let count = list.len().min(most);
+    (0..count).map(|at| list[at * list.len() / count]).collect()
 }
 
 /// The group of each specimen: components are dealt out to groups, the largest first, each to the group with the fewest pairs.

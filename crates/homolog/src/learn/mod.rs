@@ -47,7 +47,7 @@ pub use auto::{AutoTrainer, Clock, Outcome, Selected, SkipReason, Skipped, Tried
 pub use candidate::{Candidate, Trained, ValidatedBy};
 pub use checkpoint::{Checkpoint, Keeper, NoKeeper, fingerprint};
 pub use choice::Choice;
-pub use confusions::{Confusion, Confusions, NameErrors};
+pub use confusions::{Confusion, ConfusionCounts, Confusions, NameErrors};
 pub use evaluate::{Evaluation, MatchCounts, Prediction, evaluate, predict, wilson};
 pub use evidence::Evidence;
 pub use example::Example;
@@ -56,7 +56,7 @@ pub use fit::{Fit, RelaxedProof};
 pub use likelihood::Likelihood;
 pub use max_margin::{MaxMargin, Training};
 pub use oracle::Oracle;
-pub use pairs::LabelledPairs;
+pub use pairs::{LabelledPairs, LazyExamples};
 pub(crate) use parts::Parts;
 pub use rules::weight_rules;
 pub use trainer::{Centre, Trainer};

@@ -7,6 +7,7 @@ use crate::loss::Loss;
 use crate::matching::{Matching, Restrictions};
 use crate::{Error, Result};
 use rayon::prelude::*;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Pairs of graphs with what is known about their true matchings. A graph that occurs in many pairs exists once and is described once.
@@ -165,19 +166,16 @@ impl LabelledPairs {
     /// # Errors
     /// As [`Self::examples`].
     pub fn posed_examples(&self, features: &FeatureMap, loss: &dyn Loss) -> Result<Vec<Example>> {
-        let pose = features.pose;
-        if pose.is_as_given() {
-            return self.examples(features, loss);
-        }
-        let examples = self.turned(|pair, truth| pose.known(pair, truth))?.examples(features, loss)?;
-        let given = self.iter().map(|(pair, ..)| pair);
-        Ok(examples.into_iter().zip(given).map(|(example, pair)| example.turned_from(features, pair)).collect())
+        self.lazy_examples(features, loss)?.of(0..self.len())
     }
 
-    fn pair(&self, labelled: &Labelled) -> Pair {
-        let graph = |at: usize| Arc::clone(&self.graphs[at].graph);
-        let (given, features) = (labelled.given.clone(), labelled.features.clone());
-        Pair { left: graph(labelled.left), right: graph(labelled.right), given, features }
+    /// [`Self::posed_examples`], made when they are asked for: of a million pairs only a few are in memory at a time.
+    ///
+    /// # Errors
+    /// A graph without the parts that the features need, with its name.
+    pub fn lazy_examples<'a>(&'a self, features: &'a FeatureMap, loss: &'a dyn Loss) -> Result<LazyExamples<'a>> {
+        let described = if features.pose.is_as_given() { Some(self.describe(features)?) } else { None };
+        Ok(LazyExamples { pairs: self, features, loss, described })
     }
 
     /// The examples these pairs become under given features and a loss, the graphs as given. Every graph is described once.
@@ -185,7 +183,11 @@ impl LabelledPairs {
     /// # Errors
     /// A graph without the parts that the features or the loss need, with its name.
     pub fn examples(&self, features: &FeatureMap, loss: &dyn Loss) -> Result<Vec<Example>> {
-        let at = |place: String| move |error: Error| Error::At { place, error: Box::new(error) };
+        self.examples_of(0..self.len(), &self.describe(features)?, features, loss)
+    }
+
+    /// The graphs that are in a pair, each described once.
+    fn describe(&self, features: &FeatureMap) -> Result<Vec<Option<Arc<Described>>>> {
         let mut is_used = vec![false; self.graphs.len()];
         for labelled in &self.pairs {
             is_used[labelled.left] = true;
@@ -198,10 +200,18 @@ impl LabelledPairs {
             let described = features.describe(&specimen.graph).map_err(at(specimen.name.clone()))?;
             Ok(Some(Arc::new(described)))
         };
-        let described: Vec<Option<Arc<Described>>> =
-            self.graphs.par_iter().zip(is_used).map(describe).collect::<Result<_>>()?;
-        let mut examples = Vec::with_capacity(self.pairs.len());
-        for labelled in &self.pairs {
+        self.graphs.par_iter().zip(is_used).map(describe).collect()
+    }
+
+    fn examples_of(
+        &self,
+        range: Range<usize>,
+        described: &[Option<Arc<Described>>],
+        features: &FeatureMap,
+        loss: &dyn Loss,
+    ) -> Result<Vec<Example>> {
+        let mut examples = Vec::with_capacity(range.len());
+        for labelled in &self.pairs[range] {
             let Labelled { left, right, truth, unknown, seed, .. } = labelled;
             let (Some(a), Some(b)) = (&described[*left], &described[*right]) else { continue };
             let (left, right) = (&self.graphs[*left], &self.graphs[*right]);
@@ -213,5 +223,55 @@ impl LabelledPairs {
             examples.push(example.with_specimens(left.number, right.number));
         }
         Ok(examples)
+    }
+
+    /// The numbers that tell the two specimens of a pair from others.
+    #[must_use]
+    pub fn specimens(&self, number: usize) -> [usize; 2] {
+        self.ends(number).map(|position| self.graphs[position].number)
+    }
+
+    /// The two graphs of a pair, its truth, and the left nodes about which nothing is known.
+    #[must_use]
+    pub fn labels(&self, number: usize) -> ([&Graph; 2], &Matching, &[usize]) {
+        let Labelled { left, right, truth, unknown, .. } = &self.pairs[number];
+        ([self.graph(*left), self.graph(*right)], truth, unknown)
+    }
+
+    fn pair(&self, labelled: &Labelled) -> Pair {
+        let graph = |at: usize| Arc::clone(&self.graphs[at].graph);
+        let (given, features) = (labelled.given.clone(), labelled.features.clone());
+        Pair { left: graph(labelled.left), right: graph(labelled.right), given, features }
+    }
+}
+
+/// Errors with the place they are about.
+fn at(place: String) -> impl FnOnce(Error) -> Error {
+    move |error| Error::At { place, error: Box::new(error) }
+}
+
+/// Examples made when they are asked for. See [`LabelledPairs::lazy_examples`].
+pub struct LazyExamples<'a> {
+    pairs: &'a LabelledPairs,
+    features: &'a FeatureMap,
+    loss: &'a dyn Loss,
+    /// The graphs as they are, unless the features may turn them.
+    described: Option<Vec<Option<Arc<Described>>>>,
+}
+
+impl LazyExamples<'_> {
+    /// Those of these pairs.
+    ///
+    /// # Errors
+    /// A graph without the parts that the loss needs, or a pair that cannot be turned, with its name.
+    pub fn of(&self, range: Range<usize>) -> Result<Vec<Example>> {
+        if let Some(described) = &self.described {
+            return self.pairs.examples_of(range, described, self.features, self.loss);
+        }
+        let (pose, features) = (self.features.pose, self.features);
+        let part = LabelledPairs { graphs: self.pairs.graphs.clone(), pairs: self.pairs.pairs[range].to_vec() };
+        let examples = part.turned(|pair, truth| pose.known(pair, truth))?.examples(features, self.loss)?;
+        let given = part.iter().map(|(pair, ..)| pair);
+        Ok(examples.into_iter().zip(given).map(|(example, pair)| example.turned_from(features, pair)).collect())
     }
 }

@@ -5,13 +5,15 @@
 //! problem with seeds and forbidden pairs, so each class is solved by the matcher itself. The best of all classes is the second best
 //! matching; its class is split the same way; and so on.
 //!
+//! A problem may be a table or a list of pairs ([`Sparse`]), which is never made a table.
+//!
 //! Exactly the matchings that are feasible for the problem count: of the left nodes that must be matched, as many are matched as in y.
 //! Each step solves at most one problem per left node. With a matcher that proves its answers the list is exact: matchings are ordered by
 //! how far they are behind the best one, added up from the terms in which they differ with twice the digits, so that large terms that all share do
 //! not hide what tells them apart.
 
 use super::problem::Precise;
-use super::{Compatibility, EdgeTerm, Matcher, Matching, Restrictions, Solution, Status, Workspace};
+use super::{Compatibility, EdgeTerm, Linear, Matcher, Matching, Restrictions, Solution, Sparse, Status, Workspace};
 use crate::Result;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -75,39 +77,98 @@ impl Ord for Candidate {
 /// # Ok::<(), homolog::Error>(())
 /// ```
 pub fn k_best(problem: &Compatibility, matcher: &dyn Matcher, count: usize, work: &mut Workspace) -> Result<KBest> {
-    let mut found = KBest { matchings: Vec::new(), proven: true };
-    let mut open = BinaryHeap::new();
-    if count == 0 {
-        return Ok(found);
-    }
-    let first = matcher.solve(problem, work)?;
-    let size = placed(problem, &first.matching);
-    found.proven &= first.status == Status::Optimal;
-    let best_terms = terms(problem, &first.matching);
-    let behind = |matching: &Matching| difference(&best_terms, &terms(problem, matching));
-    let class = Class::default();
-    open.push(Candidate { score: first.score, behind: Precise::default(), matching: first.matching, class });
-    while let Some(best) = open.pop() {
-        if found.matchings.len() + 1 < count && !work.interrupted() {
-            for class in best.class.split(problem, &best.matching) {
-                if work.interrupted() {
-                    break;
-                }
-                let (solution, status) = class.solve(problem, matcher, size, work)?;
-                found.proven &= status == Status::Optimal;
-                if let Some(solution) = solution {
-                    let Solution { score, matching, .. } = solution;
-                    open.push(Candidate { score, behind: behind(&matching), matching, class });
+    Ranked::Table(problem, matcher).best(count, work)
+}
+
+/// [`k_best`] of a list of pairs. Each step solves at most one list per left node.
+///
+/// # Errors
+/// As [`Linear::solve_sparse`].
+///
+/// ```
+/// use homolog::matching::{Sense, Sparse, Workspace, k_best_sparse};
+/// let costs = vec![(0, 0, 3.0), (0, 1, 1.0), (1, 1, 2.0), (1, 0, 4.0)];
+/// let problem = Sparse::from_pairs(2, 2, costs, Sense::Minimize)?;
+/// let best = k_best_sparse(&problem, 10, &mut Workspace::new())?;
+/// assert_eq!(best.matchings.iter().map(|(_, score)| *score).collect::<Vec<_>>(), [-5.0, -5.0]);
+/// # Ok::<(), homolog::Error>(())
+/// ```
+pub fn k_best_sparse(problem: &Sparse, count: usize, work: &mut Workspace) -> Result<KBest> {
+    Ranked::List(problem).best(count, work)
+}
+
+/// The problem whose matchings are ranked, and what solves it.
+#[derive(Clone, Copy)]
+enum Ranked<'a> {
+    Table(&'a Compatibility, &'a dyn Matcher),
+    List(&'a Sparse),
+}
+
+impl Ranked<'_> {
+    fn best(self, count: usize, work: &mut Workspace) -> Result<KBest> {
+        let mut found = KBest { matchings: Vec::new(), proven: true };
+        let mut open = BinaryHeap::new();
+        if count == 0 {
+            return Ok(found);
+        }
+        let first = match self {
+            Self::Table(problem, matcher) => matcher.solve(problem, work)?,
+            Self::List(problem) => Linear::default().solve_sparse(problem, work)?,
+        };
+        let size = self.placed(&first.matching);
+        found.proven &= first.status == Status::Optimal;
+        let best_terms = self.terms(&first.matching);
+        let behind = |matching: &Matching| difference(&best_terms, &self.terms(matching));
+        let class = Class::default();
+        open.push(Candidate { score: first.score, behind: Precise::default(), matching: first.matching, class });
+        while let Some(best) = open.pop() {
+            if found.matchings.len() + 1 < count && !work.interrupted() {
+                for class in best.class.split(self, &best.matching) {
+                    if work.interrupted() {
+                        break;
+                    }
+                    let (solution, status) = class.solve(self, size, work)?;
+                    found.proven &= status == Status::Optimal;
+                    if let Some(solution) = solution {
+                        let Solution { score, matching, .. } = solution;
+                        open.push(Candidate { score, behind: behind(&matching), matching, class });
+                    }
                 }
             }
+            found.matchings.push((best.matching, best.score));
+            // If the classes of an answer were not all solved, the next best is not known.
+            if found.matchings.len() == count || work.interrupted() {
+                break;
+            }
         }
-        found.matchings.push((best.matching, best.score));
-        // If the classes of an answer were not all solved, the next best is not known.
-        if found.matchings.len() == count || work.interrupted() {
-            break;
+        Ok(found)
+    }
+
+    fn unmatched_score(self, left: usize) -> f64 {
+        match self {
+            Self::Table(problem, _) => problem.unmatched_score(left),
+            Self::List(problem) => problem.unmatched_score(left),
         }
     }
-    Ok(found)
+
+    fn placed(self, matching: &Matching) -> usize {
+        matching.pairs().filter(|&(left, _)| self.unmatched_score(left) == f64::NEG_INFINITY).count()
+    }
+
+    fn terms(self, matching: &Matching) -> Vec<f64> {
+        match self {
+            Self::Table(problem, _) => terms(problem, matching),
+            Self::List(problem) => {
+                let left = matching.left_to_right().iter().enumerate().map(|(i, right)| match *right {
+                    Some(k) => problem.pair_score(i, k).unwrap_or(0.0),
+                    None => Some(problem.unmatched_score(i)).filter(|price| price.is_finite()).unwrap_or(0.0),
+                });
+                let mut of_right = vec![0.0; problem.right_count()];
+                matching.unmatched_right().for_each(|k| of_right[k] = problem.right_unmatched_score(k));
+                left.chain(of_right).collect()
+            }
+        }
+    }
 }
 
 /// What every left node, every right node and every left edge adds to a score, in this order.
@@ -148,7 +209,7 @@ pub(super) fn placed(problem: &Compatibility, matching: &Matching) -> usize {
 
 impl Class {
     /// All its matchings except this one, in classes that do not overlap.
-    fn split(&self, problem: &Compatibility, matching: &Matching) -> Vec<Self> {
+    fn split(&self, problem: Ranked<'_>, matching: &Matching) -> Vec<Self> {
         let mut classes = Vec::new();
         let mut seeded = self.clone();
         for (left, right) in matching.pairs() {
@@ -173,13 +234,25 @@ impl Class {
     }
 
     /// Its best matching, if it has any, and whether that is proven.
-    fn solve(
-        &self,
-        problem: &Compatibility,
-        matcher: &dyn Matcher,
-        size: usize,
-        work: &mut Workspace,
-    ) -> Result<(Option<Solution>, Status)> {
+    fn solve(&self, problem: Ranked<'_>, size: usize, work: &mut Workspace) -> Result<(Option<Solution>, Status)> {
+        let mut solution = match problem {
+            Ranked::Table(problem, matcher) => matcher.solve(&self.of_table(problem)?, work)?,
+            Ranked::List(problem) => Linear::default().solve_sparse(&self.of_list(problem)?, work)?,
+        };
+        let matching = &solution.matching;
+        let complete = self.must.iter().all(|&left| matching.right_of(left).is_some())
+            && self.given.check_matching(matching).is_ok()
+            && problem.placed(matching) == size;
+        // Prices that were removed to force a node are counted again.
+        solution.score = match problem {
+            Ranked::Table(problem, _) => problem.score(matching)?,
+            Ranked::List(problem) => problem.score(matching)?,
+        };
+        let status = solution.status;
+        Ok((complete.then_some(solution), status))
+    }
+
+    fn of_table(&self, problem: &Compatibility) -> Result<Compatibility> {
         let mut narrowed = problem.clone();
         self.given.apply(&mut narrowed)?;
         for &left in &self.closed {
@@ -190,14 +263,10 @@ impl Class {
                 unmatched[left] = f64::NEG_INFINITY;
             }
         }
-        let mut solution = matcher.solve(&narrowed, work)?;
-        let matching = &solution.matching;
-        let complete = self.must.iter().all(|&left| matching.right_of(left).is_some())
-            && self.given.check_matching(matching).is_ok()
-            && placed(problem, matching) == size;
-        // Prices that were removed to force a node are counted again.
-        solution.score = problem.score(matching)?;
-        let status = solution.status;
-        Ok((complete.then_some(solution), status))
+        Ok(narrowed)
+    }
+
+    fn of_list(&self, problem: &Sparse) -> Result<Sparse> {
+        Ok(problem.restricted(&self.given)?.closed(&self.closed, &self.must))
     }
 }

@@ -30,7 +30,7 @@ mod soft;
 pub use brute_force::BruteForce;
 pub use exact::{Exact, Progress};
 pub use found_again::found_again;
-pub use k_best::{KBest, k_best};
+pub use k_best::{KBest, k_best, k_best_sparse};
 pub use linear::{Hungarian, Linear, Sparse, Streamed, WriteRows, verify_sparse};
 pub(crate) use lp::{Average, Moving, Pace};
 pub use lp::{EdgeShare, LpRelaxation, Relaxed, WarmStart};

@@ -13,7 +13,7 @@ mod stream;
 pub use explain::{Alternative, Explanation, Reasons};
 pub use prepared::{Between, Matched, Prepared};
 pub use record::{TrainingRecord, ValidationRecord};
-pub use stream::PairOf;
+pub use stream::{PairOf, in_order};
 
 use crate::appearance::Appearance;
 use crate::atlas::Atlas;

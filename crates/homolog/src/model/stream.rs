@@ -65,7 +65,7 @@ impl Model {
         pairs: impl IntoIterator<Item = PairOf>,
         (control, each): (&Control, &(dyn Fn() -> Control + Sync)),
         make: impl Fn(&PairOf, Matched<'_>) -> std::result::Result<T, E> + Sync,
-        mut take: impl FnMut(T) -> std::result::Result<ControlFlow<()>, E>,
+        take: impl FnMut(T) -> std::result::Result<ControlFlow<()>, E>,
     ) -> std::result::Result<usize, E> {
         let of = |index: usize| {
             graphs.get(index).ok_or(Error::OutOfRange { what: "graphs of a pair", index, count: graphs.len() })
@@ -80,25 +80,40 @@ impl Model {
             // What was interrupted is not the answer that it would have been.
             Ok((!control.interrupted()).then_some(answer))
         };
-        let (mut pairs, mut taken) = (pairs.into_iter(), 0);
         let threads = rayon::current_num_threads();
         let largest = graphs.iter().map(|graph| graph.graph().node_count()).max().unwrap_or(0).max(1);
         let size = if self.features.edge.is_empty() { CELLS / (largest * largest) } else { 0 }
             .clamp(threads, 256.max(threads));
-        let mut chunk: Vec<PairOf> = Vec::with_capacity(size);
-        loop {
-            chunk.clear();
-            chunk.extend(pairs.by_ref().take(size));
-            if chunk.is_empty() {
+        in_order(pairs, size, Workspace::new, one, take)
+    }
+}
+
+/// Does one thing for every item, `size` items at a time on all cores, and hands the results over in the order of the items: until one has
+/// none, or `take` says stop. How many were taken.
+///
+/// # Errors
+/// As `one` and `take`. What came before the error has been taken.
+pub fn in_order<I: Send + Sync, W, T: Send, E: Send>(
+    items: impl IntoIterator<Item = I>,
+    size: usize,
+    start: impl Fn() -> W + Sync + Send,
+    one: impl Fn(&mut W, &I) -> std::result::Result<Option<T>, E> + Sync + Send,
+    mut take: impl FnMut(T) -> std::result::Result<ControlFlow<()>, E>,
+) -> std::result::Result<usize, E> {
+    let (mut items, mut taken) = (items.into_iter(), 0);
+    let mut chunk: Vec<I> = Vec::with_capacity(size);
+    loop {
+        chunk.clear();
+        chunk.extend(items.by_ref().take(size.max(1)));
+        if chunk.is_empty() {
+            return Ok(taken);
+        }
+        let answers: Vec<_> = chunk.par_iter().map_init(&start, &one).collect();
+        for answer in answers {
+            let Some(answer) = answer? else { return Ok(taken) };
+            taken += 1;
+            if take(answer)?.is_break() {
                 return Ok(taken);
-            }
-            let answers: Vec<_> = chunk.par_iter().map_init(Workspace::new, one).collect();
-            for answer in answers {
-                let Some(answer) = answer? else { return Ok(taken) };
-                taken += 1;
-                if take(answer)?.is_break() {
-                    return Ok(taken);
-                }
             }
         }
     }

@@ -4,7 +4,10 @@ use crate::common;
 
 use common::{Kind, close, magnitude, placed, random_kind, random_problem, rng};
 use homolog::Control;
-use homolog::matching::{BruteForce, Compatibility, Constraint, Linear, Matcher, Matching, Workspace, k_best, margins};
+use homolog::matching::{
+    BruteForce, Compatibility, Constraint, KBest, Linear, Matcher, Matching, Sense, Sparse, Workspace, k_best,
+    k_best_sparse, margins,
+};
 use rand::RngExt;
 
 /// Every feasible matching's score, best first.
@@ -43,6 +46,32 @@ fn the_best_are_the_first_of_all() {
             assert_eq!(*score, problem.score(matching).unwrap());
             assert!(close(*score, all[at], magnitude(&problem)), "{at} of {problem:?}\n{best:?}\n{all:?}");
             assert!(best.matchings[..at].iter().all(|(other, _)| other != matching), "twice: {best:?}");
+        }
+    }
+}
+
+/// Of a list of pairs the same as of its table.
+#[test]
+fn a_list_has_the_best_of_its_table() {
+    let mut rng = rng(92);
+    for _ in 0..200 {
+        let (n, m) = (rng.random_range(0..6), rng.random_range(0..6));
+        let pairs = (0..n).flat_map(|i| (0..m).map(move |k| (i, k)));
+        let pairs: Vec<_> = pairs.map(|(i, k)| (i, k, f64::from(rng.random_range(-3..6)))).collect();
+        let pairs = pairs.into_iter().filter(|_| rng.random_range(0..3) > 0).collect();
+        let mut list = Sparse::from_pairs(n, m, pairs, Sense::Minimize).unwrap();
+        if rng.random_range(0..2) == 0 {
+            let price = |_: usize| if rng.random_range(0..4) == 0 { f64::NEG_INFINITY } else { -2.0 };
+            list = list.with_unmatched((0..n).map(price).collect()).unwrap();
+        }
+        let of_list = k_best_sparse(&list, 30, &mut Workspace::new()).unwrap();
+        let of_table = k_best(&list.to_dense(), &Linear::default(), 30, &mut Workspace::new()).unwrap();
+        let scores = |best: &KBest| best.matchings.iter().map(|(_, score)| *score).collect::<Vec<_>>();
+        assert_eq!(scores(&of_list), scores(&of_table), "{list:?}");
+        assert!(of_list.proven && of_table.proven);
+        for (at, (matching, score)) in of_list.matchings.iter().enumerate() {
+            assert_eq!(list.score(matching), Ok(*score));
+            assert!(of_list.matchings[..at].iter().all(|(other, _)| other != matching), "twice: {of_list:?}");
         }
     }
 }

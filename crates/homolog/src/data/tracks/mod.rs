@@ -5,8 +5,10 @@
 //! [`box_features`]. Only frames with detections count, and a gap counts frames of the recording.
 
 mod mot;
+mod table;
 
 pub use mot::{is_one as is_mot, read_mot};
+pub use table::{is_one as is_table, read_table};
 
 use super::dataset::{DataSet, LabelledPair, NamedGraph};
 use crate::features::{box_features, iou};

@@ -44,7 +44,7 @@ pub fn read_mot(text: &str) -> Result<Tracks> {
                 format!("expected frame, id, left, top, width, height, found {} fields", fields.len()),
             );
         }
-        let [frame, id] = [whole(line, &fields[0])?, whole(line, &fields[1])?];
+        let [frame, id] = [whole(FORMAT, line, &fields[0])?, whole(FORMAT, line, &fields[1])?];
         let id = (id >= 0).then_some(id);
         let is_left_out = id.is_some() && fields.get(6).is_some_and(|word| word.parse::<f64>() == Ok(0.0));
         let (boxes, ids) = frames.entry(frame).or_default();
@@ -71,14 +71,14 @@ pub fn read_mot(text: &str) -> Result<Tracks> {
 }
 
 /// A whole number, which some write as `12.0`.
-fn whole(line: usize, word: &str) -> Result<i64> {
+pub(super) fn whole(format: &'static str, line: usize, word: &str) -> Result<i64> {
     let of_float = |value: f64| (value.fract() == 0.0 && value.abs() < 1e15).then_some(value);
     match word.parse::<i64>() {
         Ok(value) => Ok(value),
         #[expect(clippy::cast_possible_truncation, reason = "a whole number below 1e15")]
         Err(_) => match word.parse::<f64>().ok().and_then(of_float) {
             Some(value) => Ok(value as i64),
-            None => malformed(FORMAT, line, format!("\"{}\" is not a whole number", shorten(word))),
+            None => malformed(format, line, format!("\"{}\" is not a whole number", shorten(word))),
         },
     }
 }

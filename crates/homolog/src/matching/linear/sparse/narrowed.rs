@@ -29,6 +29,15 @@ impl Sparse {
         Ok(narrowed)
     }
 
+    /// The same problem in which some left nodes have no pairs, and others no price of staying unmatched.
+    pub(in crate::matching) fn closed(&self, closed: &[usize], must: &[usize]) -> Self {
+        let mut narrowed = if closed.is_empty() { self.clone() } else { self.kept(|i, _, _| !closed.contains(&i)) };
+        if let Some(unmatched) = &mut narrowed.unmatched {
+            must.iter().for_each(|&i| unmatched[i] = f64::NEG_INFINITY);
+        }
+        narrowed
+    }
+
     /// The same problem without pairs that score less than this: what costs more than a gate is forbidden.
     #[must_use]
     pub fn gated(&self, least: f64) -> Self {
