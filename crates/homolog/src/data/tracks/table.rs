@@ -43,12 +43,16 @@ impl Columns {
     }
 }
 
-/// Whether a text looks like one: its header has a frame, an identity and a place, and no landmark.
+/// Whether a text looks like one: its header has a frame, an identity and a place, and no landmark. An `id` may also be a landmark's name,
+/// unless detections have a size.
 #[must_use]
 pub fn is_one(text: &str) -> bool {
     let first = table::rows(FORMAT, text).ok().and_then(|mut rows| rows.next()).and_then(Result::ok);
-    let names_landmarks = |header: &StringRecord| header.iter().any(|word| word.eq_ignore_ascii_case("landmark"));
-    first.is_some_and(|row| Columns::of(&row.fields).is_ok() && !names_landmarks(&row.fields))
+    let Some(Row { fields, .. }) = first else { return false };
+    let has = |name: &str| fields.iter().any(|word| word.eq_ignore_ascii_case(name));
+    let is_clear =
+        |columns: &Columns| columns.size.is_some() || columns.radius.is_some() || has("track_id") || has("trackid");
+    Columns::of(&fields).is_ok_and(|columns| is_clear(&columns)) && !has("landmark")
 }
 
 /// Reads a table of tracks. `size` is the width and height of detections of which only the centre is known.
@@ -151,7 +155,8 @@ mod tests {
         let motion = "FrameId,Id,X,Y,Width,Height,Confidence\n1,3,5,5,2,4,1\n2,3,6,5,2,4,1\n";
         let plain = "frame,track_id,x,y\n1,7,0,0\n1,8,9,0\n2,8,8,0\n2,7,1,0\n";
         assert!([trackmate, motion, plain].iter().all(|text| is_one(text)));
-        assert!(!is_one("frame,landmark,x,y\n1,nose,0,0\n") && !is_one("frame,x,y\n1,0,0\n"));
+        let others = ["frame,landmark,x,y\n1,nose,0,0\n", "frame,x,y\n1,0,0\n", "frame,id,x,y\n1,7,0,0\n"];
+        assert!(!others.iter().any(|text| is_one(text)));
         let tracks = read_table(trackmate, None).unwrap();
         assert_eq!(tracks.frames()[0].ids, [Some(0), None]);
         assert_eq!(tracks.frames()[0].boxes.row(0).to_vec(), [-1.0, -1.0, 4.0, 4.0]);
