@@ -17,6 +17,9 @@ use std::collections::BTreeMap;
 
 const FORMAT: &str = "table of tracks";
 
+/// Boxes and identities of a frame.
+type Detections = (Vec<[f64; 4]>, Vec<Option<i64>>);
+
 /// Where the columns are.
 struct Columns {
     frame: usize,
@@ -78,7 +81,7 @@ pub fn read_table(text: &str, size: Option<f64>) -> Result<Tracks> {
         Ok(columns) => columns,
         Err(missing) => return malformed(FORMAT, header.line, format!("there is no column \"{missing}\"")),
     };
-    let mut frames: BTreeMap<i64, (Vec<[f64; 4]>, Vec<Option<i64>>)> = BTreeMap::new();
+    let mut frames: BTreeMap<i64, Detections> = BTreeMap::new();
     for row in rows {
         let Row { line, fields } = row?;
         if frames.is_empty() && fields[columns.frame].parse::<f64>().is_err() {
@@ -115,7 +118,7 @@ pub fn read_table(text: &str, size: Option<f64>) -> Result<Tracks> {
         let all = frames.values_mut().flat_map(|(boxes, _)| boxes);
         all.for_each(|own| *own = centred([own[0], own[1]], side));
     }
-    let frame = |(number, (boxes, ids)): (i64, (Vec<[f64; 4]>, Vec<Option<i64>>))| Frame {
+    let frame = |(number, (boxes, ids)): (i64, Detections)| Frame {
         number,
         boxes: Array2::from_shape_fn((ids.len(), 4), |(row, column)| boxes[row][column]),
         ids,
@@ -141,7 +144,7 @@ fn usual_distance<'a>(frames: impl Iterator<Item = &'a [[f64; 4]]>) -> Option<f6
     nearest.sort_by(f64::total_cmp);
     let middle = nearest.len() / 2;
     let upper = *nearest.get(middle)?;
-    let usual = if nearest.len() % 2 == 0 { (nearest[middle - 1] + upper) / 2.0 } else { upper };
+    let usual = if nearest.len() % 2 == 0 { f64::midpoint(nearest[middle - 1], upper) } else { upper };
     (usual > 0.0).then_some(usual)
 }
 
