@@ -17,6 +17,9 @@ use std::collections::BTreeMap;
 
 const FORMAT: &str = "table of tracks";
 
+/// Boxes and identities of a frame.
+type Detections = (Vec<[f64; 4]>, Vec<Option<i64>>);
+
 /// Where the columns are.
 struct Columns {
     frame: usize,
@@ -43,12 +46,16 @@ impl Columns {
     }
 }
 
-/// Whether a text looks like one: its header has a frame, an identity and a place, and no landmark.
+/// Whether a text looks like one: its header has a frame, an identity and a place, and no landmark. An `id` may also be a landmark's name,
+/// unless detections have a size.
 #[must_use]
 pub fn is_one(text: &str) -> bool {
     let first = table::rows(FORMAT, text).ok().and_then(|mut rows| rows.next()).and_then(Result::ok);
-    let names_landmarks = |header: &StringRecord| header.iter().any(|word| word.eq_ignore_ascii_case("landmark"));
-    first.is_some_and(|row| Columns::of(&row.fields).is_ok() && !names_landmarks(&row.fields))
+    let Some(Row { fields, .. }) = first else { return false };
+    let has = |name: &str| fields.iter().any(|word| word.eq_ignore_ascii_case(name));
+    let is_clear =
+        |columns: &Columns| columns.size.is_some() || columns.radius.is_some() || has("track_id") || has("trackid");
+    Columns::of(&fields).is_ok_and(|columns| is_clear(&columns)) && !has("landmark")
 }
 
 /// Reads a table of tracks. `size` is the width and height of detections of which only the centre is known.
@@ -74,7 +81,7 @@ pub fn read_table(text: &str, size: Option<f64>) -> Result<Tracks> {
         Ok(columns) => columns,
         Err(missing) => return malformed(FORMAT, header.line, format!("there is no column \"{missing}\"")),
     };
-    let mut frames: BTreeMap<i64, (Vec<[f64; 4]>, Vec<Option<i64>>)> = BTreeMap::new();
+    let mut frames: BTreeMap<i64, Detections> = BTreeMap::new();
     for row in rows {
         let Row { line, fields } = row?;
         if frames.is_empty() && fields[columns.frame].parse::<f64>().is_err() {
@@ -111,7 +118,7 @@ pub fn read_table(text: &str, size: Option<f64>) -> Result<Tracks> {
         let all = frames.values_mut().flat_map(|(boxes, _)| boxes);
         all.for_each(|own| *own = centred([own[0], own[1]], side));
     }
-    let frame = |(number, (boxes, ids)): (i64, (Vec<[f64; 4]>, Vec<Option<i64>>))| Frame {
+    let frame = |(number, (boxes, ids)): (i64, Detections)| Frame {
         number,
         boxes: Array2::from_shape_fn((ids.len(), 4), |(row, column)| boxes[row][column]),
         ids,
@@ -137,7 +144,7 @@ fn usual_distance<'a>(frames: impl Iterator<Item = &'a [[f64; 4]]>) -> Option<f6
     nearest.sort_by(f64::total_cmp);
     let middle = nearest.len() / 2;
     let upper = *nearest.get(middle)?;
-    let usual = if nearest.len() % 2 == 0 { (nearest[middle - 1] + upper) / 2.0 } else { upper };
+    let usual = if nearest.len() % 2 == 0 { f64::midpoint(nearest[middle - 1], upper) } else { upper };
     (usual > 0.0).then_some(usual)
 }
 
@@ -151,7 +158,8 @@ mod tests {
         let motion = "FrameId,Id,X,Y,Width,Height,Confidence\n1,3,5,5,2,4,1\n2,3,6,5,2,4,1\n";
         let plain = "frame,track_id,x,y\n1,7,0,0\n1,8,9,0\n2,8,8,0\n2,7,1,0\n";
         assert!([trackmate, motion, plain].iter().all(|text| is_one(text)));
-        assert!(!is_one("frame,landmark,x,y\n1,nose,0,0\n") && !is_one("frame,x,y\n1,0,0\n"));
+        let others = ["frame,landmark,x,y\n1,nose,0,0\n", "frame,x,y\n1,0,0\n", "frame,id,x,y\n1,7,0,0\n"];
+        assert!(!others.iter().any(|text| is_one(text)));
         let tracks = read_table(trackmate, None).unwrap();
         assert_eq!(tracks.frames()[0].ids, [Some(0), None]);
         assert_eq!(tracks.frames()[0].boxes.row(0).to_vec(), [-1.0, -1.0, 4.0, 4.0]);
