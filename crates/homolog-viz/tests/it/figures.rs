@@ -38,6 +38,7 @@ fn figures(values: &[f64], text: &str) -> Vec<(&'static str, String)> {
     let ticked = vec![(value(0), name()), (value(1), name())];
     let bounds =
         BoundsChart { title: name(), x_label: name(), y_label: name(), upper_name: name(), lower_name: name(), steps };
+    let trade_off = TradeOffChart { title: name(), x_label: name(), y_label: name(), ..TradeOffChart::default() };
     let loss = LossChart {
         title: name(),
         x_label: name(),
@@ -51,17 +52,7 @@ fn figures(values: &[f64], text: &str) -> Vec<(&'static str, String)> {
     vec![
         ("loss", loss.to_svg()),
         ("loss with ticks", LossChart { x_ticks: ticked, ..loss }.to_svg()),
-        (
-            "trade-off",
-            TradeOffChart {
-                title: name(),
-                x_label: name(),
-                y_label: name(),
-                methods: (0..count).map(method).collect(),
-                colours: vec![name()],
-            }
-            .to_svg(),
-        ),
+        ("trade-off", TradeOffChart { methods: (0..count).map(method).collect(), ..trade_off }.to_svg()),
         ("bounds", bounds.to_svg()),
         (
             "weights",
