@@ -29,6 +29,7 @@ __all__ = [
     "mahalanobis",
     "name_points",
     "name_take",
+    "read_track_table",
     "read_tracks",
     "run_task",
     "see_pictures",
@@ -102,6 +103,7 @@ _Frames = list[tuple[int, NDArray[np.float64], list[int | None]]]
 
 def tracks(frames: list[tuple[int, NDArray[np.float64], list[int]]], gap: int) -> tuple[DataSet, _Frames]: ...
 def read_tracks(text: str, truth: str | None, gap: int) -> tuple[DataSet, _Frames]: ...
+def read_track_table(text: str, size: float | None, gap: int) -> tuple[DataSet, _Frames]: ...
 
 _Given = tuple[NDArray[np.float64] | None, float | None, NDArray[np.int64] | None, NDArray[np.int64] | None]
 _Proof = tuple[NDArray[np.float64], NDArray[np.float64], tuple[NDArray[np.int64], NDArray[np.int64]] | None]

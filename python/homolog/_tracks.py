@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import os
 from pathlib import Path
 from typing import Any
@@ -88,12 +90,9 @@ class Tracks(DataSet):
         >>> hm.Tracks.from_table(table).y[0].tolist()
         [1, 0]
         """
-        numbers, ids, boxes = _detections(table, size)
-        frames = []
-        for number in np.unique(numbers):
-            rows = np.flatnonzero(numbers == number)
-            frames.append((int(number), boxes[rows], ids[rows].tolist()))
-        return cls(frames, gap=gap)
+        made = cls.__new__(cls)
+        made._take(_core.read_track_table(_as_text(table), None if size is None else float(size), int(gap)))
+        return made
 
     def _take(self, made: tuple[_core.DataSet, list[tuple[int, NDArray[np.float64], list[int | None]]]]) -> None:
         inner, self.frames = made
@@ -120,86 +119,15 @@ def _boxes(boxes: ArrayLike) -> NDArray[np.float64]:
     return plain_floats(table)
 
 
-#: The columns of a table of detections, by what programs call them.
-_COLUMNS = {
-    "frame": ("frame", "frameid"),
-    "id": ("track_id", "trackid", "id"),
-    "x": ("x", "position_x"),
-    "y": ("y", "position_y"),
-    "width": ("width", "w"),
-    "height": ("height", "h"),
-    "radius": ("radius",),
-}
-
-
-def _detections(table: Any, size: float | None) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    """Frames, ids (-1: nobody) and boxes of a table."""
+def _as_text(table: Any) -> str:
+    """A table as comma-separated values, its index among the columns."""
     if any(name is not None for name in getattr(getattr(table, "index", None), "names", [])):
         table = table.reset_index()
-    given = table_columns(table)
-    if given is None:
+    columns = table_columns(table)
+    if columns is None:
         raise MatchError(f"expected a table of detections, found {type(table).__name__}")
-    lower = {name.lower(): column for name, column in given.items()}
-    found = {what: next((lower[name] for name in names if name in lower), None) for what, names in _COLUMNS.items()}
-    missing = [what for what in ("frame", "id", "x", "y") if found[what] is None]
-    if missing:
-        raise MatchError(f"a table of detections needs the column {_COLUMNS[missing[0]][0]!r}; it has {', '.join(given)}")
-    frame = found["frame"]
-    assert frame is not None
-    first = next((row for row, value in enumerate(frame) if _number(value) is not None), len(frame))
-    columns = {what: _floats(column[first:], what, first) for what, column in found.items() if column is not None}
-    if first == len(frame):
-        raise MatchError("the table has no detections")
-    numbers = _whole(columns["frame"], "frame", first)
-    ids = _whole(np.where(np.isnan(columns["id"]) | (columns["id"] < 0), -1, columns["id"]), "id", first)
-    centre = np.column_stack([columns["x"], columns["y"]])
-    if "width" in columns and "height" in columns:
-        extent = np.column_stack([columns["width"], columns["height"]])
-        corner = centre
-    else:
-        if "radius" in columns:
-            side = 2 * columns["radius"]
-        else:
-            side = np.full(len(centre), _usual_distance(numbers, centre) if size is None else float(size))
-        extent = np.column_stack([side, side])
-        corner = centre - extent / 2
-    boxes = plain_floats(np.column_stack([corner, extent]))
-    return numbers, ids, boxes
-
-
-def _whole(numbers: NDArray[np.float64], what: str, first: int) -> NDArray[np.int64]:
-    """Whole numbers that a float holds exactly."""
-    bad = np.flatnonzero(~((np.abs(numbers) <= 2**53) & (numbers == np.round(numbers))))
-    if len(bad):
-        raise MatchError(f"column {what}, row {first + bad[0]}: {numbers[bad[0]]} is no whole number, or too large")
-    return numbers.astype(np.int64)
-
-
-def _number(value: Any) -> float | None:
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        return None
-
-
-def _floats(column: NDArray[Any], what: str, first: int) -> NDArray[np.float64]:
-    numbers = [np.nan if value is None or value == "" else _number(value) for value in column.tolist()]
-    bad = next((row for row, number in enumerate(numbers) if number is None), None)
-    if bad is not None:
-        raise MatchError(f"column {what}, row {first + bad}: {column[bad]!r} is no number")
-    return np.array(numbers, dtype=float)
-
-
-def _usual_distance(numbers: NDArray[np.int64], centre: NDArray[np.float64]) -> float:
-    """The median distance to the nearest other detection of the same frame."""
-    nearest: list[float] = []
-    for number in np.unique(numbers):
-        own = centre[numbers == number]
-        if len(own) > 1:
-            apart = np.linalg.norm(own[:, None] - own[None], axis=2)
-            np.fill_diagonal(apart, np.inf)
-            nearest += apart.min(axis=1).tolist()
-    usual = float(np.median(nearest)) if nearest else 0.0
-    if not usual > 0:
-        raise MatchError("how large the detections are is not known: give size")
-    return usual
+    text = io.StringIO()
+    rows = csv.writer(text)
+    rows.writerow(columns)
+    rows.writerows(zip(*(column.tolist() for column in columns.values())))
+    return text.getvalue()

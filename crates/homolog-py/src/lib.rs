@@ -55,7 +55,7 @@ mod _core {
     #[pymodule_export]
     use crate::specimens::check_specimens;
     #[pymodule_export]
-    use crate::tracks::{read_tracks, tracks};
+    use crate::tracks::{read_track_table, read_tracks, tracks};
     #[pymodule_export]
     use crate::train::{Trained, run_task, train};
 }

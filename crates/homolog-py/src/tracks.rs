@@ -3,7 +3,7 @@
 use crate::arrays::table;
 use crate::data::DataSet;
 use crate::errors::raise;
-use homolog::data::tracks::{Frame, Tracks, read_mot};
+use homolog::data::tracks::{Frame, Tracks, read_mot, read_table};
 use numpy::{PyArray2, PyReadonlyArray2};
 use pyo3::prelude::*;
 
@@ -45,6 +45,18 @@ pub(crate) fn read_tracks<'py>(
         }
     };
     paired(py, &read().map_err(|error| raise(py, &error))?, gap)
+}
+
+/// Pairs of frames of a table of tracks. `size` is the width and height of detections of which only the centre is known.
+#[pyfunction]
+#[pyo3(signature = (text, size, gap))]
+pub(crate) fn read_track_table<'py>(
+    py: Python<'py>,
+    text: &str,
+    size: Option<f64>,
+    gap: usize,
+) -> PyResult<(DataSet, Vec<Known<'py>>)> {
+    paired(py, &read_table(text, size).map_err(|error| raise(py, &error))?, gap)
 }
 
 fn paired<'py>(py: Python<'py>, tracks: &Tracks, gap: usize) -> PyResult<(DataSet, Vec<Known<'py>>)> {
