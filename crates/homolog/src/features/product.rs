@@ -8,6 +8,7 @@ use ndarray::Array2;
 use pulp::f64x4;
 
 /// Rows that are taken at a time, left and right: their sums stay in registers.
+#[cfg(target_arch = "x86_64")]
 const LEFT: usize = 4;
 const RIGHT: usize = 8;
 /// Above this many columns the general product adds up in several parts.
