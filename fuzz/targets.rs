@@ -59,8 +59,9 @@ fn any_graphs(bytes: &[u8]) {
 
 fn detections(bytes: &[u8]) {
     with_text(bytes, |text| {
-        let Ok(tracks) = tracks::read_mot(text) else { return };
-        let _ = (tracks.joined(&tracks), tracks.pairs(2));
+        for tracks in [tracks::read_mot(text), tracks::read_table(text, None)].into_iter().flatten() {
+            let _ = (tracks.joined(&tracks), tracks.pairs(2));
+        }
     });
 }
 

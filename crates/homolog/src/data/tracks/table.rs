@@ -16,6 +16,8 @@ use ndarray::Array2;
 use std::collections::BTreeMap;
 
 const FORMAT: &str = "table of tracks";
+/// Detections whose nearest neighbour is looked for, if nothing says how large they are.
+const MOST_LOOKED_AT: usize = 2000;
 
 /// Boxes and identities of a frame.
 type Detections = (Vec<[f64; 4]>, Vec<Option<i64>>);
@@ -112,7 +114,7 @@ pub fn read_table(text: &str, size: Option<f64>) -> Result<Tracks> {
         return malformed(FORMAT, header.line, "there are no detections");
     }
     if columns.size.is_none() && columns.radius.is_none() {
-        let Some(side) = size.or_else(|| usual_distance(frames.values().map(|(boxes, _)| boxes.as_slice()))) else {
+        let Some(side) = size.or_else(|| usual_distance(&frames)) else {
             return malformed(FORMAT, header.line, "nothing says how large detections are: add a column radius");
         };
         let all = frames.values_mut().flat_map(|(boxes, _)| boxes);
@@ -131,15 +133,18 @@ fn centred([x, y]: [f64; 2], side: f64) -> [f64; 4] {
     [x - side / 2.0, y - side / 2.0, side, side]
 }
 
-/// The median distance to the nearest other detection of the same frame; `None` if no frame has two, or all coincide.
-fn usual_distance<'a>(frames: impl Iterator<Item = &'a [[f64; 4]]>) -> Option<f64> {
+/// The median distance to the nearest other detection of the same frame; `None` if no frame has two, or all coincide. Of many detections, some
+/// thousands are looked at.
+fn usual_distance(frames: &BTreeMap<i64, Detections>) -> Option<f64> {
+    let all: Vec<(&[[f64; 4]], usize)> =
+        frames.values().flat_map(|(boxes, _)| (0..boxes.len()).map(move |at| (boxes.as_slice(), at))).collect();
     let mut nearest = Vec::new();
-    for boxes in frames.filter(|boxes| boxes.len() > 1) {
-        for (at, own) in boxes.iter().enumerate() {
-            let others = boxes.iter().enumerate().filter(|(other, _)| *other != at);
-            let apart = others.map(|(_, other)| (own[0] - other[0]).hypot(own[1] - other[1]));
-            nearest.push(apart.fold(f64::INFINITY, f64::min));
-        }
+    for &(boxes, at) in
+        all.iter().step_by(all.len().div_ceil(MOST_LOOKED_AT).max(1)).filter(|(boxes, _)| boxes.len() > 1)
+    {
+        let others = boxes.iter().enumerate().filter(|(other, _)| *other != at);
+        let apart = others.map(|(_, other)| (boxes[at][0] - other[0]).hypot(boxes[at][1] - other[1]));
+        nearest.push(apart.fold(f64::INFINITY, f64::min));
     }
     nearest.sort_by(f64::total_cmp);
     let middle = nearest.len() / 2;
