@@ -105,6 +105,13 @@ fn marker_names(line: usize, text: &str, expected: Option<usize>) -> Result<Vec<
     let mut seen = BTreeSet::new();
     let named = |name: &str| if is_unnamed(name) { String::new() } else { name.to_string() };
     let names: Vec<String> = names.into_iter().map(named).collect();
+    if let Some(broken) = names.iter().find(|name| name.contains('\r')) {
+        return malformed(
+            FORMAT,
+            line,
+            format!("the name of the marker {:?} is broken by a line end", shorten(broken)),
+        );
+    }
     if let Some(twice) = names.iter().find(|name| !name.is_empty() && !seen.insert(name.as_str())) {
         return malformed(FORMAT, line, format!("duplicate marker {:?}", shorten(twice)));
     }
