@@ -28,7 +28,7 @@ const POSES: usize = 4;
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Candidates {
-    /// Where they are: two or three coordinates each.
+    /// Their coordinates, two or three each.
     pub points: Vec<Vec<f64>>,
     /// They are the specimen's own points: a named point is one of them, or missing. Otherwise they are corners of a picture, and some
     /// named points are at none of them.
@@ -248,18 +248,23 @@ struct Points {
     known: Vec<(usize, usize)>,
 }
 
+/// Candidates and the labels that are not among them, and for each label its landmark and row. No two labels share a row.
+pub(super) fn with_labels<P: PartialEq + Copy>(mut all: Vec<P>, labels: &[Option<P>]) -> (Vec<P>, Vec<(usize, usize)>) {
+    let mut known: Vec<(usize, usize)> = Vec::new();
+    for (landmark, at) in labels.iter().enumerate().filter_map(|(landmark, at)| Some((landmark, (*at)?))) {
+        let free = |&row: &usize| all[row] == at && known.iter().all(|&(_, other)| other != row);
+        let row = (0..all.len()).find(free).unwrap_or(all.len());
+        if row == all.len() {
+            all.push(at);
+        }
+        known.push((landmark, row));
+    }
+    (all, known)
+}
+
 impl Points {
     fn new(candidates: &[Place], labels: &[Option<Place>]) -> Self {
-        let mut all = candidates.to_vec();
-        let mut known: Vec<(usize, usize)> = Vec::new();
-        for (landmark, at) in labels.iter().enumerate().filter_map(|(landmark, at)| Some((landmark, (*at)?))) {
-            let free = |&row: &usize| all[row] == at && known.iter().all(|&(_, other)| other != row);
-            let row = (0..all.len()).find(free).unwrap_or(all.len());
-            if row == all.len() {
-                all.push(at);
-            }
-            known.push((landmark, row));
-        }
+        let (all, known) = with_labels(candidates.to_vec(), labels);
         let table = Array2::from_shape_fn((all.len(), 2), |(row, column)| all[row][column]);
         Self { table, candidates: candidates.len(), known }
     }

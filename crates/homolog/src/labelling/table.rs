@@ -5,7 +5,7 @@
 //!
 //! is there to be drawn, with m the means of the atlas and (s, R) the pose of what is named.
 
-use super::proposer::{Proposal, ProposedPoint};
+use super::proposer::{Proposal, ProposedPoint, with_labels};
 use crate::atlas::{Atlas, Naming, Search};
 use crate::geometry::Similarity;
 use crate::graph::Graph;
@@ -61,16 +61,7 @@ struct Points {
 
 impl Points {
     fn new(candidates: &[Vec<f64>], labels: &[Option<&Vec<f64>>]) -> Self {
-        let mut all: Vec<&Vec<f64>> = candidates.iter().collect();
-        let mut known: Vec<(usize, usize)> = Vec::new();
-        for (landmark, at) in labels.iter().enumerate().filter_map(|(landmark, at)| Some((landmark, (*at)?))) {
-            let free = |&row: &usize| all[row] == at && known.iter().all(|&(_, other)| other != row);
-            let row = (0..all.len()).find(free).unwrap_or(all.len());
-            if row == all.len() {
-                all.push(at);
-            }
-            known.push((landmark, row));
-        }
+        let (all, known) = with_labels(candidates.iter().collect(), labels);
         let dimension = all.first().map_or(2, |point| point.len());
         Self { table: Array2::from_shape_fn((all.len(), dimension), |(row, column)| all[row][column]), known }
     }

@@ -97,7 +97,7 @@ pub fn fit(
     Ok((model, evidence, Brought { kept: brought.kept || from_takes.kept, takes: Some(from_takes), ..brought }))
 }
 
-/// As [`fit`], for specimens of which none is a frame of a take.
+/// As [`fit`], without takes.
 fn fit_single(
     labelled: &[&Graph],
     unlabelled: &[&Graph],
