@@ -40,7 +40,7 @@ export class Server {
     return new Promise((done) => {
       this.child.removeAllListeners('exit');
       this.child.once('exit', () => done());
-      this.child.kill('SIGKILL');
+      this.child.stdin!.end();
     });
   }
 

@@ -70,9 +70,9 @@ async function measure(file: string, graphs: Graph[]): Promise<void> {
       }, [id(graph), graph.names, graph.points] as const);
     }
     await settle(page);
-    const [estimate, suspects] = await page.evaluate(() => {
+    const [{ error: estimate, interval }, suspects] = await page.evaluate(() => {
       const { learning, state } = (window as any).homolog;
-      return [learning.specimenError, new Set(learning.findings(state).map(({ specimen }: any) => specimen)).size];
+      return [learning.expected, new Set(learning.findings(state).map(({ specimen }: any) => specimen)).size];
     });
     let [wrong, all] = [0, 0];
     for (const graph of chosen.slice(labelled)) {
@@ -87,7 +87,7 @@ async function measure(file: string, graphs: Graph[]): Promise<void> {
         all += 1;
       });
     }
-    console.log(`${file}, ${labelled} labelled: estimated error ${(100 * estimate).toFixed(1)} %, on ${OTHERS} others ${((100 * wrong) / all).toFixed(1)} % (${wrong} of ${all}); ${suspects} of ${labelled} right specimens to check`);
+    console.log(`${file}, ${labelled} labelled: estimated error ${(100 * estimate).toFixed(1)} % (${interval.map((end: number) => (100 * end).toFixed(1)).join(' to ')}), on ${OTHERS} others ${((100 * wrong) / all).toFixed(1)} % (${wrong} of ${all}); ${suspects} of ${labelled} right specimens to check`);
     await page.close();
     await server.kill();
   }

@@ -37,7 +37,7 @@ export interface Around {
 
 export class Judge {
   /** The share of proposals that are wrong; null if it is not known yet. */
-  error: number | null = null;
+  expected: ask.Expected | null = null;
   /** What looks wrong, surest first, with the labels that it is about. */
   findings: ReadonlyArray<{ finding: ask.Finding; labels: SpecimenState['labels'] }> = [];
   /** The share of labels of a picture that the others put elsewhere, by key. */
@@ -56,7 +56,7 @@ export class Judge {
 
   async judge(state: State, labelled: readonly Labelled[], pictured: readonly Pictured[], wanted: () => boolean): Promise<void> {
     if (labelled.length < LEAST_FOR_ESTIMATE) {
-      this.error = null;
+      this.expected = null;
       this.findings = [];
       return;
     }
@@ -85,11 +85,9 @@ export class Judge {
       const candidates = [];
       for (const { specimen } of group) candidates.push(await this.around.candidatesOf(specimen));
       if (!wanted()) return;
-      const { error } = await ask.estimate(this.lane, `[${group.map(({ text }) => text).join(',')}]`, candidates);
+      errors.push(...(await ask.estimate(this.lane, `[${group.map(({ text }) => text).join(',')}]`, candidates)).errors);
+      await this.expect(errors, wanted);
       if (!wanted()) return;
-      if (error !== null) errors.push(error);
-      this.error = errors.length > 0 ? errors.reduce((a, b) => a + b) / errors.length : null;
-      this.around.changed();
     }
   }
 
@@ -101,10 +99,17 @@ export class Judge {
       if (!wanted()) return;
       const { compared, disputed } = await this.around.shown<ask.PictureCheck>(this.lane, wanted, () => ask.checkPicture(this.lane, keys, one.points, grey));
       if (!wanted()) return;
-      this.wrongShares.set(one.key, compared > 0 ? disputed.length / compared : 0);
-      const shares = all.map(({ key }) => this.wrongShares.get(key)).filter((share) => share !== undefined);
-      this.error = shares.reduce((a, b) => a + b, 0) / shares.length;
-      this.around.changed();
+      if (compared > 0) this.wrongShares.set(one.key, disputed.length / compared);
+      await this.expect(all.map(({ key }) => this.wrongShares.get(key)).filter((share) => share !== undefined), wanted);
+      if (!wanted()) return;
     }
+  }
+
+  private async expect(errors: number[], wanted: () => boolean): Promise<void> {
+    if (!wanted()) return;
+    const expected = await ask.expect(this.lane, errors);
+    if (!wanted()) return;
+    this.expected = expected;
+    this.around.changed();
   }
 }

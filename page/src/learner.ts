@@ -17,7 +17,7 @@ export interface NamedModel {
 
 /** So many models are not sent again; the other end keeps more. */
 const SENT = 2;
-/** The number of a message that nobody waits for. */
+/** The number of a message that no one waits for. */
 const KEEP = 0;
 
 interface Job {

@@ -3,7 +3,7 @@
 /** One in so many is chosen at random, in case the model is sure of something wrong. */
 const RANDOM = 10;
 
-/** The one of least value; the first where nothing is known; every tenth time one at random, the same in every run. */
+/** The one of least value; the first if nothing is known; every tenth time one at random, the same in every run. */
 export function choose<T>(open: readonly T[], value: (one: T) => number | undefined, round: number): T | null {
   if (open.length === 0) return null;
   if (round % RANDOM === RANDOM - 1) return open[mixed(round) % open.length]!;

@@ -132,7 +132,7 @@ export function drawMark(context: CanvasRenderingContext2D, [x, y]: Point, style
 /** Left, top, right, bottom. */
 export type Box = readonly [number, number, number, number];
 
-/** Writes a name beside its point, if it covers none that is there already. */
+/** Writes a name beside its point, if it covers none that already exists. */
 export function drawName(context: CanvasRenderingContext2D, [x, y]: Point, name: string, strong: boolean, taken: Box[], theme: Theme): void {
   context.save();
   context.font = `${strong ? 600 : 400} 12px system-ui, sans-serif`;

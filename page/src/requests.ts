@@ -28,6 +28,8 @@ export interface ProposedPoint {
   candidate: number | null;
   /** From 0 to 1. */
   certainty: number;
+  /** Other names that the point may have. */
+  others: string[];
 }
 
 export interface Proposal {
@@ -36,8 +38,14 @@ export interface Proposal {
 }
 
 export interface Estimate {
-  /** The share of wrong names; null where it cannot be told yet. */
-  error: number | null;
+  /** The share of wrong names in each specimen. */
+  errors: number[];
+}
+
+export interface Expected {
+  error: number;
+  /** Holds the error on new specimens nine times in ten. */
+  interval: [number, number];
 }
 
 /** Something that looks wrong, as `homolog check` lists it. */
@@ -115,9 +123,12 @@ export const propose = (
   known: Array<[string, Place]>,
 ) => lane.ask<Proposal>(kind, { propose: { labelled, candidates, known } });
 
-/** The points of a table, named by the model that `homolog name` would use. */
-export const name = (lane: Lane, learned: LearnedNames, points: readonly Place[], known: Array<[string, Place]>) =>
-  lane.ask<Proposal>('name', { name: { model: learned.name, points, known } }, { model: learned });
+/** Whether a specimen has every landmark and no other point; auto: decided for each. */
+export type Presence = 'auto' | 'complete' | 'partial';
+
+/** The points of a table, named by the model that `homolog name --presence` would use. */
+export const name = (lane: Lane, learned: LearnedNames, points: readonly Place[], known: Array<[string, Place]>, presence: Presence) =>
+  lane.ask<Proposal>('name', { name: { model: learned.name, points, known, presence: presence === 'auto' ? null : presence } }, { model: learned });
 
 /** One naming of the points of several specimens: the names, and for each specimen which of them each point has. */
 export const join = (lane: Lane, specimens: NamedPoints[]) =>
@@ -129,6 +140,9 @@ export const check = (lane: Lane, specimens: Array<NamedPoints & { id: string }>
 
 export const estimate = (lane: Lane, labelled: string, candidates: Candidates[]) =>
   lane.ask<Estimate>('estimate', { estimate: { labelled, candidates } });
+
+/** The error to expect on new specimens, from the shares of wrong proposals in labelled ones. */
+export const expect = (lane: Lane, errors: number[]) => lane.ask<Expected | null>('estimate', { expect: { errors } });
 
 /** Labelled pictures that the other end has not seen yet, by their keys. */
 export interface Missing {

@@ -55,7 +55,8 @@ export class Sidebar {
     const count = (standing: Standing) => rows.filter((row) => row.standing === standing).length;
     const done = count('confirmed') + count('check');
     const share = rows.length === 0 ? 0 : done / rows.length;
-    const error = this.app.tab === 'pairs' ? (this.app.learning.model?.learned.error ?? null) : this.app.learning.specimenError;
+    const expected = this.app.tab === 'pairs' ? null : this.app.learning.expected;
+    const error = this.app.tab === 'pairs' ? (this.app.learning.model?.learned.error ?? null) : (expected?.error ?? null);
     const what = this.app.tab === 'pairs' ? 'pairs' : 'specimens';
     const bar = h('div', { className: 'progress', aria: { role: 'progressbar', label: 'Confirmed', valuenow: String(Math.round(100 * share)) } }, h('i'));
     (bar.firstChild as HTMLElement).style.width = `${100 * share}%`;
@@ -63,7 +64,13 @@ export class Sidebar {
       this.summary,
       h('p', {}, h('strong', {}, `${done} of ${rows.length}`), ` ${what} confirmed`),
       bar,
-      h('p', { className: 'estimate' }, error === null ? (done < LEAST_FOR_ESTIMATE ? 'Estimated error: after a few more' : 'Estimated error: …') : 'Estimated error: ', error !== null && h('strong', {}, percent(error))),
+      h(
+        'p',
+        { className: 'estimate', title: 'Each labelled specimen proposed from the others; the interval holds the error on new ones nine times in ten' },
+        error === null ? (done < LEAST_FOR_ESTIMATE ? 'Estimated error: after a few more' : 'Estimated error: …') : 'Estimated error: ',
+        error !== null && h('strong', {}, percent(error)),
+        expected !== null && ` (${percent(expected.interval[0])} to ${percent(expected.interval[1])} on new ones)`,
+      ),
       this.app.tab !== 'pairs' && done === 0 && this.app.learning.unlabelled(this.app.state).length > 1
         && h('button', { title: 'Name all points together, then correct', onclick: () => void this.app.join() }, 'Join first'),
       count('check') > 0 && h('p', { className: 'check' }, `${count('check')} to check`),

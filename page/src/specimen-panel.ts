@@ -2,6 +2,7 @@
 
 import { h, percent, replace } from './dom';
 import type { PointSuggestion } from './learning';
+import type { Presence } from './requests';
 import type { Place, PointLabel } from './state';
 
 /** What can be shown or not. */
@@ -17,6 +18,8 @@ export interface PanelEvents {
   clear(): void;
   confirm(): void;
   reopen(): void;
+  /** Whether specimens have every landmark and no other point. */
+  presence(presence: Presence): void;
   /** Something else is to be shown. */
   redraw(): void;
 }
@@ -32,6 +35,8 @@ export interface PanelState {
   /** What looks wrong, and what mends it. */
   wrong: HTMLElement | null;
   inSpace: boolean;
+  /** It has points of its own, of which some may be no landmark. */
+  hasPoints: boolean;
   confirmed: boolean;
   /** How many suggestions are neither accepted nor put right. */
   waiting: number;
@@ -47,6 +52,7 @@ export class SpecimenPanel {
   private readonly z = h('input', { className: 'coordinate', inputMode: 'decimal', aria: { label: 'z' } });
   private readonly depth = h('span', { hidden: true }, 'z', this.z);
   private readonly wrong = h('div', { className: 'findings' });
+  private readonly presence = h('label', { hidden: true }, 'points');
   private readonly note = h('p', { className: 'note' });
   private readonly buttons = h('div', { className: 'buttons' });
   private readonly boxes = {} as Record<Toggle, HTMLInputElement>;
@@ -61,6 +67,13 @@ export class SpecimenPanel {
       this.boxes[what] = box;
       return h('label', {}, box, text, h('kbd', {}, key));
     };
+    const options: Array<[Presence, string]> = [
+      ['auto', 'decide for each specimen'],
+      ['complete', 'every landmark, no other point'],
+      ['partial', 'some missing or extra'],
+    ];
+    const presence = h('select', { onchange: () => events.presence(presence.value as Presence) }, ...options.map(([value, text]) => h('option', { value }, text)));
+    this.presence.append(presence);
     const form = h('form', { className: 'new-name', onsubmit: (event) => this.addName(event) }, this.newName, h('button', {}, 'Add'));
     const coordinates = h('form', { className: 'coordinates', onsubmit: (event) => this.typed(event) }, 'x', this.x, 'y', this.y, this.depth, h('button', {}, 'Place'));
     this.element.append(
@@ -69,7 +82,7 @@ export class SpecimenPanel {
       this.list,
       form,
       coordinates,
-      h('div', { className: 'toggles' }, toggle('snap to corners', 'S', 'snap'), toggle('loupe', 'L', 'loupe'), toggle('names', 'T', 'names')),
+      h('div', { className: 'toggles' }, toggle('snap to corners', 'S', 'snap'), toggle('loupe', 'L', 'loupe'), toggle('names', 'T', 'names'), this.presence),
       this.buttons,
     );
   }
@@ -78,6 +91,7 @@ export class SpecimenPanel {
     this.updateList(state);
     replace(this.wrong, state.wrong);
     this.depth.hidden = !state.inSpace;
+    this.presence.hidden = !state.hasPoints;
     // What a person is typing is left alone.
     if (![this.x, this.y, this.z].includes(document.activeElement as HTMLInputElement)) this.showPlace(state.at);
     this.note.textContent = noteOf(state);
@@ -124,7 +138,9 @@ export class SpecimenPanel {
       const word = check
         ? 'check'
         : { absent: 'not visible', labelled: label?.accepted ? 'accepted' : 'placed', suggested: percent(suggestion?.certainty ?? 0), missing: '–' }[kind];
-      const row = h('button', { className: `point ${kind}${check ? ' check' : ''}${name === chosen ? ' current' : ''}` }, h('i'), h('span', {}, name), h('em', {}, word));
+      // "p00 or p01": the names that the point may have.
+      const called = kind === 'suggested' ? [name, ...suggestion!.others].join(' or ') : name;
+      const row = h('button', { className: `point ${kind}${check ? ' check' : ''}${name === chosen ? ' current' : ''}` }, h('i'), h('span', {}, called), h('em', {}, word));
       if (kind === 'suggested') row.style.setProperty('--certainty', `${100 * suggestion!.certainty}%`);
       row.onclick = () => this.events.select(name);
       return h('li', {}, row);

@@ -68,6 +68,10 @@ export class SpecimenView {
       clear: () => this.clear(),
       confirm: () => this.confirm(),
       reopen: () => this.reopen(),
+      presence: (presence) => {
+        this.app.learning.presence = presence;
+        this.app.changed();
+      },
       redraw: () => this.board.redraw(),
     });
     this.board.describe('Picture with points. Arrow keys move the chosen point, J and K choose the next or the previous one.');
@@ -137,6 +141,7 @@ export class SpecimenView {
       disputed: new Set(findings.flatMap(({ landmarks }) => landmarks)),
       wrong: findings.length > 0 ? findingList(this.app, findings) : null,
       inSpace: this.sights.inSpace,
+      hasPoints: this.app.learning.candidates.get(this.app.specimen ?? '')?.own ?? false,
       confirmed: this.confirmed,
       waiting: this.pending.length,
     });

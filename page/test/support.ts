@@ -14,9 +14,13 @@ export const PROGRAM = resolve(import.meta.dirname, process.env['HOMOLOG_PROGRAM
 /** The learner as WebAssembly, if it is built. */
 const LEARNER = process.env['HOMOLOG_LEARNER'];
 
-/** `homolog label`, at a free port. */
+/** Runs a command until its own input ends, and kills it then: a test program that is killed itself closes that input too, so that no
+ * server outlives it. */
+const UNTIL_CLOSED = 'exec 3<&0; "$@" 3<&- & own=$!; (cat <&3 >/dev/null; kill -9 $own) >/dev/null 2>&1 & wait $own';
+
+/** `homolog label`, at a free port. It is killed by ending its input. */
 export async function serve(...more: string[]): Promise<{ child: ChildProcess; address: string }> {
-  const child = spawn(PROGRAM, ['label', ...more, '--no-open'], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn('sh', ['-c', UNTIL_CLOSED, 'sh', PROGRAM, 'label', ...more, '--no-open'], { stdio: ['pipe', 'pipe', 'pipe'] });
   const address = await new Promise<string>((done, fail) => {
     let errors = '';
     child.stderr!.on('data', (bytes) => (errors += bytes));
@@ -42,8 +46,7 @@ let store: Promise<ServerStore> | undefined;
 
 /** The program, started once. */
 async function program(): Promise<ServerStore> {
-  const { child, address } = await serve('turntable', '--labels', folder());
-  process.once('exit', () => child.kill('SIGKILL'));
+  const { address } = await serve('turntable', '--labels', folder());
   const { origin, hash } = new URL(address);
   // As a browser does for a page of that address.
   const plain = globalThis.fetch;

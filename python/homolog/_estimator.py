@@ -1,11 +1,21 @@
-"""What scikit-learn expects of an estimator, and model files: shared by Matcher and Atlas."""
+"""What scikit-learn expects of an estimator, and model files: shared by Matcher and Atlas.
+
+Importing scikit-learn takes longer than everything here, and many never use it. So an estimator is a plain object until scikit-learn is
+imported, by anybody and in any order; from then on it is a `sklearn.base.BaseEstimator`.
+"""
 
 from __future__ import annotations
 
 import copy
 import html
+import importlib.abc
+import importlib.machinery
+import importlib.util
 import inspect
 import os
+import sys
+from collections.abc import Sequence
+from types import ModuleType
 from typing import Any
 
 from . import _core
@@ -13,7 +23,11 @@ from ._data import write_whole
 from ._errors import not_fitted
 
 
-class Estimator:
+class _Plain:
+    """The base of an estimator without scikit-learn: one that can be exchanged, which `object` cannot."""
+
+
+class Estimator(_Plain):
     """Settings by name, and a model of the library once fitted."""
 
     _model: _core.Model
@@ -122,6 +136,9 @@ class Estimator:
         ]
         return f"{type(self).__name__}({', '.join(changed)})"
 
+    # scikit-learn's own, which would come before the next one and does not know the report.
+    _repr_mimebundle_ = None
+
     def _repr_html_(self) -> str:
         """The settings and, once fitted, the report of training, for notebooks."""
         report = self.__dict__.get("fit_report_")
@@ -131,3 +148,35 @@ class Estimator:
 
 def _takes_weights(method: Any) -> bool:
     return "sample_weight" in inspect.signature(method).parameters
+
+
+def _join_sklearn(base: ModuleType) -> None:
+    Estimator.__bases__ = (base.BaseEstimator,)
+
+
+class _WhenSklearnComes(importlib.abc.MetaPathFinder):
+    """Finds nothing itself; has the estimators join once `sklearn.base` is loaded."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        if fullname != "sklearn.base":
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.util.find_spec(fullname)
+        if spec is None or spec.loader is None:
+            return spec
+        load = spec.loader.exec_module
+
+        def load_and_join(module: ModuleType) -> None:
+            load(module)
+            _join_sklearn(module)
+
+        setattr(spec.loader, "exec_module", load_and_join)
+        return spec
+
+
+if "sklearn.base" in sys.modules:
+    _join_sklearn(sys.modules["sklearn.base"])
+else:
+    sys.meta_path.insert(0, _WhenSklearnComes())

@@ -44,7 +44,7 @@ class Matcher(Estimator):
     lam : float, sequence of float, or "auto"
         The regularisation λ, or those to choose from; if given, the weights before learning are never chosen.
     unmatched : bool, default False
-        Left nodes may stay unmatched, at a price that is learned.
+        Left nodes may stay unmatched, at a learned cost.
     method : str or dict, default "auto"
         How the model matches: "linear", "exact", "frank-wolfe", ...; "auto" is exact for its features.
     oracle : {"search", "relaxation"}

@@ -23,7 +23,7 @@ class Tracks(DataSet):
     Parameters
     ----------
     frames : sequence of (number, boxes) or (number, boxes, ids)
-        Boxes (left, top, width, height), one row per detection; ids are whole numbers, negative or None for nobody.
+        Boxes (left, top, width, height), one row per detection; ids are whole numbers, negative or None: no object.
     gap : int, default 1
         A frame is paired with those up to so many frames later.
 
@@ -36,7 +36,7 @@ class Tracks(DataSet):
     links : list of (int, int)
         The numbers of the two frames of each pair.
     frames : list of (int, numpy.ndarray, list)
-        The number, boxes and ids (None for nobody) of each frame.
+        The number, boxes and ids (None: no object) of each frame.
 
     Examples
     --------
@@ -69,7 +69,7 @@ class Tracks(DataSet):
     def from_table(cls, table: Any, *, size: float | None = None, gap: int = 1) -> Tracks:
         """Tracks of a table (pandas, polars, pyarrow) with a row per detection, as TrackMate, laptrack and py-motmetrics have them.
 
-        Columns, in capitals or not: ``frame`` (or frameid), ``track_id`` (or id; empty or negative: nobody), and either the boxes as
+        Columns, in capitals or not: ``frame`` (or frameid), ``track_id`` (or id; empty or negative: no object), and either the boxes as
         ``x, y, width, height`` with x, y the corner, or the centres as ``x, y`` or ``position_x, position_y`` with a ``radius``, if
         there is one. Columns that are an index are taken too. TrackMate's rows of units below the header are left out.
 

@@ -154,6 +154,15 @@ def test_tables_of_polars_and_pyarrow_are_read_like_those_of_pandas():
         assert hm.as_graph(table) == expected, type(table)
 
 
+def test_tensors_of_torch_are_read_like_arrays():
+    torch = pytest.importorskip("torch")
+    costs = [[4.0, 1.0, 3.0], [2.0, 0.0, 5.0], [3.0, 2.0, 2.0]]
+    assert hm.solve(torch.tensor(costs)).score == hm.solve(np.array(costs)).score
+    assert [side.tolist() for side in hm.linear_sum_assignment(torch.tensor(costs))] == [[0, 1, 2], [1, 0, 2]]
+    points = torch.tensor([[0.0, 0.0], [4.0, 0.0], [1.0, 3.0]])
+    assert hm.as_graph(points) == hm.as_graph(points.numpy())
+
+
 def test_what_cannot_be_an_array_says_so():
     points = np.zeros((3, 2))
     with pytest.raises(hm.MatchError, match="Tensor cannot be read as an array: Can't call numpy"):

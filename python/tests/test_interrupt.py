@@ -16,11 +16,16 @@ CALLS = {
     "solve": "hm.solve(distances)",
     "quadratic": "hm.quadratic_assignment(rng.random((25, 25)), rng.random((25, 25)), options={'time_limit': 60})",
     "fit": "hm.Matcher('quadratic', oracle='relaxation', tolerance=1e-9).fit(data.pairs, data.y)",
+    "k best": "hm.k_best(distances, 50)",
+    "atlas": "hm.Atlas(n_jobs=2).fit(specimens)",
+    "check": "hm.check(table)",
+    "join": "hm.join(specimens)",
+    "auto": "hm.Matcher().fit(data.pairs, data.y)",
     "match": "[model.match_all(data.pairs * 50) for _ in range(100)]",
 }
 
 SCRIPT = """
-import signal, threading, time, os, sys, warnings
+import os, signal, sys, tempfile, threading, time, warnings
 import numpy as np
 import homolog as hm
 # Where the tests run in the background a shell has them ignore Ctrl-C.
@@ -30,6 +35,13 @@ points = rng.random((2, 3500, 1))
 distances = (points[0][:, None, 0] - points[1][None, :, 0]) ** 2
 data = hm.load("turntable").pairs_apart(60)
 model = hm.Matcher("quadratic", weights={weights}).fit(data.pairs[:1], data.y[:1]) if {needs_model} else None
+shape = rng.random((60, 2))
+specimens = [hm.Graph(shape + rng.normal(0, 0.02, shape.shape), names=[f"p{{i}}" for i in range(60)]) for _ in range(80)]
+table = os.path.join(tempfile.mkdtemp(), "specimens.csv")
+with open(table, "w") as file:
+    file.write("specimen,landmark,x,y\\n")
+    for s, graph in enumerate(specimens):
+        file.writelines(f"s{{s}},{{name}},{{x}},{{y}}\\n" for name, (x, y) in zip(graph.names, graph.points))
 pressed = []
 def press():
     time.sleep(0.3)
@@ -40,7 +52,10 @@ try:
     {call}
     print("finished", flush=True)
 except KeyboardInterrupt:
-    print("interrupted", time.perf_counter() - pressed[0], flush=True)
+    answered = time.perf_counter()
+    # The package is there at once, whatever the abandoned work still does.
+    assert hm.solve(np.eye(3)).assignment.tolist() != []
+    print("interrupted", answered - pressed[0], time.perf_counter() - answered, flush=True)
 os._exit(0)
 """
 
@@ -57,7 +72,29 @@ def run(call: str, needs_model: bool = False) -> list[str]:
 def test_ctrl_c_is_answered_soon(name):
     said = run(CALLS[name], needs_model=name == "match")
     assert said[0] == "interrupted", f"{name} was over before Ctrl-C"
-    assert float(said[1]) < SOON
+    assert float(said[1]) < SOON and float(said[2]) < SOON
+
+
+def test_interrupted_three_times_the_package_still_answers_and_keeps_few_threads():
+    call = """
+    for _ in range(2):
+        again = threading.Thread(target=press, daemon=True)
+        try:
+            again.start()
+            hm.Atlas().fit(specimens)
+        except KeyboardInterrupt:
+            pass
+    for jobs in range(1, 30):
+        hm.solve(np.eye(3), n_jobs=jobs)
+    print("threads", sum(open(f"/proc/self/task/{task}/comm").read().startswith("homolog") for task in os.listdir("/proc/self/task")), flush=True)
+    hm.Atlas().fit(specimens)
+    """
+    if not sys.platform.startswith("linux"):
+        pytest.skip("threads are counted in /proc")
+    said = run(textwrap.dedent(call).strip().replace("\n", "\n    "))
+    # Four pools are kept: of the last three sizes and one more; those of abandoned work end with it.
+    assert said[0] == "threads" and int(said[1]) < 29 + 28 + 27 + 26 + 40
+    assert "finished" in said or float(said[-1]) < SOON
 
 
 def test_the_best_so_far_is_kept_when_asked_for():

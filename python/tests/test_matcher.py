@@ -153,6 +153,8 @@ def test_wrong_input_is_refused_when_fitted_and_not_before(data):
         (dict(tolerance=-1), "tolerance"),
         (dict(folds=2.5), "folds"),
         (dict(n_jobs=0), "n_jobs"),
+        (dict(n_jobs=100_000), "n_jobs is 100000: it must be at most 1024"),
+        (dict(lam=float("nan")), "lam is nan: it must be positive"),
     ]
     for settings, message in wrong:
         model = hm.Matcher(**{"features": "paper-linear", **settings})

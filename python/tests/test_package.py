@@ -82,6 +82,17 @@ def test_types_of_a_program_that_uses_the_package(tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def test_types_of_that_program_by_pyright(tmp_path):
+    pytest.importorskip("pyright")
+    (tmp_path / "client.py").write_text(CLIENT)
+    (tmp_path / "pyrightconfig.json").write_text('{"typeCheckingMode": "strict"}')
+    command = [sys.executable, "-m", "pyright", "--pythonpath", sys.executable, "client.py"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    if "errors," not in done.stdout:
+        pytest.skip(f"pyright cannot be run here: {(done.stderr or done.stdout).strip().splitlines()[-1:]}")
+    assert done.returncode == 0, done.stdout
+
+
 def test_the_stub_is_that_of_the_built_module(tmp_path):
     pytest.importorskip("mypy")
     command = [sys.executable, "-m", "mypy.stubtest", "homolog._core"]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -33,6 +36,30 @@ CHECKS = [
 @pytest.mark.parametrize("name", CHECKS)
 def test_generic(name):
     getattr(estimator_checks, name)("Matcher", hm.Matcher())
+
+
+@pytest.mark.parametrize("first", ["homolog", "sklearn.base"])
+def test_estimators_are_base_estimators_in_any_order_of_imports(first):
+    program = f"""
+import sys, {first}
+if {first!r} == "homolog":
+    assert "sklearn" not in sys.modules
+    early = homolog.Matcher(lam=0.5)
+import homolog as hm
+from sklearn.base import BaseEstimator, clone
+for one in [hm.Matcher(lam=0.5), hm.Atlas()] + ([early] if {first!r} == "homolog" else []):
+    assert isinstance(one, BaseEstimator) and type(clone(one)) is type(one)
+    assert clone(one).get_params() == one.get_params()
+assert not any(type(finder).__module__.startswith("homolog") for finder in sys.meta_path)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_notebooks_show_the_report(data):
+    IPython = pytest.importorskip("IPython")
+    shown, _ = IPython.core.formatters.DisplayFormatter().format(clone(MODEL).fit(*data))
+    assert "<table" in shown["text/html"], shown
 
 
 @pytest.fixture(scope="module")

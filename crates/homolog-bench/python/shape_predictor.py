@@ -40,7 +40,7 @@ options.num_threads = 1
 answers = []
 for draw in job["jobs"]:
     chosen = draw["train"]
-    predictor = dlib.train_shape_predictor([pictures[k] for k in chosen], [labelled(k) for k in chosen], options)
+    predictor = dlib.train_shape_predictor([pictures[k] for k in chosen], [[labelled(k)] for k in chosen], options)
     found = [predictor(pictures[k], box(pictures[k])) for k in draw["test"]]
     answers.append([[[part.x, part.y] for part in shape.parts()] for shape in found])
 json.dump({"jobs": answers, "version": dlib.__version__}, sys.stdout)

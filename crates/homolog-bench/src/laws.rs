@@ -1,12 +1,13 @@
-//! The laws of matching on as many random problems as there is time for: every answer against brute force, proofs, bounds, certificates.
+//! The laws of matching on as many random problems as there is time for, family by family: every answer against exact arithmetic.
 //!
-//! The ordinary tests run the first hundred thousand of the same problems.
+//! The ordinary tests run the first thousands of the same problems.
 
 #[path = "../../homolog/tests/it/laws_of_matching/mod.rs"]
 mod laws_of_matching;
 
 use anyhow::{Result, bail};
 use homolog::matching::Workspace;
+use laws_of_matching::families::{FAMILIES, Family};
 use rayon::prelude::*;
 use std::time::{Duration, Instant};
 
@@ -15,35 +16,50 @@ const AT_ONCE: u64 = 10_000;
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// How many problems
-    #[arg(long, default_value_t = 10_000_000)]
-    count: u64,
+    /// How many problems of each family [default: a hundred times what the tests run]
+    #[arg(long)]
+    count: Option<u64>,
     /// The number of the first
     #[arg(long, default_value_t = 0)]
     first: u64,
-    /// Stop after so many seconds
+    /// Stop each family after so many seconds
     #[arg(long, default_value_t = 1e9)]
     seconds: f64,
+    /// Families to run, by name [default: all]
+    #[arg(long, value_delimiter = ',')]
+    families: Vec<String>,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    let start = Instant::now();
-    let limit = Duration::try_from_secs_f64(arguments.seconds)?;
-    let mut done = 0;
-    while done < arguments.count && start.elapsed() < limit {
-        let next = AT_ONCE.min(arguments.count - done);
+    let names: Vec<&str> = FAMILIES.iter().map(|family| family.name).collect();
+    if let Some(unknown) = arguments.families.iter().find(|name| !names.contains(&name.as_str())) {
+        bail!("unknown family \"{unknown}\"; available: {}", names.join(", "));
+    }
+    println!("family            problems  faults  not proven  seconds");
+    let is_wanted =
+        |family: &&Family| arguments.families.is_empty() || arguments.families.iter().any(|name| name == family.name);
+    FAMILIES.iter().filter(is_wanted).try_for_each(|family| run_family(family, arguments))
+}
+
+fn run_family(family: &Family, arguments: &Arguments) -> Result<()> {
+    let (start, limit) = (Instant::now(), Duration::try_from_secs_f64(arguments.seconds)?);
+    let (mut done, mut unproven) = (0, 0);
+    let count = arguments.count.unwrap_or(100 * family.count);
+    while done < count && start.elapsed() < limit {
+        let next = AT_ONCE.min(count - done);
         let numbers = arguments.first + done..arguments.first + done + next;
-        let wrong = numbers.into_par_iter().map_init(Workspace::new, |work, number| {
-            laws_of_matching::check_all(number, work).map_err(|what| format!("problem {number}: {what}"))
-        });
-        if let Some(Err(what)) = wrong.find_first(Result::is_err) {
-            bail!("after {done} problems without a fault, {what}");
+        let answers: std::result::Result<Vec<bool>, String> = numbers
+            .into_par_iter()
+            .map_init(Workspace::new, |work, number| {
+                (family.check)(number, work).map_err(|what| format!("problem {number}: {what}"))
+            })
+            .collect();
+        match answers {
+            Ok(answers) => unproven += answers.into_iter().filter(|is_proven| !is_proven).count(),
+            Err(what) => bail!("{} ({}): after {done} problems without a fault, {what}", family.name, family.about),
         }
         done += next;
-        if done.is_multiple_of(50 * AT_ONCE) {
-            eprintln!("{done} problems, {:.0} s", start.elapsed().as_secs_f64());
-        }
     }
-    println!("{done} problems from {} on: no fault, {:.0} s", arguments.first, start.elapsed().as_secs_f64());
+    println!("{:<16}  {done:>8}       0  {unproven:>10}  {:>7.0}", family.name, start.elapsed().as_secs_f64());
     Ok(())
 }

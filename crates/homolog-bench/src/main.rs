@@ -20,6 +20,8 @@ mod features;
 mod files;
 mod fuzz;
 mod house;
+mod instructions;
+mod interrupts;
 mod join;
 mod laws;
 mod learn;
@@ -74,17 +76,21 @@ enum Command {
     Likelihood(likelihood::Arguments),
     /// The laws of matching on millions of small random problems, against brute force.
     Laws(laws::Arguments),
+    Instructions(instructions::Arguments),
     /// Every reader of files on mutated seeds: no input may make one panic.
     Fuzz(fuzz::Arguments),
-    /// Known points found among the corners of photographs, with and without learning; SUSAN beside imageproc's FAST.
+    /// Known points found among the corners of photographs, with and without learning.
     Scene(scene::Arguments),
     Pictures(pictures::Arguments),
     NeverWorse(never_worse::Arguments),
     Choice(choice::Arguments),
+    Columns(choice::columns::Arguments),
     Presence(naming::presence::Arguments),
     Coverage(naming::coverage::Arguments),
     Check(check::Arguments),
     Join(join::Arguments),
+    /// How soon every long call answers once it is told to stop
+    Interrupts(interrupts::Arguments),
     Unlabelled(unlabelled::Arguments),
     /// How long an atlas takes to learn and to name, with and without proof.
     Atlas(atlas::Arguments),
@@ -113,15 +119,18 @@ fn main() -> Result<()> {
         Command::Learn(arguments) => learn::run(&arguments),
         Command::Likelihood(arguments) => likelihood::run(&arguments),
         Command::Laws(arguments) => laws::run(&arguments),
+        Command::Instructions(arguments) => instructions::run(&arguments),
         Command::Fuzz(arguments) => fuzz::run(&arguments),
         Command::Scene(arguments) => scene::run(&arguments),
         Command::Pictures(arguments) => pictures::run(&arguments),
         Command::NeverWorse(arguments) => never_worse::run(&arguments),
         Command::Choice(arguments) => choice::run(&arguments),
+        Command::Columns(arguments) => choice::columns::run(&arguments),
         Command::Presence(arguments) => naming::presence::run(&arguments),
         Command::Coverage(arguments) => naming::coverage::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
         Command::Join(arguments) => join::run(&arguments),
+        Command::Interrupts(arguments) => interrupts::run(&arguments),
         Command::Unlabelled(arguments) => unlabelled::run(&arguments),
         Command::Atlas(arguments) => atlas::run(&arguments),
         Command::Takes(arguments) => takes::run(&arguments),

@@ -16,7 +16,7 @@ static READ: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 /// What a run reads and writes again.
 static OWN: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 /// The beginning of the names of files that are being written.
-const UNFINISHED: &str = ".homolog-";
+pub(crate) const UNFINISHED: &str = ".homolog-";
 /// A file that is being written is there for as long as that takes; after so long nobody is writing it.
 const LEFT_BEHIND: Duration = Duration::from_secs(600);
 
@@ -124,14 +124,24 @@ pub(crate) fn remove_leftovers(folder: &Path) {
         let ours = name.to_str().and_then(|name| name.strip_prefix(UNFINISHED));
         // Six letters and digits, as they are made.
         let ours = ours.is_some_and(|rest| rest.len() == 6 && rest.bytes().all(|byte| byte.is_ascii_alphanumeric()));
-        let is_old = |entry: &std::fs::DirEntry| {
-            let metadata = entry.metadata().ok().filter(std::fs::Metadata::is_file)?;
-            metadata.modified().ok()?.elapsed().ok()
-        };
-        if ours && is_old(&entry).is_some_and(|age| age > LEFT_BEHIND) {
-            let _ = std::fs::remove_file(entry.path());
+        let Ok(metadata) = entry.metadata() else { continue };
+        if !ours || !is_left_behind(&metadata) {
+            continue;
         }
+        // Shards are written into a folder inside a hidden one.
+        let inside = metadata.is_dir().then(|| std::fs::read_dir(entry.path()).ok()).flatten();
+        let mut inside = inside.into_iter().flatten().flatten().filter_map(|inner| inner.metadata().ok());
+        let _ = match (metadata.is_dir(), metadata.is_file()) {
+            (true, _) if inside.all(|inner| is_left_behind(&inner)) => std::fs::remove_dir_all(entry.path()),
+            (_, true) => std::fs::remove_file(entry.path()),
+            _ => Ok(()),
+        };
     }
+}
+
+/// Whether something was last changed so long ago that nobody is writing it.
+fn is_left_behind(metadata: &std::fs::Metadata) -> bool {
+    metadata.modified().ok().and_then(|when| when.elapsed().ok()).is_some_and(|age| age > LEFT_BEHIND)
 }
 
 /// Where a path leads, whether something is there or not.

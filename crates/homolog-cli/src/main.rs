@@ -104,6 +104,10 @@ fn main() -> ExitCode {
         Ok(Ending::Done) => ExitCode::SUCCESS,
         Ok(Ending::Stopped) => ExitCode::from(130),
         Err(error) if files::is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) if is_interrupted(&error) && progress::stop_is_wanted() => {
+            progress::say("Stopped before there was anything to write.");
+            ExitCode::from(130)
+        }
         Err(error) => {
             eprintln!("error: {}", files::visible(&format!("{error:#}")));
             if let Some(hint) = hints::hint(&error) {
@@ -112,6 +116,12 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Whether the library was told to stop before it had an answer.
+fn is_interrupted(error: &anyhow::Error) -> bool {
+    let own = error.chain().find_map(|cause| cause.downcast_ref::<homolog::Error>());
+    own.is_some_and(|error| error.kind() == homolog::ErrorKind::Interrupted)
 }
 
 fn run(command: &Command) -> anyhow::Result<Ending> {

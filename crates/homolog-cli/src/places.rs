@@ -124,6 +124,60 @@ mod tests {
         found
     }
 
+    /// Every output of every command, at the place of every input of that command, by four ways there. New options are in it by themselves.
+    #[cfg(unix)]
+    #[test]
+    fn every_output_refuses_every_input() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        std::fs::create_dir(at("files")).unwrap();
+        std::fs::write(at("files/in.csv"), "1").unwrap();
+        std::os::unix::fs::symlink(at("files/in.csv"), at("link.csv")).unwrap();
+        std::os::unix::fs::symlink(at("files"), at("linked")).unwrap();
+        let names =
+            [ValueParser::path_buf().type_id(), ValueParser::string().type_id(), ValueParser::os_string().type_id()];
+        let mut pairs = 0;
+        for (path, command) in commands() {
+            let arguments: Vec<_> =
+                command.get_arguments().filter(|argument| argument.get_action().takes_values()).collect();
+            let is_written = |id: &str| OUTPUTS.contains(&id) || FOLDERS.contains(&id);
+            let (outputs, inputs): (Vec<_>, Vec<_>) = arguments
+                .into_iter()
+                .filter(|argument| names.contains(&argument.get_value_parser().type_id()))
+                .partition(|argument| is_written(argument.get_id().as_str()));
+            for output in outputs.iter().filter(|output| output.get_long().is_some()) {
+                for input in &inputs {
+                    for place in ["files/in.csv", "files/../files/in.csv", "link.csv", "linked/in.csv"] {
+                        let read = at("files/in.csv").into_os_string();
+                        let mut words = vec!["homolog".into()];
+                        words.extend(path.iter().map(Into::into));
+                        match (input.get_long(), input.get_index()) {
+                            (Some(long), _) => words.extend([format!("--{long}").into(), read]),
+                            (None, index) => words.extend(std::iter::repeat_n(read, index.unwrap_or(1))),
+                        }
+                        words.extend([format!("--{}", output.get_long().unwrap()).into(), at(place).into_os_string()]);
+                        let whole = crate::Arguments::command().ignore_errors(true);
+                        let matches = whole.clone().get_matches_from(&words);
+                        let mut places = Places::default();
+                        places.collect(&whole, &matches);
+                        let written = [&*places.outputs, &*places.folders].concat();
+                        if !places.inputs.contains(&at("files/in.csv")) || !written.contains(&at(place)) {
+                            // A word that has to be one of a few is never a file.
+                            assert_ne!(input.get_value_parser().type_id(), names[0], "{words:?} are not understood");
+                            continue;
+                        }
+                        let message = check(&whole, &matches).unwrap_err().to_string();
+                        let is_refused = ["refusing to overwrite", "there is a file of that name"];
+                        assert!(is_refused.iter().any(|part| message.contains(part)), "{words:?}: {message}");
+                        pairs += 1;
+                    }
+                }
+            }
+        }
+        assert!(pairs > 200, "{pairs}");
+        assert_eq!(std::fs::read(at("files/in.csv")).unwrap(), b"1");
+    }
+
     /// A new option with a path must be filed as one that is read or one that is written.
     #[test]
     fn every_path_is_read_or_written() {

@@ -16,15 +16,13 @@ use std::path::Path;
 pub(crate) fn features(text: &str, pairs: &[Pair]) -> Result<FeatureMap> {
     let graphs = pairs.iter().flat_map(|pair| [&*pair.left, &*pair.right]);
     let names = FeatureSet::ALL.map(FeatureSet::name);
+    let common = Common::of(graphs)?.with_pairs(pairs.iter().map(|pair| pair.features.as_deref()));
     let map = match FeatureSet::of_name(text) {
-        Ok(set) => {
-            let common = Common::of(graphs.clone())?.with_pairs(pairs.iter().map(|pair| pair.features.as_deref()));
-            set.features_for(&common).with_context(|| format!("--features {text}"))?
-        }
+        Ok(set) => set.features_for(&common).with_context(|| format!("--features {text}"))?,
         Err(_) => json(text, "features", &names)?,
     };
     map.check()?;
-    let unused = map.unused_attributes(graphs);
+    let unused = map.unused_attributes(&common);
     if !unused.is_empty() {
         note(&format!("in the data but not in the features: {}", unused.join(", ")));
     }

@@ -23,7 +23,7 @@ pub(crate) fn cut(data: &DataSet, count: usize, folder: &Path) -> Result<Manifes
         bail!("{}: shards need a new folder, and this one already exists", cannot());
     }
     let beside = files::folder_of(folder);
-    let hidden = tempfile::Builder::new().prefix(".homolog-").tempdir_in(beside).with_context(cannot)?;
+    let hidden = tempfile::Builder::new().prefix(files::UNFINISHED).tempdir_in(beside).with_context(cannot)?;
     // A temporary folder is private; the one inside has the permissions of any other new folder.
     let inside = hidden.path().join("shards");
     std::fs::create_dir(&inside).with_context(cannot)?;

@@ -6,19 +6,18 @@ use homolog::learn::{Checkpoint, Keeper};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// A checkpoint is written this often, and at the end.
-const BETWEEN_CHECKPOINTS: Duration = Duration::from_secs(10);
-
 /// Writes checkpoints to a file, if there is one to write to.
 pub(crate) struct FileKeeper {
     path: Option<PathBuf>,
+    /// A checkpoint is written this often, and at the end.
+    every: Duration,
     last: Instant,
     has_failed: bool,
 }
 
 impl FileKeeper {
-    pub(crate) fn new(path: Option<&Path>) -> Self {
-        Self { path: path.map(Path::to_path_buf), last: Instant::now(), has_failed: false }
+    pub(crate) fn new(path: Option<&Path>, every: Duration) -> Self {
+        Self { path: path.map(Path::to_path_buf), every, last: Instant::now(), has_failed: false }
     }
 
     /// The run in the file if it is to be continued and is there, else a new one.
@@ -40,7 +39,7 @@ impl FileKeeper {
 
 impl Keeper for FileKeeper {
     fn is_due(&self) -> bool {
-        self.path.is_some() && self.last.elapsed() >= BETWEEN_CHECKPOINTS
+        self.path.is_some() && self.last.elapsed() >= self.every
     }
 
     fn keep(&mut self, checkpoint: &Checkpoint) {

@@ -123,7 +123,7 @@ impl Model {
     /// The loss of every pair of a data set whose truth is known.
     #[pyo3(signature = (data, jobs))]
     fn losses<'py>(&self, py: Python<'py>, data: &DataSet, jobs: Option<usize>) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let (labelled, _) = data.inner.labelled(|_| true).map_err(|error| raise(py, &error))?;
+        let (labelled, _) = data.inner.labelled(|_| true);
         let model = Arc::clone(&self.inner);
         let evaluation = run::run(py, jobs, move |control| losses(&model, &labelled, control))?;
         Ok(PyArray1::from_slice(py, &evaluation.losses))

@@ -212,7 +212,7 @@ impl Solution {
                     let work = &mut Workspace::with_control(control);
                     return model.match_prepared(left, right, &*of, work)?.margins(control).map(values);
                 }
-                let problem = model.problem_of(left, right, &*of)?;
+                let problem = model.problem_of(left, right, &*of, &mut Workspace::with_control(control))?;
                 margins(&problem, &solved, Some(model.matcher.matcher()), control).map(values)
             }
         })?;

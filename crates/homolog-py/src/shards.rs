@@ -4,10 +4,9 @@ use crate::errors::{plain, raise};
 use crate::run;
 use crate::train::Trained;
 use homolog::data::shards::{Manifest, answer};
-use homolog::features::FeatureMap;
 use homolog::learn::shards::Worker;
-use homolog::learn::{Checkpoint, NoKeeper, Trainer};
-use homolog::task::{Settings, outcome_of};
+use homolog::learn::{Checkpoint, NoKeeper};
+use homolog::task::FromShards;
 use homolog::{Control, Error, Report};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -43,8 +42,7 @@ impl ShardRun {
     fn new(py: Python<'_>, manifest: &str, settings: &str) -> PyResult<Self> {
         let manifest = Manifest::from_json(manifest).map_err(|error| raise(py, &error))?;
         let settings = crate::train::settings(py, settings)?;
-        let features = settings.features_for(&manifest.graphs).map_err(|error| raise(py, &error))?;
-        let trainer = settings.trainer_for(&features).map_err(|error| raise(py, &error))?;
+        let task = FromShards::new(manifest, settings).map_err(|error| raise(py, &error))?;
         let ((say, said), (reply, replies)) = (channel(), channel());
         let (stop, latest) = (Arc::new(AtomicBool::new(false)), Latest::default());
         let (stopped, told) = (Arc::clone(&stop), Arc::clone(&latest));
@@ -55,7 +53,7 @@ impl ShardRun {
             },
         );
         std::thread::spawn(move || {
-            let ended = work((&settings, &features, &trainer), &manifest, &control, &say, &replies);
+            let ended = work(&task, &control, &say, &replies);
             // Nobody is listening if the caller gave up.
             let _ = say.send(Said::Ended(ended));
         });
@@ -108,8 +106,7 @@ impl ShardRun {
 }
 
 fn work(
-    (settings, features, trainer): (&Settings, &FeatureMap, &Trainer),
-    manifest: &Manifest,
+    task: &FromShards,
     control: &Control,
     say: &Sender<Said>,
     replies: &Receiver<Vec<String>>,
@@ -120,9 +117,7 @@ fn work(
         let replies = replies.recv().map_err(|_| Error::Interrupted)?;
         if control.interrupted() { Err(Error::Interrupted) } else { Ok(replies) }
     };
-    let (mut run, shards) = (Checkpoint::default(), &manifest.shards);
-    let (set, trained) = trainer.train_from_shards(features, shards, &mut run, &mut carry, control, &mut NoKeeper)?;
-    Trained::of(&outcome_of(settings, &set, trainer, &trained)?)
+    Trained::of(&task.run(&mut Checkpoint::default(), &mut carry, control, &mut NoKeeper)?)
 }
 
 /// The reply to an order, from the files in a folder. Examples and what searches remember stay in this process for the next order, up

@@ -286,6 +286,25 @@ pub enum Error {
     },
 }
 
+/// The limits of settings, in one form of words.
+impl Error {
+    pub(crate) fn unless_positive(name: &'static str, value: f64) -> Result<()> {
+        Self::unless(value > 0.0 && value.is_finite(), name, value, "it must be positive")
+    }
+
+    pub(crate) fn unless_at_least_0(name: &'static str, value: f64) -> Result<()> {
+        Self::unless(value >= 0.0 && value.is_finite(), name, value, "it must be at least 0")
+    }
+
+    pub(crate) fn unless_counted(name: &'static str, count: usize) -> Result<()> {
+        Self::unless(count > 0, name, count as f64, "it must be at least 1")
+    }
+
+    fn unless(is_fine: bool, name: &'static str, value: f64, reason: &'static str) -> Result<()> {
+        if is_fine { Ok(()) } else { Err(Self::BadSetting { name, value, reason }) }
+    }
+}
+
 /// What is wrong with the columns of a table: with the names, so that a shell can say what to do about it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]

@@ -9,12 +9,15 @@
 //! counts. A graph is shared by `Arc`: however many pairs it occurs in, it exists once.
 
 mod attributes;
+pub(crate) mod dataset;
 mod pair;
 mod pair_features;
+mod split;
 
 pub use attributes::Attributes;
 pub use pair::Pair;
 pub use pair_features::PairFeatures;
+pub use split::Split;
 
 use crate::geometry::{EdgeRule, check_finite, to_unit_range};
 use crate::matching::EdgeList;
@@ -129,7 +132,7 @@ impl Graph {
         self.with_node_attributes(Attributes::new(names, values)?)
     }
 
-    /// Names of the nodes, all different. An empty name means that nobody named the node: any number of nodes may have one, and such nodes
+    /// Names of the nodes, all different. An empty name means that no one named the node: any number of nodes may have one, and such nodes
     /// are not considered equal.
     ///
     /// # Errors
@@ -342,7 +345,7 @@ impl Graph {
         self.edge_attributes.as_ref()
     }
 
-    /// One name per node; empty if nobody named it.
+    /// One name per node; empty if no one named it.
     #[must_use]
     pub fn names(&self) -> Option<&[String]> {
         self.names.as_deref()

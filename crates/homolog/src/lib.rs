@@ -23,23 +23,18 @@
 //! # Ok::<(), homolog::Error>(())
 //! ```
 //!
-//! # Modules, in reading order
+//! # What do you want to do?
 //!
-//! * [`matching`]: the problem and its solvers.
-//! * [`geometry`]: edges and scales from points.
-//! * [`graph`]: points, edges and attributes; pairs of graphs.
-//! * [`features`]: from two graphs to a problem whose scores are linear in the weights.
-//! * [`atlas`]: where each named point belongs, learned from specimens; the names of the points of a new one.
-//! * [`takes`]: the frames of a recording named as a whole.
-//! * [`appearance`]: what landmarks look like, learned from labelled pictures; where they are in a new one.
-//! * [`loss`]: how wrong a matching is.
-//! * [`optimize`]: minimises a regularised convex risk that is expensive to evaluate, with a proof.
-//! * [`learn`]: weights from matched examples, with a proof of how good they are.
-//! * [`model`]: features, matcher and weights as a file; graphs prepared once, then matched, explained and named.
-//! * [`labelling`]: what a labelling page asks while a person labels.
-//! * [`specimens`]: many specimens at once: what looks wrong in labelled ones, one naming of all without labels.
-//! * [`experiment`]: the paper's experiments on any data.
-//! * [`data`]: text to values and back, one file per format; the built-in turntable sequence.
+//! * Solve a cost matrix: [`Compatibility`](matching::Compatibility) and [`Linear`](matching::Linear); with edges [`Exact`](matching::Exact).
+//! * Read files: [`data::read`] gives a [`DataSet`](data::dataset::DataSet), whatever the format.
+//! * Match two point sets or networks: [`Graph`](graph::Graph), [`Model::unlearned`](model::Model::unlearned), [`Model::solve`](model::Model::solve).
+//! * Learn from a data set, everything chosen: [`Task`](task::Task); from your own pairs: [`Model::fit`](model::Model::fit).
+//! * Match many pairs: [`Model::prepare`](model::Model::prepare), [`Model::match_prepared`](model::Model::match_prepared).
+//! * Say how certain a match is, and why: [`Matched::margins`](model::Matched::margins), [`Matched::explain`](model::Matched::explain).
+//! * Name the points of specimens: [`Atlas`](atlas::Atlas), [`Model::name`](model::Model::name); of a recording: [`Model::name_take`](model::Model::name_take).
+//! * Find labelling mistakes: [`check`](specimens::check::check); name specimens without labels: [`join`](specimens::join::join).
+//! * Learn in your own way: [`Trainer`](learn::Trainer), [`MaxMargin`](learn::MaxMargin), [`Bundle`](optimize::Bundle).
+//! * Serve a labelling page: [`Session`](labelling::Session).
 
 pub mod appearance;
 pub mod atlas;

@@ -4,17 +4,20 @@
 //! Regret is the error of what was taken minus that of the best single set on the same test pairs; some of it is noise of the test pairs, and so
 //! the regret of a choice by one half of the test pairs, measured on the other half, is reported beside it. Time is processor time of the process.
 
+pub(crate) mod columns;
 mod models;
 
 use crate::asked::Asked;
 use crate::never_worse::{Data, given_data};
 use anyhow::Result;
+use homolog::graph::Graph;
 use models::{Made, Test};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// What `train` takes without options beside every single set of features
 #[derive(clap::Args)]
@@ -113,18 +116,7 @@ fn cell(
     tests: usize,
     (seconds, single_seconds): (f64, f64),
 ) -> Result<Option<Cell>> {
-    let mut rng = ChaCha8Rng::seed_from_u64(1000 * specimens as u64 + draw as u64);
-    let mut order: Vec<usize> = (0..data.specimens.len()).collect();
-    order.shuffle(&mut rng);
-    if order.len() < specimens + 3 {
-        return Ok(None);
-    }
-    let (drawn, left) = order.split_at(specimens);
-    let drawn: Vec<_> = drawn.iter().map(|&at| data.specimens[at].clone()).collect();
-    let mut pairs: Vec<(usize, usize)> = (0..left.len()).flat_map(|a| (0..a).map(move |b| (a, b))).collect();
-    pairs.shuffle(&mut rng);
-    pairs.truncate(tests);
-    let pairs: Vec<(usize, usize)> = pairs.into_iter().map(|(a, b)| (left[a], left[b])).collect();
+    let Some((drawn, pairs)) = self::draw(data, (specimens, draw), tests) else { return Ok(None) };
     let test = Test::new(data.matched(&pairs)?)?;
     let chosen = Made::new("auto", &drawn, seconds)?;
     let losses = test.losses(&chosen)?;
@@ -162,6 +154,25 @@ fn cell(
         by_half,
         seconds: chosen.seconds,
     }))
+}
+
+/// Specimens to learn from, and pairs of others.
+type Draw = (Vec<Arc<Graph>>, Vec<(usize, usize)>);
+
+/// A random draw; `None` if too few are left to test with.
+fn draw(data: &Data, (specimens, number): (usize, usize), tests: usize) -> Option<Draw> {
+    let mut rng = ChaCha8Rng::seed_from_u64(1000 * specimens as u64 + number as u64);
+    let mut order: Vec<usize> = (0..data.specimens.len()).collect();
+    order.shuffle(&mut rng);
+    if order.len() < specimens + 3 {
+        return None;
+    }
+    let (drawn, left) = order.split_at(specimens);
+    let drawn = drawn.iter().map(|&at| data.specimens[at].clone()).collect();
+    let mut pairs: Vec<(usize, usize)> = (0..left.len()).flat_map(|a| (0..a).map(move |b| (a, b))).collect();
+    pairs.shuffle(&mut rng);
+    pairs.truncate(tests);
+    Some((drawn, pairs.into_iter().map(|(a, b)| (left[a], left[b])).collect()))
 }
 
 fn mean(losses: &[f64]) -> f64 {

@@ -2,10 +2,13 @@
 //! outliers added anywhere in the bounding box.
 //!
 //! Both are measured on the same random pairs of specimens: F1 of the matched pairs of points against those that have the same true name.
-//! If nothing is missing that is 1 - error. `naming` is the F1 of the names when each group is called by the true name it has most of.
+//! If nothing is missing that is 1 - error. `naming` is the F1 of the names when each group is called by the true name it has most of. Peers
+//! (`peers`) join up to eight specimens of up to 60 points by the same pairwise scores.
+
+mod peers;
 
 use crate::asked::Asked;
-use crate::never_worse::{all_data, standard_error};
+use crate::never_worse::{Data, all_data, standard_error};
 use anyhow::Result;
 use cpu_time::ProcessTime;
 use homolog::Control;
@@ -15,11 +18,12 @@ use homolog::graph::Graph;
 use homolog::matching::{Compatibility, Linear, Matcher, Workspace};
 use homolog::specimens::join::{join, match_pairs};
 use ndarray::Array2;
+use peers::{Matches, Peers};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::path::PathBuf;
 
 /// Specimens without labels joined, beside pairwise matching
 #[derive(clap::Args)]
@@ -35,6 +39,12 @@ pub(crate) struct Arguments {
     /// Random draws [default: 5]
     #[arg(long)]
     draws: Option<u64>,
+    /// Without the Python peers
+    #[arg(long)]
+    alone: bool,
+    /// The Python that has the peers [default: an environment made for benchmarks]
+    #[arg(long, value_name = "PROGRAM")]
+    python: Option<PathBuf>,
 }
 
 /// One draw of specimens.
@@ -77,8 +87,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let counts = if arguments.specimens.is_empty() { counts } else { arguments.specimens.clone() };
     let shares = if arguments.missing.is_empty() { shares } else { arguments.missing.clone() };
     let draws = arguments.draws.unwrap_or(if arguments.asked.quick { 1 } else { 5 });
+    let mut peers = match (!arguments.alone).then(|| Peers::start(arguments.python.as_ref())) {
+        Some(Err(error)) => {
+            eprintln!("without peers: {error:#}");
+            None
+        }
+        peers => peers.transpose()?,
+    };
     println!(
-        "{:14} {:>9} {:>7} {:9} {:>8} {:>7} {:>7} {:>7} {:>8} {:>8}",
+        "{:14} {:>9} {:>7} {:9} {:>8} {:>7} {:>7} {:>7} {:>8} {:>8}  peers",
         "data", "specimens", "missing", "pose", "pairwise", "joint", "s.e.", "naming", "closed", "seconds"
     );
     let (mut cells, budget): (Vec<Cell>, _) = (Vec::new(), arguments.asked.budget());
@@ -96,7 +113,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
                     let at = cells.len();
                     for draw in 0..draws {
                         let spoiling = Spoiling { turned, missing, ..Spoiling::default() };
-                        cells.push(cell(&data.name, &data.specimens, count, spoiling, draw)?);
+                        cells.push(cell(data, count, spoiling, draw, peers.as_mut())?);
                     }
                     print(&cells[at..]);
                 }
@@ -107,7 +124,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     arguments.asked.write(&cells)
 }
 
-fn cell(name: &str, specimens: &[Arc<Graph>], count: usize, spoiling: Spoiling, draw: u64) -> Result<Cell> {
+fn cell(data: &Data, count: usize, spoiling: Spoiling, draw: u64, peers: Option<&mut Peers>) -> Result<Cell> {
+    let specimens = &data.specimens;
     let (drawn, _) = split(specimens.len(), count, 0, draw);
     let spoil = |(at, &s): (usize, &usize)| Ok(spoiling.spoil(&specimens[s], 1000 * draw + at as u64)?);
     let unnamed = drawn.iter().enumerate().map(spoil).collect::<Result<Vec<Unnamed>>>()?;
@@ -120,26 +138,34 @@ fn cell(name: &str, specimens: &[Arc<Graph>], count: usize, spoiling: Spoiling, 
     let labels: Vec<Vec<Option<usize>>> =
         joined.points.iter().map(|points| points.iter().map(|point| point.map(|point| point.name)).collect()).collect();
     let pairs = pairs(count, draw);
-    let matchings = match_pairs(&graphs, &settings, &pairs, &Control::new())?;
+    let matched = match_pairs(&graphs, &settings, &pairs, &Control::new())?;
     let (mut pairwise, mut joint) = (Counts::default(), Counts::default());
-    for (&[i, j], matching) in pairs.iter().zip(&matchings) {
-        let truth = [&unnamed[i].truth[..], &unnamed[j].truth[..]];
-        pairwise.add(matching.pairs(), truth);
+    let truth_of = |[i, j]: [usize; 2]| [&unnamed[i].truth[..], &unnamed[j].truth[..]];
+    for (&[i, j], one) in pairs.iter().zip(&matched) {
+        let truth = truth_of([i, j]);
+        pairwise.add(one.matching.pairs(), truth);
         let by_name = |point: usize| {
             let name = labels[i][point]?;
             Some((point, labels[j].iter().position(|other| *other == Some(name))?))
         };
         joint.add((0..labels[i].len()).filter_map(by_name), truth);
     }
+    let nodes: Vec<usize> = graphs.iter().map(|graph| graph.node_count()).collect();
+    let answers = peers.map_or_else(|| Ok(BTreeMap::new()), |peers| peers.join(&nodes, &pairs, &matched))?;
+    let f1_of = |answer: Vec<Matches>| {
+        let mut counts = Counts::default();
+        pairs.iter().zip(answer).for_each(|(&pair, answer)| counts.add(answer.into_iter(), truth_of(pair)));
+        counts.f1()
+    };
     Ok(Cell {
-        data: name.to_string(),
+        data: data.name.clone(),
         specimens: count,
         missing: spoiling.missing,
         pose: if spoiling.turned { "rotated" } else { "as-given" },
         draw,
         pairwise: pairwise.f1(),
         joint: joint.f1(),
-        peers: BTreeMap::new(),
+        peers: answers.into_iter().map(|(name, answer)| (name, f1_of(answer))).collect(),
         seconds,
         naming: naming(&labels, &unnamed)?,
         confidence: joined.report.confidence,
@@ -224,8 +250,12 @@ fn difference(cells: &[&Cell]) -> (f64, f64) {
 fn print(cells: &[Cell]) {
     let Some(first) = cells.first() else { return };
     let mean = |value: fn(&Cell) -> f64| cells.iter().map(value).sum::<f64>() / cells.len() as f64;
+    let peers = first.peers.keys().map(|name| {
+        let all = cells.iter().filter_map(|cell| cell.peers.get(name));
+        format!("{name} {:.3}", all.clone().sum::<f64>() / all.count() as f64)
+    });
     println!(
-        "{:14} {:9} {:7} {:9} {:8.3} {:7.3} {:7.3} {:7.3} {:8.3} {:8.2}",
+        "{:14} {:9} {:7} {:9} {:8.3} {:7.3} {:7.3} {:7.3} {:8.3} {:8.2}  {}",
         first.data,
         first.specimens,
         first.missing,
@@ -235,7 +265,8 @@ fn print(cells: &[Cell]) {
         difference(&cells.iter().collect::<Vec<_>>()).1,
         mean(|cell| cell.naming),
         mean(|cell| cell.consistency),
-        mean(|cell| cell.seconds)
+        mean(|cell| cell.seconds),
+        peers.collect::<Vec<_>>().join(", ")
     );
 }
 

@@ -4,6 +4,8 @@
 //! * integer: whole numbers 1..100, many ties;
 //! * squared-distance: |a_i - b_k|² between random points of the unit square, the hard kind for Jonker-Volgenant codes;
 //! * zero-one: 0 or 1, equally often: hardly anything but ties;
+//! * iou: 1 - intersection over union of boxes, each seen again a little displaced, in another order: mostly 1;
+//! * offsets: whole numbers 1..100 and one more of 0..99 for each row and each column, the hard test matrices of lapx;
 //! * half-forbidden, nine-tenths-forbidden: floats in [0, 1), that share of the cells infinite, never the diagonal.
 
 use anyhow::{Context, Error, Result, ensure};
@@ -29,16 +31,22 @@ pub(crate) enum Kind {
     HalfForbidden,
     /// Nine tenths of the cells are forbidden.
     NineTenthsForbidden,
+    /// 1 - intersection over union of boxes that each overlap a few others.
+    Iou,
+    /// Whole numbers from 1 to 100, and one for each row and each column.
+    Offsets,
 }
 
 impl Kind {
-    pub(crate) const ALL: [Self; 6] = [
+    pub(crate) const ALL: [Self; 8] = [
         Self::Uniform,
         Self::Integer,
         Self::SquaredDistance,
         Self::ZeroOne,
         Self::HalfForbidden,
         Self::NineTenthsForbidden,
+        Self::Iou,
+        Self::Offsets,
     ];
 
     pub(crate) fn has_forbidden(self) -> bool {
@@ -53,6 +61,8 @@ impl Kind {
             Self::ZeroOne => "zero-one",
             Self::HalfForbidden => "half-forbidden",
             Self::NineTenthsForbidden => "nine-tenths-forb",
+            Self::Iou => "iou",
+            Self::Offsets => "offsets",
         }
     }
 
@@ -81,8 +91,45 @@ impl Kind {
                 };
                 (0..cells).map(&mut cell).collect()
             }
+            Self::Iou => overlaps(size, &mut rng),
+            Self::Offsets => {
+                let mut whole = |most: u8| f64::from(rng.random_range(0..most));
+                let [rows, columns] =
+                    [size.rows, size.columns].map(|count| (0..count).map(|_| whole(100)).collect::<Vec<f64>>());
+                let sums = rows.iter().flat_map(|row| columns.iter().map(move |column| row + column));
+                sums.map(|sum| sum + 1.0 + whole(100)).collect()
+            }
         }
     }
+}
+
+/// 1 - intersection over union of boxes and the same boxes displaced, in another order; if there are fewer rows, the last boxes are new.
+fn overlaps(size: Size, rng: &mut ChaCha8Rng) -> Vec<f64> {
+    // So large a field that a box meets about two others.
+    let side = (2.0 * size.columns as f64).sqrt();
+    let boxes = (0..size.columns).map(|_| {
+        let [x, y, width, height]: [f64; 4] = rng.random();
+        [x * side, y * side, 0.7 + 0.6 * width, 0.7 + 0.6 * height]
+    });
+    let boxes: Vec<[f64; 4]> = boxes.collect();
+    let mut seen: Vec<[f64; 4]> = Vec::new();
+    for [x, y, width, height] in boxes.iter().copied() {
+        let [right, down, wider, higher]: [f64; 4] = rng.random();
+        let moved = [x + 0.3 * (right - 0.5), y + 0.3 * (down - 0.5)];
+        seen.push([moved[0], moved[1], width * (0.9 + 0.2 * wider), height * (0.9 + 0.2 * higher)]);
+    }
+    for last in (1..seen.len()).rev() {
+        seen.swap(last, rng.random_range(0..=last));
+    }
+    let cost = |a: [f64; 4], b: [f64; 4]| {
+        let [width, height] = [0, 1].map(|axis| {
+            let end = (a[axis] + a[axis + 2]).min(b[axis] + b[axis + 2]);
+            (end - a[axis].max(b[axis])).max(0.0)
+        });
+        let shared = width * height;
+        1.0 - shared / (a[2] * a[3] + b[2] * b[3] - shared)
+    };
+    boxes[..size.rows].iter().flat_map(|&a| seen.iter().map(move |&b| cost(a, b))).collect()
 }
 
 /// Rows and columns of a matrix; written "30" or "30x200".
@@ -165,7 +212,7 @@ mod tests {
             assert!(
                 costs
                     .iter()
-                    .all(|&cost| (0.0..=100.0).contains(&cost) || (kind.has_forbidden() && cost == f64::INFINITY))
+                    .all(|&cost| (0.0..=298.0).contains(&cost) || (kind.has_forbidden() && cost == f64::INFINITY))
             );
         }
     }

@@ -62,6 +62,44 @@ fn run(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
+/// A Python process that answers lines of JSON, each with one.
+pub(crate) struct Process {
+    child: Child,
+    answers: BufReader<ChildStdout>,
+}
+
+impl Process {
+    /// Runs a script, on one thread.
+    pub(crate) fn start(python: &Path, script: &str) -> Result<Self> {
+        let mut command = Command::new(python);
+        command.args(["-c", script]).env("OPENBLAS_NUM_THREADS", "1").env("OMP_NUM_THREADS", "1");
+        let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+        let mut child = child.with_context(|| format!("starting {}", python.display()))?;
+        let answers = child.stdout.take().map(BufReader::new).context("no pipe from Python")?;
+        Ok(Self { child, answers })
+    }
+
+    pub(crate) fn receive<T: DeserializeOwned>(&mut self) -> Result<T> {
+        let mut line = String::new();
+        self.answers.read_line(&mut line)?;
+        ensure!(!line.is_empty(), "the Python process ended");
+        Ok(serde_json::from_str(&line)?)
+    }
+
+    pub(crate) fn ask<T: DeserializeOwned>(&mut self, request: &serde_json::Value) -> Result<T> {
+        writeln!(self.child.stdin.as_mut().context("no pipe to Python")?, "{request}")?;
+        self.receive()
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // It ends with its input; if it does not, nothing more can be done.
+        drop(self.child.stdin.take());
+        let _ = self.child.wait();
+    }
+}
+
 /// A peer in its Python process.
 pub(crate) struct PythonSolver {
     package: &'static str,

@@ -55,6 +55,8 @@ pub(crate) enum Columns {
     Noise,
     /// The direction to the nearest other point, as cosine and sine: it tells something, and jumps.
     Direction,
+    /// One that names the point.
+    Name,
 }
 
 /// The specimens of a file: a table of landmarks, of which whichever of the usual columns exists names the specimen, or anything else that
@@ -146,6 +148,9 @@ impl Data {
     /// The same specimens with further numbers for every point.
     pub(crate) fn with(&self, columns: Columns) -> Result<Self> {
         let mut rng = ChaCha8Rng::seed_from_u64(77);
+        let known =
+            self.specimens.iter().flat_map(|graph| graph.names().unwrap_or_default()).filter(|name| !name.is_empty());
+        let known: Vec<&String> = known.collect::<BTreeSet<_>>().into_iter().collect();
         let mut with = |graph: &Arc<Graph>| -> Result<Arc<Graph>> {
             let points = graph.points().context("landmarks are points")?;
             let (names, values) = match columns {
@@ -154,6 +159,12 @@ impl Data {
                     (vec!["noise"], Array2::from_shape_simple_fn((points.nrows(), 1), || rng.random_range(-1.0..1.0)))
                 }
                 Columns::Direction => (vec!["cosine", "sine"], directions(&points)),
+                Columns::Name => {
+                    let names = graph.names().context("landmarks have names")?;
+                    // A point without a name is like no other.
+                    let code = |at: usize| known.binary_search(&&names[at]).map_or(-1.0, |place| place as f64);
+                    (vec!["name"], Array2::from_shape_fn((points.nrows(), 1), |(at, _)| code(at)))
+                }
             };
             let attributes = Attributes::new(names.into_iter().map(str::to_string).collect(), values)?;
             Ok(Arc::new((**graph).clone().with_node_attributes(attributes)?))

@@ -7,8 +7,7 @@ mod data;
 use crate::asked::Asked;
 use anyhow::Result;
 use cpu_time::ProcessTime;
-use data::Columns;
-pub(crate) use data::{Data, all as all_data, given as given_data, table};
+pub(crate) use data::{Columns, Data, all as all_data, given as given_data, table};
 use homolog::Control;
 use homolog::features::FeatureSet;
 use homolog::learn::{LabelledPairs, Trainer, TrainingSet, evaluate};
@@ -33,7 +32,7 @@ pub(crate) struct Arguments {
     /// How many subsets of each size [default: 5]
     #[arg(long)]
     subsets: Option<usize>,
-    /// Further numbers for every point, if specimens are learned from [default: all]
+    /// Further numbers for every point, if specimens are learned from [default: nothing, noise and direction]
     #[arg(long, value_enum, value_delimiter = ',')]
     columns: Vec<Columns>,
     /// Training stops after so many seconds of processor time

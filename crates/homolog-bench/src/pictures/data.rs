@@ -58,7 +58,8 @@ pub(super) fn file(path: &Path) -> Result<Set> {
     Ok(Set { name, specimens })
 }
 
-/// The same specimen, rotated about the middle of its picture and shifted; what comes into view repeats the border.
+/// The same specimen, rotated about the middle of its picture and shifted; what comes into view repeats the border. A landmark that leaves
+/// the picture loses its name: nothing can find it there.
 pub(super) fn moved(specimen: &Specimen, degrees: f64, shift: f64) -> Result<Specimen> {
     let (width, height) = (specimen.picture.width, specimen.picture.height);
     let (sine, cosine) = degrees.to_radians().sin_cos();
@@ -79,7 +80,12 @@ pub(super) fn moved(specimen: &Specimen, degrees: f64, shift: f64) -> Result<Spe
     for (point, mut place) in points.rows().into_iter().zip(places.rows_mut()) {
         (place[0], place[1]) = forth(point[0], point[1]);
     }
-    let names = specimen.graph.names().context("a specimen has no names")?.to_vec();
+    let inside = |place: ndarray::ArrayView1<'_, f64>| {
+        let side = |at: f64, length: usize| at >= 0.0 && at <= length as f64 - 1.0;
+        side(place[0], width) && side(place[1], height)
+    };
+    let names = specimen.graph.names().context("a specimen has no names")?.iter().zip(places.rows());
+    let names = names.map(|(name, place)| if inside(place) { name.clone() } else { String::new() }).collect();
     let graph = Graph::from_points(places)?.with_names(names)?;
     Ok(Specimen { picture: GreyPicture { width, height, pixels }, graph })
 }

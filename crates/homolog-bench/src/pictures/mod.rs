@@ -2,7 +2,11 @@
 //!
 //! For each set and number of labelled pictures, some are drawn, and the landmarks are found in the rest: no box and no start is given.
 //! Counted are landmarks within 3 and 5 pixels of the label, and within 4 % of the picture's width; errors in pixels. Time is processor
-//! time of one thread, per picture. `wings` is measured again with the new pictures shifted by 40 pixels, and rotated by 20°.
+//! time of one thread, per picture. `wings` is measured again with the new pictures shifted by 40 pixels, and rotated by 20°; landmarks that
+//! leave the picture by that are not counted, neither before nor after, so the rows "still in view" are what the moved ones compare with.
+//!
+//! The error to expect, as the labelling page says it: each labelled picture searched by what the others teach, and the interval from that
+//! ([`Expected`]) beside the error in the new pictures, for each draw.
 
 mod data;
 mod dlib;
@@ -14,6 +18,7 @@ use data::{Set, Specimen};
 use homolog::Control;
 use homolog::appearance::{Appearance, Learner};
 use homolog::geometry::GreyImage;
+use homolog::labelling::Expected;
 use homolog_viz::GreyPicture;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -66,6 +71,23 @@ struct Cell {
     /// Processor time per labelled and per searched picture.
     #[serde(skip_serializing_if = "Option::is_none")]
     seconds: Option<[f64; 2]>,
+    /// The error to expect, for each draw.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    promises: Vec<Promise>,
+}
+
+/// What labelled pictures promise about new ones, and what came: shares of landmarks that are off by more than the tolerance.
+#[derive(Debug, Clone, Serialize)]
+struct Promise {
+    estimated: f64,
+    interval: [f64; 2],
+    measured: f64,
+}
+
+impl Promise {
+    fn held(&self) -> bool {
+        (self.interval[0]..=self.interval[1]).contains(&self.measured)
+    }
 }
 
 #[derive(Serialize)]
@@ -95,9 +117,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     // On a pool of one thread, its processor time is all there is.
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
     println!(
-        "| pictures | labelled | method | within 3 px | within 5 px | within 4 % | median px | learn s | find s |"
+        "| pictures | labelled | method | within 3 px | within 5 px | within 4 % | median px | learn s | find s | estimated error | measured | interval held |"
     );
-    println!("|---|---|---|---|---|---|---|---|---|");
+    println!("|---|---|---|---|---|---|---|---|---|---|---|---|");
     let mut cells = Vec::new();
     for set in &sets {
         ensure!(set.specimens.len() > 1, "{}: found {} pictures with landmarks", set.name, set.specimens.len());
@@ -116,7 +138,7 @@ fn measure(set: &Set, arguments: &Arguments, cells: &mut Vec<Cell>) -> Result<()
         let seconds =
             cell.seconds.map_or([String::new(), String::new()], |times| times.map(|time| format!("{time:.2}")));
         println!(
-            "| {} | {} | {} | {:.3} | {:.3} | {:.3} | {:.2} | {} | {} |",
+            "| {} | {} | {} | {:.3} | {:.3} | {:.3} | {:.2} | {} | {} | {} |",
             cell.data,
             cell.labelled,
             cell.method,
@@ -125,29 +147,43 @@ fn measure(set: &Set, arguments: &Arguments, cells: &mut Vec<Cell>) -> Result<()
             cell.within_4_percent,
             cell.median,
             seconds[0],
-            seconds[1]
+            seconds[1],
+            kept(&cell.promises)
         );
         cells.push(cell);
     };
     for count in labelled.into_iter().filter(|&count| count > 0 && count < set.specimens.len()) {
         let draws: Vec<Draw> = (0..draws).map(|seed| draw(set.specimens.len(), count, tests, seed)).collect();
         let mut places: BTreeMap<String, Tally> = BTreeMap::new();
-        let mut learning = 0.0;
+        let (mut learning, mut promises) = (0.0, Vec::new());
         for draw in &draws {
             let watch = Stopwatch::start();
-            let appearance = learn(set, draw)?;
+            let learner = learn(set, draw)?;
+            let appearance = learner.appearance()?;
             learning += watch.stop().cpu / (count * draws.len()) as f64;
+            let mut wrong = Vec::new();
             for &test in &draw.test {
-                places.entry(set.name.clone()).or_default().add(&appearance, &set.specimens[test])?;
+                let specimen = &set.specimens[test];
+                let found = places.entry(set.name.clone()).or_default().add(&appearance, specimen)?;
+                wrong.push(off(&found, &appearance, specimen)?);
                 for (name, degrees, shift) in MOVES.iter().filter(|_| set.name == "wings") {
                     let sign = if test % 2 == 0 { 1.0 } else { -1.0 };
-                    let moved = data::moved(&set.specimens[test], sign * degrees, sign * shift)?;
+                    let moved = data::moved(specimen, sign * degrees, sign * shift)?;
                     places.entry(format!("{}{name}", set.name)).or_default().add(&appearance, &moved)?;
+                    let names = moved.graph.names().unwrap_or_default().to_vec();
+                    let graph = specimen.graph.clone().with_names(names)?;
+                    let in_view = places.entry(format!("{}{name}: still in view", set.name)).or_default();
+                    in_view.count(&found, &Specimen { picture: specimen.picture.clone(), graph })?;
                 }
+            }
+            if let Some(expected) = Expected::of(&left_out(set, draw, &learner)?) {
+                let measured = wrong.iter().sum::<f64>() / wrong.len().max(1) as f64;
+                promises.push(Promise { estimated: expected.error, interval: expected.interval, measured });
             }
         }
         for (name, tally) in places {
-            tell(tally.cell(name, count, "appearance", Some(learning)));
+            let promises = if name == set.name { promises.clone() } else { Vec::new() };
+            tell(Cell { promises, ..tally.cell(name, count, "appearance", Some(learning)) });
         }
         if arguments.dlib {
             let mut tally = Tally::default();
@@ -170,13 +206,47 @@ fn draw(specimens: usize, labelled: usize, tests: usize, seed: u64) -> Draw {
     Draw { train: order, test }
 }
 
-fn learn(set: &Set, draw: &Draw) -> Result<Appearance> {
+/// The last columns of the table.
+fn kept(promises: &[Promise]) -> String {
+    if promises.is_empty() {
+        return " | | ".to_string();
+    }
+    let mean = |of: fn(&Promise) -> f64| promises.iter().map(of).sum::<f64>() / promises.len() as f64;
+    let held = promises.iter().filter(|promise| promise.held()).count();
+    format!("{:.3} | {:.3} | {held} of {}", mean(|one| one.estimated), mean(|one| one.measured), promises.len())
+}
+
+/// For each labelled picture the share of landmarks that the others put elsewhere; none with a single picture.
+fn left_out(set: &Set, draw: &Draw, learner: &Learner) -> Result<Vec<f64>> {
+    let count = draw.train.len();
+    let mut shares = Vec::new();
+    for out in (0..count).filter(|_| count > 1) {
+        let others: Vec<usize> = (0..count).filter(|&other| other != out).collect();
+        let appearance = learner.appearance_of(&others)?;
+        let specimen = &set.specimens[draw.train[out]];
+        shares.push(off(&Tally::default().add(&appearance, specimen)?, &appearance, specimen)?);
+    }
+    Ok(shares)
+}
+
+/// The share of landmarks that are off by more than the tolerance.
+fn off(found: &[[f64; 2]], appearance: &Appearance, specimen: &Specimen) -> Result<f64> {
+    let mut tally = Tally::default();
+    tally.count(found, specimen)?;
+    let points = specimen.graph.points().context("a specimen has no points")?;
+    let names = specimen.graph.names().unwrap_or_default();
+    let labels = names.iter().cloned().zip(points.rows().into_iter().map(|point| [point[0], point[1]])).collect();
+    let near = appearance.tolerance(&labels)?;
+    Ok(tally.errors.iter().filter(|&&error| error > near).count() as f64 / tally.errors.len().max(1) as f64)
+}
+
+fn learn(set: &Set, draw: &Draw) -> Result<Learner> {
     let specimens = draw.train.iter().map(|&at| {
         let specimen = &set.specimens[at];
         Ok((grey(&specimen.picture)?, &specimen.graph))
     });
     let specimens = specimens.collect::<Result<Vec<_>>>()?;
-    Ok(Learner::learn(&specimens, &Control::new())?.appearance()?)
+    Ok(Learner::learn(&specimens, &Control::new())?)
 }
 
 fn grey(picture: &GreyPicture) -> Result<GreyImage<'_>> {
@@ -192,7 +262,8 @@ struct Tally {
 }
 
 impl Tally {
-    fn add(&mut self, appearance: &Appearance, specimen: &Specimen) -> Result<()> {
+    /// Finds the landmarks; their places.
+    fn add(&mut self, appearance: &Appearance, specimen: &Specimen) -> Result<Vec<[f64; 2]>> {
         let watch = Stopwatch::start();
         let found = appearance.find(grey(&specimen.picture)?, &[], &Control::new())?;
         self.seconds.push(watch.stop().cpu);
@@ -201,7 +272,8 @@ impl Tally {
         // A landmark that no labelled picture has is found nowhere.
         let places: Vec<[f64; 2]> =
             names.iter().map(|name| place.get(name.as_str()).copied().unwrap_or([f64::INFINITY; 2])).collect();
-        self.count(&places, specimen)
+        self.count(&places, specimen)?;
+        Ok(places)
     }
 
     /// Places in the order of the specimen's landmarks.
@@ -228,7 +300,8 @@ impl Tally {
             within_5: share(&self.errors, 5.0),
             within_4_percent: share(&self.shares, 0.04),
             median: median(&self.errors).unwrap_or(f64::NAN),
-            seconds: learning.map(|learning| [learning, median(&self.seconds).unwrap_or(f64::NAN)]),
+            seconds: learning.zip(median(&self.seconds)).map(<[f64; 2]>::from),
+            promises: Vec::new(),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! How long it takes: corners of a house frame compared with imageproc's FAST, descriptors, and one match of 11 points among 200.
+//! How long it takes: corners of a house frame, descriptors, and one match of 11 points among 200.
 
 use super::data::Set;
 use super::tables;
@@ -6,29 +6,10 @@ use super::variants::Variant;
 use crate::clock::{Stopwatch, median};
 use anyhow::{Context, Result};
 use homolog::features::describe_points;
-use homolog::geometry::{GreyImage, Susan};
+use homolog::geometry::Susan;
 use homolog::loss::Endpoint;
 use homolog::matching::{Compatibility, Linear, Matcher, Workspace};
 use std::hint::black_box;
-
-#[cfg(feature = "fast")]
-fn beside_fast(grey: GreyImage<'_>, rounds: usize) -> Result<()> {
-    let (width, height) = (u32::try_from(grey.width())?, u32::try_from(grey.height())?);
-    let buffer = image::GrayImage::from_raw(width, height, grey.pixels().to_vec()).context("a picture")?;
-    for threshold in [20, 60] {
-        let found = imageproc::corners::corners_fast9(&buffer, threshold).len();
-        let time = timed(rounds, || imageproc::corners::corners_fast9(&buffer, threshold).len());
-        line(&format!("imageproc FAST-9, threshold {threshold}"), time, &format!("{found} corners, not thinned"));
-    }
-    Ok(())
-}
-
-#[cfg(not(feature = "fast"))]
-#[expect(clippy::unnecessary_wraps, reason = "as with the feature")]
-fn beside_fast(_: GreyImage<'_>, _: usize) -> Result<()> {
-    eprintln!("without FAST; build with --features fast to see it beside");
-    Ok(())
-}
 
 /// Prints the table; processor time of one thread, the median of rounds.
 pub(super) fn run(house: &Set, rounds: usize) -> Result<()> {
@@ -43,7 +24,6 @@ pub(super) fn run(house: &Set, rounds: usize) -> Result<()> {
     let most = susan.at_most(200, grey)?;
     let time = timed(rounds, || susan.at_most(200, grey).map(|corners| corners.count()));
     line("SUSAN, at most 200", time, &format!("{} corners at t = {}", most.count(), most.brightness));
-    beside_fast(grey, rounds)?;
     let settings = Variant::Both.settings();
     let time =
         timed(rounds.min(11), || describe_points(grey, most.points.view(), &settings.image).map(|t| t.names().len()));

@@ -5,6 +5,7 @@ use crate::inputs::{Input, extension};
 use crate::progress::{Watch, stop_is_wanted};
 use crate::{Ending, files, settings};
 use anyhow::{Result, bail};
+use homolog::ErrorKind;
 use homolog::data::Split;
 use homolog::features::FeatureMap;
 use homolog::learn::{Confusions, Evaluation, predict};
@@ -96,7 +97,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     let loss = arguments.loss.as_deref().map_or(Ok(trained_for), settings::loss)?;
     let is_wanted =
         |split: Option<Split>| arguments.split.is_none() || split.map(Split::name) == arguments.split.as_deref();
-    let (labelled, numbers) = input.data.labelled(|pair| is_wanted(pair.split))?;
+    let (labelled, numbers) = input.data.labelled(|pair| is_wanted(pair.split));
     if labelled.is_empty() {
         bail!(
             "{}: no pair {}has matches to compare with",
@@ -108,6 +109,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
         );
     }
     let watch = Watch::new(limit);
+    let labelled = labelled.watched_by(&watch.stop_control());
     let mut totals = Totals::new(&input, &labelled, &numbers);
     let unlearned = Model::unlearned(model.features.clone(), matcher.clone())?;
     let weights = [Some(model.weights()), model.training.as_ref().map(|_| unlearned.weights())];
@@ -181,11 +183,12 @@ impl Arguments {
         let count = totals.pairs.len();
         let mut sink = if self.is_streamed() { Some(totals.open(self.output.as_deref(), self.resume)?) } else { None };
         let (control, stopped) = (watch.control(""), watch.stop_control());
-        let lazy = totals.pairs.lazy_examples(features, loss)?;
+        let lazy = unless_stopped(totals.pairs.lazy_examples(features, loss))?;
         let size = if features.edge.is_empty() { CHUNK } else { PER_THREAD * rayon::current_num_threads() };
         while totals.next() < count && !stopped.interrupted() {
             let first = totals.next();
-            let examples = lazy.of(first..count.min(first + size))?;
+            let examples = lazy.as_ref().map(|lazy| lazy.of(first..count.min(first + size)));
+            let Some(examples) = examples.map(unless_stopped).transpose()?.flatten() else { break };
             let answers = |weights: &Option<Vec<f64>>| match weights {
                 Some(weights) => predict(&examples, matcher.matcher(), weights, &stopped).map(Some),
                 None => Ok(None),
@@ -208,6 +211,14 @@ impl Arguments {
         }
         sink.map(|sink| sink.end(totals.next() == 0)).transpose()?;
         Ok(())
+    }
+}
+
+/// `None` if the work was stopped before it had a result.
+fn unless_stopped<T>(result: homolog::Result<T>) -> Result<Option<T>> {
+    match result {
+        Err(error) if error.kind() == ErrorKind::Interrupted => Ok(None),
+        result => Ok(Some(result?)),
     }
 }
 

@@ -31,7 +31,8 @@ pub(super) fn run(arguments: &Arguments, model: Option<Model>, data: &Path) -> R
     }
     let all = Many::load(arguments, model, data)?;
     let (format, columns) = (arguments.format(), arguments.columns(&all.model));
-    let header = if format == Format::Csv { csv_header(columns) } else { "" };
+    let header = if format == Format::Csv { csv_header(columns) } else { String::new() };
+    let header = header.as_str();
     let resumed = |path: &Path| all.done(path, format, header);
     let resumed: Resume<'_> = if arguments.resume { Some(&resumed) } else { None };
     let (mut sink, done) = Sink::open(arguments.output.as_deref(), (format, "pairs"), header, resumed)?;
@@ -101,7 +102,7 @@ impl Many {
             self.model.check_size(&pair).with_context(about)?;
         }
         let prepared = match self.model.prepare(&list, &stopped) {
-            Err(homolog::Error::Interrupted) => return Ok(done),
+            Err(error) if error.kind() == homolog::ErrorKind::Interrupted => return Ok(done),
             Err(error) => {
                 // Which one it was, by its id.
                 for &at in &used {
@@ -185,7 +186,7 @@ fn run_shards(arguments: &Arguments, model: Option<Model>, folder: &Path) -> Res
             continue;
         }
         let all = Many::load(arguments, Some(model.clone()), shard)?;
-        let mut sink = Sink::in_memory(format, "pairs", csv_header(arguments.columns(&all.model)));
+        let mut sink = Sink::in_memory(format, "pairs", &csv_header(arguments.columns(&all.model)));
         if all.write(arguments, format, 0, &mut sink)? < all.count() {
             eprintln!("Stopped by Ctrl-C: {} was not answered.", shard.display());
             return Ok(Ending::Stopped);

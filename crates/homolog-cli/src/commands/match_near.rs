@@ -25,7 +25,8 @@ pub(super) struct Options {
 }
 
 /// Options that are about models or about many pairs.
-const WITH_A_MODEL: [&str; 7] = ["features", "matcher", "presence", "margins", "no_margins", "resume", "only"];
+const WITH_A_MODEL: [&str; 8] =
+    ["features", "matcher", "presence", "candidates", "margins", "no_margins", "resume", "only"];
 
 impl Options {
     /// What is near, if points are to be matched by their distances.

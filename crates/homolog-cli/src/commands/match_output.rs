@@ -18,6 +18,8 @@ pub(super) struct Row<'a> {
     pub(super) margin: Option<Margin>,
     /// The share of searches that found it again.
     pub(super) found: Option<f64>,
+    /// The right nodes that include the true partner as often as asked for.
+    pub(super) candidates: Option<Vec<Cow<'a, str>>>,
 }
 
 /// How certain matches are, as far as it was computed.
@@ -25,6 +27,7 @@ pub(super) struct Row<'a> {
 pub(super) struct Certainty {
     pub(super) margins: Option<Vec<Margin>>,
     pub(super) found: Option<Vec<f64>>,
+    pub(super) candidates: Option<Vec<Vec<usize>>>,
 }
 
 /// The columns that a table has beside names and scores.
@@ -32,6 +35,7 @@ pub(super) struct Certainty {
 pub(super) struct Columns {
     pub(super) margins: bool,
     pub(super) found: bool,
+    pub(super) candidates: bool,
 }
 
 /// The match of two graphs.
@@ -55,16 +59,19 @@ impl<'a> Answer<'a> {
         certainty: Certainty,
         ended_by: Option<&'static str>,
     ) -> Result<Self> {
-        let Certainty { margins, found } = certainty;
-        let columns = Columns { margins: margins.is_some(), found: found.is_some() };
+        let Certainty { margins, found, candidates } = certainty;
+        let columns = Columns { margins: margins.is_some(), found: found.is_some(), candidates: candidates.is_some() };
         let shares = matched.shares()?;
         let (mut margins, mut found) = (margins.into_iter().flatten(), found.into_iter().flatten());
+        let mut candidates = candidates.into_iter().flatten();
+        let names = |nodes: Vec<usize>| nodes.into_iter().map(|node| name(&right.graph, node)).collect();
         let row = |(i, k): (usize, usize)| Row {
             left: name(&left.graph, i),
             right: name(&right.graph, k),
             share: shares[i],
             margin: margins.next(),
             found: found.next(),
+            candidates: candidates.next().map(names),
         };
         let rows = matched.solution.matching.pairs().map(row).collect();
         let (solution, edges) = (matched.solution.clone(), matched.edges_kept());
@@ -84,9 +91,10 @@ impl<'a> Answer<'a> {
             share: problem.pair_score(i, k).unwrap_or(f64::NAN),
             margin: None,
             found: None,
+            candidates: None,
         };
         let rows = solution.matching.pairs().map(row).collect();
-        let columns = Columns { margins: false, found: false };
+        let columns = Columns { margins: false, found: false, candidates: false };
         Self { left, right, solution, rows, columns, ended_by, edges: None }
     }
 
@@ -141,19 +149,21 @@ fn table(answer: &Answer<'_>) -> Result<String> {
         rows.iter().map(|row| name(row).chars().count()).max().unwrap_or(0).clamp(5, WIDEST)
     };
     let (left_width, right_width) = (width(|row| &*row.left), width(|row| &*row.right));
-    let Columns { margins, found } = answer.columns;
+    let Columns { margins, found, .. } = answer.columns;
     if (margins || found) && !rows.is_empty() {
         let (margin, found) = (if margins { "        margin" } else { "" }, if found { "  found again" } else { "" });
         writeln!(text, "  {:left_width$}   {:right_width$}  {:>12}{margin}{found}", "", "", "score")?;
     }
-    for Row { left, right, share, margin, found } in rows {
+    for Row { left, right, share, margin, found, candidates } in rows {
+        let others = candidates.iter().flat_map(|names| names.iter().skip(1)).map(|name| format!(" or {name}"));
+        let others: String = others.collect();
         let found = found.map(|found| format!("  {:>9.0} %", 100.0 * found)).unwrap_or_default();
         let margin = match margin {
             None => String::new(),
             Some(margin) if margin.margin == f64::INFINITY => format!("  {:>12}", "the only way"),
             Some(margin) => format!("  {:>12.6}{}", margin.margin, if margin.proven { "" } else { " (at most)" }),
         };
-        writeln!(text, "  {left:left_width$} → {right:right_width$}  {share:>12.6}{margin}{found}")?;
+        writeln!(text, "  {left:left_width$} → {right:right_width$}  {share:>12.6}{margin}{found}{others}")?;
     }
     let [left, right] = unmatched(answer).map(|names| names.join(", "));
     for (side, names) in [("left", left), ("right", right)] {
@@ -174,13 +184,16 @@ fn unmatched<'a>(answer: &Answer<'a>) -> [Vec<Cow<'a, str>>; 2] {
 }
 
 /// The first line of a table.
-pub(super) fn csv_header(columns: Columns) -> &'static str {
-    match (columns.margins, columns.found) {
-        (true, true) => "left_graph,right_graph,left,right,score,margin,found_again\n",
-        (true, false) => "left_graph,right_graph,left,right,score,margin\n",
-        (false, true) => "left_graph,right_graph,left,right,score,found_again\n",
-        (false, false) => "left_graph,right_graph,left,right,score\n",
-    }
+pub(super) fn csv_header(columns: Columns) -> String {
+    let more = |is_there: bool, name: &'static str| if is_there { name } else { "" };
+    [
+        "left_graph,right_graph,left,right,score",
+        more(columns.margins, ",margin"),
+        more(columns.found, ",found_again"),
+        more(columns.candidates, ",candidates"),
+        "\n",
+    ]
+    .concat()
 }
 
 fn csv(answer: &Answer<'_>, columns: Columns) -> Result<String> {
@@ -198,7 +211,7 @@ fn csv(answer: &Answer<'_>, columns: Columns) -> Result<String> {
         push_field(text, right);
         text.push(',');
     };
-    for Row { left, right, share, margin, found } in &answer.rows {
+    for Row { left, right, share, margin, found, candidates } in &answer.rows {
         begin(&mut text, left, right);
         write!(text, "{share}")?;
         if columns.margins {
@@ -212,13 +225,18 @@ fn csv(answer: &Answer<'_>, columns: Columns) -> Result<String> {
             text.push(',');
             found.map_or(Ok(()), |found| write!(text, "{found}"))?;
         }
+        if columns.candidates {
+            text.push(',');
+            push_field(&mut text, &candidates.as_deref().unwrap_or_default().join(";"));
+        }
         text.push('\n');
     }
     let [left, right] = unmatched(answer);
     let (left, right) = (left.iter().map(|name| (&**name, "")), right.iter().map(|name| ("", &**name)));
     for (left, right) in left.chain(right) {
         begin(&mut text, left, right);
-        text.push_str(&",".repeat(usize::from(columns.margins) + usize::from(columns.found)));
+        let more = [columns.margins, columns.found, columns.candidates].into_iter().filter(|&is_there| is_there);
+        text.push_str(&",".repeat(more.count()));
         text.push('\n');
     }
     Ok(text)
@@ -253,6 +271,8 @@ struct EdgesValue {
 #[expect(clippy::option_option, reason = "left out without margins, null if there is no other way")]
 struct MatchValue<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
+    candidates: Option<&'a [Cow<'a, str>]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     found_again: Option<f64>,
     left: &'a str,
     left_index: usize,
@@ -273,6 +293,7 @@ fn value<'a>(answer: &'a Answer<'_>) -> AnswerValue<'a> {
     let one = |((left_index, right_index), row): ((usize, usize), &'a Row<'_>)| {
         let margin = row.margin.as_ref();
         MatchValue {
+            candidates: row.candidates.as_deref(),
             found_again: row.found,
             left: &row.left,
             left_index,

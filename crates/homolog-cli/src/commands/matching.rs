@@ -58,6 +58,9 @@ pub(crate) struct Arguments {
     /// For a model with an atlas: whether the specimens have every landmark and no other point [default: the model's setting]
     #[arg(long, value_enum)]
     presence: Option<super::PresenceOption>,
+    /// For a model with an atlas: list with each match the points that include the true partner this often, such as 0.95
+    #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
+    candidates: Option<f64>,
     #[command(flatten)]
     given: Given,
     /// Output format
@@ -183,7 +186,7 @@ impl Arguments {
         let format = self.format();
         let text = answer.text(format, answer.columns)?;
         let text = match format {
-            Format::Csv => csv_header(answer.columns).to_string() + &text,
+            Format::Csv => csv_header(answer.columns) + &text,
             Format::Json => text + "\n",
             _ => text,
         };
@@ -232,7 +235,8 @@ impl Arguments {
 
     /// What a table says about how certain matches are.
     pub(super) fn columns(&self, model: &Model) -> Columns {
-        Columns { margins: self.has_margins(model), found: self.again.is_some() }
+        let (found, candidates) = (self.again.is_some(), self.candidates.is_some());
+        Columns { margins: self.has_margins(model), found, candidates }
     }
 
     /// How often matches are found again if that was asked for; margins if they were, or take no time that anybody would notice.
@@ -242,6 +246,7 @@ impl Arguments {
         Ok(Certainty {
             margins: is_wanted.then(|| matched.margins(control)).transpose()?,
             found: self.again.map(|times| matched.found_again(times.get(), control)).transpose()?,
+            candidates: self.candidates.map(|level| matched.candidates(level)).transpose()?,
         })
     }
 

@@ -125,7 +125,7 @@ fn matched(
     loss: LossKind,
     is_wanted: impl Fn(&LabelledPair) -> bool,
 ) -> Result<Evaluation> {
-    let (labelled, numbers) = input.data.labelled(is_wanted)?;
+    let (labelled, numbers) = input.data.labelled(is_wanted);
     let examples = labelled.examples(&FeatureMap::nothing(), loss.loss())?;
     let (mut losses, mut specimens) = (Vec::new(), Vec::new());
     for (example, number) in examples.iter().zip(numbers) {

@@ -81,7 +81,7 @@ fn parse_matcher(name: &str) -> Result<Method, String> {
     found.ok_or_else(|| format!("there are {}", names.join(", ")))
 }
 
-fn parse_seconds(word: &str) -> Result<Duration, String> {
+pub(super) fn parse_seconds(word: &str) -> Result<Duration, String> {
     let seconds = word.parse::<f64>().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
     seconds.ok_or_else(|| "it must be a number of seconds, zero or more".to_string())
 }
@@ -112,6 +112,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     };
     let names = Named { left, right };
     arguments.narrow(&mut problem, given, &names, sense)?;
+    catch_ctrl_c();
     if let Some(path) = &arguments.save_problem {
         let file = ProblemFile::new(problem.clone(), Restrictions::default(), sense);
         files::write(path, problem::write(&file)?.as_bytes())?;

@@ -17,7 +17,7 @@ use homolog::task::{Outcome, Settings, Task};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Learns how to match from the labelled pairs of a data set
 #[derive(clap::Args)]
@@ -120,6 +120,9 @@ pub(crate) struct Arguments {
     /// Save progress to FILE every ten seconds
     #[arg(long, value_name = "FILE")]
     checkpoint: Option<PathBuf>,
+    /// Seconds between two checkpoints
+    #[arg(long, value_name = "SECONDS", default_value = "10", hide = true, value_parser = super::solve::parse_seconds)]
+    checkpoint_every: Duration,
     /// Continue from the checkpoint, if it exists
     #[arg(long, requires = "checkpoint")]
     resume: bool,
@@ -166,13 +169,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     let settings = settings_of(arguments)?;
     settings.check()?;
     refuse_what_does_not_apply(arguments, &settings)?;
+    let is_from_shards = task.is_none() && crate::shards::is_folder_of_shards(&arguments.data);
+    let read = if task.is_some() || is_from_shards { None } else { Some(read(arguments, &settings)?) };
+    // Until here Ctrl-C ends the program at once; from here on it asks for the best so far.
     let watch = Watch::new(None);
-    let outcome = if let Some(task) = task {
-        task.run(&watch.control(""), Some(&clock()))?
-    } else if crate::shards::is_folder_of_shards(&arguments.data) {
-        from_shards::train(arguments, &settings, &watch)?
-    } else {
-        train(arguments, settings, &watch)?
+    let outcome = match (task, read) {
+        (Some(task), _) => task.run(&watch.control(""), Some(&clock()))?,
+        (None, Some((input, task))) => train(arguments, &input, &task, &watch)?,
+        (None, None) => from_shards::train(arguments, &settings, &watch)?,
     };
     files::write(&arguments.output, outcome.model.to_json()?.as_bytes())?;
     watch.end();
@@ -185,29 +189,33 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     Ok(if stop_is_wanted() { Ending::Stopped } else { Ending::Done })
 }
 
-/// Runs the task here, with a checkpoint if one is wanted.
-fn train(arguments: &Arguments, settings: Settings, watch: &Watch) -> Result<Outcome> {
-    let input = Input::load(&arguments.data)?.seen_by(&settings.image_descriptors())?;
+/// The data, and the task that they are with these settings.
+fn read(arguments: &Arguments, settings: &Settings) -> Result<(Input, Task)> {
     let descriptors = settings.image_descriptors();
-    let task = Task { data: input.data.clone(), settings };
+    let input = Input::load(&arguments.data)?.seen_by(&descriptors)?;
+    let task = Task { data: input.data.clone(), settings: settings.clone() };
     let mut more = Vec::new();
     for path in &arguments.unlabelled {
         more.extend(Input::load(path)?.seen_by(&descriptors)?.data.graphs().iter().cloned());
     }
-    let task = task.with_unlabelled(more)?;
+    Ok((input, task.with_unlabelled(more)?))
+}
+
+/// Runs the task here, with a checkpoint if one is wanted.
+fn train(arguments: &Arguments, input: &Input, task: &Task, watch: &Watch) -> Result<Outcome> {
     let control = watch.control("");
     let place = || arguments.data.display().to_string();
     let mut outcome = match arguments.checkpoint.as_deref() {
         None => task.run(&control, Some(&clock())).with_context(place)?,
         Some(path) => {
-            let mut keeper = FileKeeper::new(Some(path));
+            let mut keeper = FileKeeper::new(Some(path), arguments.checkpoint_every);
             let name = task.fingerprint().with_context(place)?;
             let mut run = keeper.begin(arguments.resume, name)?;
             task.resume(&control, Some(&clock()), Some((&mut run, &mut keeper))).with_context(place)?
         }
     };
     if task.settings.pictures && !stop_is_wanted() {
-        outcome.model = seeing(outcome.model, &input, &task, watch)?;
+        outcome.model = seeing(outcome.model, input, task, watch)?;
     }
     Ok(outcome)
 }

@@ -10,6 +10,7 @@
 mod commands;
 mod experiment;
 mod features_page;
+mod kills;
 mod label;
 mod near;
 mod places;

@@ -87,6 +87,34 @@ fn no_output_is_an_input() {
     }
 }
 
+/// Where nothing can be written, nothing changes, and every command says so.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_folder_that_takes_no_files_is_an_error_and_nothing_is_lost() {
+    let folder = workplace();
+    let files = || -> Vec<(std::path::PathBuf, Vec<u8>)> {
+        let paths = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());
+        let mut files: Vec<_> = paths.map(|path| (path.clone(), std::fs::read(&path).unwrap())).collect();
+        files.sort();
+        files
+    };
+    let before = files();
+    // Those two need more specimens than there are here.
+    let has_enough = |case: &Case| !["name", "experiment"].iter().any(|command| case.line.starts_with(command));
+    for Case { line, outputs, .. } in CASES.into_iter().filter(has_enough) {
+        let Some(output) = outputs.iter().find(|output| **output == "-o") else { continue };
+        // No one may make files there, not even the administrator, for whom no folder is read-only.
+        for place in ["/proc/out.json", "no/such/folder/out.json"] {
+            let words: Vec<&str> = line.split(' ').chain([*output, place]).collect();
+            let refused = homolog(folder.path(), &words);
+            let message = String::from_utf8_lossy(&refused.stderr).into_owned();
+            assert_eq!(refused.status.code(), Some(1), "{words:?}: {message}");
+            assert!(message.contains("cannot write"), "{words:?}: {message}");
+        }
+    }
+    assert!(files() == before);
+}
+
 #[test]
 fn no_file_is_written_twice() {
     let folder = workplace();
@@ -158,8 +186,20 @@ fn leftovers_are_removed() {
     {
         make(name, old);
     }
+    // What a killed `convert --shards` leaves: a folder in a hidden one. One with something new inside may be in use.
+    for (name, old) in [(".homolog-fold01", true), (".homolog-fold02", false)] {
+        let inside = folder.path().join(name).join("shards");
+        std::fs::create_dir_all(&inside).unwrap();
+        std::fs::write(inside.join("0.jsonl"), "half").unwrap();
+        let before = std::time::SystemTime::now() - std::time::Duration::from_secs(3600);
+        if old {
+            std::fs::File::open(&inside).unwrap().set_modified(before).unwrap();
+        }
+        std::fs::File::open(folder.path().join(name)).unwrap().set_modified(before).unwrap();
+    }
     assert!(homolog(folder.path(), &["solve", "costs.csv", "-o", "best.csv"]).status.success());
     let left = |name: &str| folder.path().join(name).exists();
+    assert!(!left(".homolog-fold01") && left(".homolog-fold02/shards/0.jsonl"));
     assert!(!left(".homolog-aB3xY9") && left(".homolog-zzzzzz") && left(".homolog-notes.txt") && left("old"));
 }
 

@@ -49,7 +49,7 @@ fn shards_teach_what_the_data_set_teaches_and_what_is_wrong_with_them_is_named()
     assert_eq!(read("again.json"), read("once.json"));
 
     assert!(refused(here, "convert data.jsonl --shards 4 -o shards").contains("shards"));
-    assert!(refused(here, "train shards -o x.json -q").contains("name one with --features"));
+    assert!(refused(here, "train shards -o x.json -q").contains("name one set"));
     assert!(
         refused(here, "train shards -o x.json --features linear --learner likelihood").contains("cannot be spread")
     );

@@ -127,6 +127,56 @@ fn names_are_streamed_and_continued() {
 }
 
 #[test]
+fn candidates_and_presence_say_the_same_in_tables_and_in_json() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path();
+    specimens(place);
+    // Names without commas, all specimens complete.
+    let table = fs::read_to_string(place.join("data.csv")).unwrap().replace("\"p,", "p").replace("\",", ",");
+    let complete: Vec<&str> = table.lines().filter(|line| !line.starts_with("s8")).collect();
+    fs::write(place.join("data.csv"), complete.join("\n")).unwrap();
+    let json = |command: &str| -> serde_json::Value {
+        let output = homolog(place, command);
+        assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    let column = |command: &str| -> Vec<String> {
+        let table = String::from_utf8(homolog(place, command).stdout).unwrap();
+        table.lines().skip(1).map(|line| line.rsplit(',').next().unwrap().to_string()).collect()
+    };
+    let joined = |names: &serde_json::Value| -> String {
+        names.as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect::<Vec<_>>().join(";")
+    };
+    done(place, "train data.csv --features atlas --presence partial -o atlas.json -q");
+    for presence in ["complete", "partial"] {
+        let named = json(&format!("name atlas.json data.csv --json --candidates 0.9 --presence {presence}"));
+        let mut listed = Vec::new();
+        for specimen in named["specimens"].as_array().unwrap() {
+            assert_eq!(specimen["presence"], presence);
+            for set in specimen["sets"]["points"].as_array().unwrap() {
+                let none = if set["none"] == true { ";none" } else { "" };
+                listed.push(format!("{}{none}", joined(&set["names"])).trim_start_matches(';').to_string());
+            }
+        }
+        let table = format!("name atlas.json data.csv -q --candidates 0.9 --presence {presence}");
+        assert_eq!(column(&table), listed, "{presence}");
+        let matched = format!("match atlas.json data.csv --candidates 0.9 --presence {presence}");
+        let mut listed = Vec::new();
+        for pair in json(&format!("{matched} --json"))["pairs"].as_array().unwrap() {
+            for own in pair["matches"].as_array().unwrap() {
+                assert_eq!(own["candidates"][0], own["right"]);
+                listed.push(joined(&own["candidates"]));
+            }
+        }
+        let own = column(&format!("{matched} --format csv")).into_iter().filter(|names| !names.is_empty());
+        assert_eq!(own.collect::<Vec<_>>(), listed, "{presence}");
+    }
+    done(place, "train data.csv --features linear --unlearned -o model.json -q");
+    assert!(!homolog(place, "match model.json data.csv --candidates 0.9").status.success());
+    assert!(!homolog(place, "match atlas.json data.csv --candidates 1.5").status.success());
+}
+
+#[test]
 fn shards_are_answered_one_by_one_and_listed() {
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path();

@@ -76,12 +76,12 @@ impl Learner {
         let mean = Mean::of(labelled.iter())?;
         learner.begin(&mean, [first.width() as f64, first.height() as f64]);
         for (at, some) in specimens.chunks(AT_A_TIME).enumerate() {
-            if control.interrupted() {
-                return Err(Error::Interrupted);
-            }
             control.report(&Report::new("looking at labelled pictures", at * AT_A_TIME, Some(specimens.len())));
             let own = &labelled[at * AT_A_TIME..][..some.len()];
             let look = |((picture, _), landmarks): (&(GreyImage<'_>, &Graph), &BTreeMap<String, Place>)| {
+                if control.interrupted() {
+                    return Err(Error::Interrupted);
+                }
                 learner.look(&Pyramid::new(*picture), landmarks, &mean)
             };
             let views = some.par_iter().zip(own).map(look).collect::<Result<Vec<_>>>()?;
@@ -226,7 +226,11 @@ impl Learner {
             let Ok(learned) = self.of(&others) else { return Ok(Vec::new()) };
             let view = &self.views[out];
             let near = learned.tolerance(&view.landmarks)?;
-            let found = learned.find(picture(out)?, &[], &Control::new())?;
+            let found = learned.find(picture(out)?, &[], control)?;
+            // A search that was cut short says nothing about how often one is right.
+            if control.interrupted() {
+                return Err(Error::Interrupted);
+            }
             let told = found.iter().filter_map(|point| Some((point, view.landmarks.get(&point.name)?)));
             Ok(told.map(|(point, at)| (point.evidence, apart(point.at, *at) <= near)).collect())
         };

@@ -170,6 +170,9 @@ impl Appearance {
         };
         let mut best: Option<Refined> = None;
         for start in starts {
+            if best.is_some() && control.interrupted() {
+                break;
+            }
             let mut refined = self.level(0).refine(picture, &start, known)?;
             for level in 1..RACE.min(self.levels.len()) {
                 refined = self.next(level, picture, &refined, known)?;

@@ -8,8 +8,8 @@
 //!
 //! Edges count both ways, once for each end. (Counting them less, such as by 2 / degree, named specimens with missing points worse.)
 
+use super::columns::column;
 use super::gaussian::{Gaussian, monomial_count, monomials};
-use super::learn::column;
 use super::{Atlas, AtlasEdge, Presence};
 use crate::features::{
     Comparison, Descriptor, EdgeKind, EdgeProduct, FeatureMap, ImageDescriptor, InnerProduct, NodeAttributes,
@@ -61,8 +61,21 @@ pub(super) fn groups<'a>(
 
 impl Atlas {
     /// The groups of attributes that have one weight each: kind, and positions in [`Self::attributes`].
-    fn groups(&self) -> Vec<(String, Vec<usize>)> {
+    pub(super) fn groups(&self) -> Vec<(String, Vec<usize>)> {
         groups(self.attributes.iter().map(|unit| unit.name.as_str()), &self.images)
+    }
+
+    /// One of the attributes that it uses, for all points of a specimen, in its unit.
+    pub(super) fn standardised(&self, specimen: &Graph, at: usize) -> Result<Vec<f64>> {
+        let unit = &self.attributes[at];
+        let missing = || Error::NoAttribute { what: "node attribute", name: unit.name.clone() };
+        let values = column(specimen, &unit.name).ok_or_else(missing)?;
+        Ok(values.into_iter().map(|value| (value - unit.mean) / unit.deviation).collect())
+    }
+
+    /// The node attributes that it uses.
+    pub(crate) fn attribute_names(&self) -> Vec<String> {
+        self.attributes.iter().map(|unit| unit.name.clone()).collect()
     }
 
     /// The node attribute columns of one group of attributes.
@@ -200,10 +213,7 @@ impl Atlas {
             names.extend(self.group_columns(&members, &kind));
             let mut table = Array2::ones((m, 3 * members.len()));
             for (place, &at) in members.iter().enumerate() {
-                let unit = &self.attributes[at];
-                let missing = || Error::NoAttribute { what: "node attribute", name: unit.name.clone() };
-                for (row, value) in column(specimen, &unit.name).ok_or_else(missing)?.into_iter().enumerate() {
-                    let value = (value - unit.mean) / unit.deviation;
+                for (row, value) in self.standardised(specimen, at)?.into_iter().enumerate() {
                     (table[[row, 3 * place + 1]], table[[row, 3 * place + 2]]) = (value, value * value);
                 }
             }

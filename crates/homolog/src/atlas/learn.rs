@@ -1,14 +1,12 @@
 //! [`Atlas::learn`]: from labelled specimens to an atlas. O(n² s) for n landmarks in s specimens.
 
 use super::align::{Named, angle, generalised_procrustes, upright};
-use super::evidence::groups;
 use super::gaussian::{Gaussian, Square};
 use super::spread::{Prior, STRENGTHS, Sample, USUAL_STRENGTH, length, most_likely};
-use super::together::effective_share;
-use super::{Atlas, AtlasEdge, AtlasSettings, AttributeUnit, Landmark, Pose, Presence, VERSION};
+use super::{Atlas, AtlasEdge, AtlasSettings, Landmark, Pose, Presence, VERSION};
 use crate::geometry::Similarity;
 use crate::graph::Graph;
-use crate::{Error, Result};
+use crate::{Control, Error, Result};
 use ndarray::{Array2, Axis};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,6 +31,9 @@ const TILTED: f64 = std::f64::consts::PI / 9.0;
 /// As many points as can be named.
 const MOST_LANDMARKS: usize = 2500;
 
+/// Pairs of landmarks, over all specimens, between two questions whether to stop.
+const AT_A_TIME: usize = 200_000;
+
 impl Atlas {
     /// Whether an atlas can be learned from these: three or more specimens, all with points, that share most of their names.
     #[must_use]
@@ -53,25 +54,39 @@ impl Atlas {
     /// # Errors
     /// No specimens; one without points or names, or with points of another dimension; no name at all; an attribute that not all have.
     pub fn learn(specimens: &[&Graph], settings: &AtlasSettings) -> Result<Self> {
-        let mut atlas = Self::learn_one(specimens, settings)?;
+        Self::learn_watched(specimens, settings, &Control::new())
+    }
+
+    /// [`Self::learn`], told when to stop: all pairs of a thousand landmarks take seconds.
+    ///
+    /// # Errors
+    /// As [`Self::learn`]; [`Error::Interrupted`] if there are many landmarks.
+    pub fn learn_watched(specimens: &[&Graph], settings: &AtlasSettings, control: &Control) -> Result<Self> {
+        let mut atlas = Self::learn_one(specimens, settings, control)?;
         let is_open = settings.presence.is_none_or(|presence| presence == Presence::Auto);
         if is_open && atlas.presence == Presence::Complete {
             let presence = Some(Presence::Partial);
             let settings = AtlasSettings { pose: Some(atlas.pose), presence, ..settings.clone() };
-            atlas.partial = Some(Box::new(Self::learn_one(specimens, &settings)?));
+            atlas.partial = Some(Box::new(Self::learn_one(specimens, &settings, control)?));
             atlas.presence = Presence::Auto;
         }
         Ok(atlas)
     }
 
     /// For complete specimens only, or for partial ones.
-    fn learn_one(specimens: &[&Graph], settings: &AtlasSettings) -> Result<Self> {
+    fn learn_one(specimens: &[&Graph], settings: &AtlasSettings, control: &Control) -> Result<Self> {
         let specimens = Specimens::new(specimens, settings)?;
         let d = specimens.dimension;
         let samples = specimens.position_samples();
         let n = samples.len();
         let pairs: Vec<[usize; 2]> = (0..n).flat_map(|i| (i + 1..n).map(move |j| [i, j])).collect();
-        let displacements: Vec<Sample> = pairs.iter().map(|&ends| specimens.displacements(ends)).collect();
+        let mut displacements: Vec<Sample> = Vec::with_capacity(pairs.len());
+        for some in pairs.chunks((AT_A_TIME / specimens.graphs.len().max(1)).max(1)) {
+            if some.len() < pairs.len() && control.interrupted() {
+                return Err(Error::Interrupted);
+            }
+            displacements.extend(some.iter().map(|&ends| specimens.displacements(ends)));
+        }
         let elsewhere = |[i, j]: [usize; 2]| {
             let (from, to) = (samples[i].mean(), samples[j].mean());
             [0, 1, 2].map(|p| to[p] - from[p])
@@ -111,19 +126,11 @@ impl Atlas {
             let displacement = displacements[at].gaussian(d, edge_prior, edge_strength, elsewhere(pairs[at]));
             edges.push(AtlasEdge { ends: pairs[at], displacement: displacement.ok_or_else(bad)? });
         }
-        let (mut attributes, mut attribute_spreads) = specimens.attributes(position_strength)?;
-        for (_, members) in groups(attributes.iter().map(|unit| unit.name.as_str()), &settings.images) {
-            let share = specimens.share(&members.iter().map(|&at| &attributes[at]).collect::<Vec<_>>());
-            members.iter().for_each(|&at| attributes[at].share = share);
-        }
+        let columns = specimens.columns(settings)?;
         let mut landmarks = Vec::with_capacity(n);
         for (at, name) in specimens.names.iter().enumerate() {
             let position = samples[at].gaussian(d, position_prior, position_strength, [0.0; 3]).ok_or_else(bad)?;
-            let attributes = attribute_spreads
-                .iter_mut()
-                .map(|spread| spread.remove(&at))
-                .collect::<Option<_>>()
-                .unwrap_or_default();
+            let attributes = columns.iter().map(|column| column.gaussians[at].clone()).collect();
             landmarks.push(Landmark { name: name.clone(), position, attributes });
         }
         Ok(Self {
@@ -137,7 +144,7 @@ impl Atlas {
             edges,
             partial: None,
             background: specimens.background(),
-            attributes,
+            attributes: columns.into_iter().map(|column| column.unit).collect(),
             images: settings.images.clone(),
             calibration: None,
             coverage: None,
@@ -170,12 +177,12 @@ fn choose_edges(n: usize, count: usize, pairs: &[[usize; 2]], cost: impl Fn(usiz
 }
 
 /// Labelled specimens in a common frame.
-struct Specimens<'a> {
-    graphs: &'a [&'a Graph],
+pub(super) struct Specimens<'a> {
+    pub(super) graphs: &'a [&'a Graph],
     dimension: usize,
-    names: Vec<String>,
+    pub(super) names: Vec<String>,
     /// Position of each landmark among the points of each specimen.
-    place: Vec<BTreeMap<usize, usize>>,
+    pub(super) place: Vec<BTreeMap<usize, usize>>,
     /// All points of each specimen in the frame, named or not.
     points: Vec<Array2<f64>>,
     pose: Pose,
@@ -306,67 +313,6 @@ impl<'a> Specimens<'a> {
         let unit = || Gaussian { mean: mean[..d].to_vec(), precision: Vec::new(), specimens: 0 };
         Gaussian::new(mean[..d].to_vec(), &covariance, self.graphs.len()).unwrap_or_else(unit)
     }
-
-    /// How much each number of one kind counts, by how they vary from specimen to specimen.
-    fn share(&self, units: &[&AttributeUnit]) -> f64 {
-        let mut rows: Vec<Vec<Vec<f64>>> = vec![Vec::new(); self.names.len()];
-        for (graph, places) in self.graphs.iter().zip(&self.place) {
-            let columns: Vec<Vec<f64>> = units.iter().filter_map(|unit| column(graph, &unit.name)).collect();
-            for (&landmark, &row) in places {
-                let values = columns.iter().zip(units).map(|(column, unit)| column[row] / unit.deviation);
-                rows[landmark].push(values.collect());
-            }
-        }
-        effective_share(&rows)
-    }
-
-    /// Units of the attributes that every specimen has, and for each the Gaussians of the landmarks.
-    #[expect(clippy::type_complexity, reason = "a list of tables")]
-    fn attributes(&self, strength: f64) -> Result<(Vec<AttributeUnit>, Vec<BTreeMap<usize, Gaussian>>)> {
-        let own =
-            |graph: &&Graph| graph.node_attributes().map(|attributes| attributes.names().to_vec()).unwrap_or_default();
-        let known = self.graphs.first().map(own).unwrap_or_default();
-        let everywhere = known.into_iter().filter(|name| self.graphs.iter().all(|graph| own(graph).contains(name)));
-        let (mut units, mut spreads) = (Vec::new(), Vec::new());
-        for name in everywhere {
-            let columns: Vec<Vec<f64>> = self.graphs.iter().filter_map(|graph| column(graph, &name)).collect();
-            let all = Sample { values: columns.iter().flatten().map(|&x| [x, 0.0, 0.0]).collect() };
-            let mean = all.mean()[0];
-            let deviation = (all.values.iter().map(|value| (value[0] - mean).powi(2)).sum::<f64>()
-                / all.values.len() as f64)
-                .sqrt();
-            if !deviation.is_finite() {
-                return Err(Error::BadSetting {
-                    name: "attribute",
-                    value: deviation,
-                    reason: "its values are too large",
-                });
-            }
-            if deviation == 0.0 {
-                continue;
-            }
-            let mut samples = vec![Sample::default(); self.names.len()];
-            for (places, column) in self.place.iter().zip(&columns) {
-                for (&landmark, &row) in places {
-                    samples[landmark].values.push([(column[row] - mean) / deviation, 0.0, 0.0]);
-                }
-            }
-            let prior = Prior::fit(samples.iter(), 1);
-            let spread = samples.iter().enumerate();
-            spreads.push(
-                spread.filter_map(|(at, sample)| Some((at, sample.gaussian(1, prior, strength, [0.0; 3])?))).collect(),
-            );
-            units.push(AttributeUnit { name, mean, deviation, share: 1.0 });
-        }
-        Ok((units, spreads))
-    }
-}
-
-/// The values of one attribute of the nodes of a graph.
-pub(super) fn column(graph: &Graph, name: &str) -> Option<Vec<f64>> {
-    let attributes = graph.node_attributes()?;
-    let at = attributes.names().iter().position(|own| own == name)?;
-    Some(attributes.values().column(at).to_vec())
 }
 
 /// A few specimens that are tilted far more than the others are turned back: otherwise every landmark would seem to vary by their tilt.

@@ -61,7 +61,12 @@ impl Atlas {
         weights: &[f64],
         control: &Control,
     ) -> Result<Self> {
-        let fixed = AtlasSettings { pose: Some(self.pose), presence: Some(self.presence), ..settings.clone() };
+        let fixed = AtlasSettings {
+            pose: Some(self.pose),
+            presence: Some(self.presence),
+            attributes: Some(self.attribute_names()),
+            ..settings.clone()
+        };
         let count = specimens.len();
         let left_out = |at: usize| -> Result<Option<(LeftOut<'_>, Usual)>> {
             let others: Vec<&Graph> = (0..count).filter(|&s| s != at).map(|s| specimens[s]).collect();

@@ -3,8 +3,8 @@
 //!
 //! Where the same *named* points occur in every specimen (landmarks, markers, keypoints, neurons), weights shared by all nodes throw
 //! away the best knowledge there is. An atlas keeps it: a [`Gaussian`] for the position of each landmark in a common frame (`align`),
-//! one for the displacement along each of its edges, and one for each node attribute, all shrunk towards what is usual
-//! (`spread`). Naming is quadratic matching of the atlas (left) to the points (right): the log-likelihoods are inner products
+//! one for the displacement along each of its edges, and one for each node attribute in which landmarks differ (`columns`), all shrunk
+//! towards what is usual (`spread`). Naming is quadratic matching of the atlas (left) to the points (right): the log-likelihoods are inner products
 //! (`gaussian`), so they are ordinary features of nodes and edges with a weight for each *kind* of evidence (`evidence`), and every
 //! matcher, the proof of [`Exact`](crate::matching::Exact), `explain` and learning work on them unchanged.
 //!
@@ -23,6 +23,7 @@ mod alternatives;
 mod calibration;
 mod check;
 mod climb;
+mod columns;
 mod coverage;
 mod evidence;
 mod gaussian;
@@ -100,6 +101,8 @@ pub struct AtlasSettings {
     pub plain: bool,
     /// How pictures are described, if the specimens have these numbers among their attributes: together one kind of evidence.
     pub images: Vec<ImageDescriptor>,
+    /// The node attributes to use; `None`: those that every specimen has and in which landmarks differ.
+    pub attributes: Option<Vec<String>>,
 }
 
 /// What is known about named points.

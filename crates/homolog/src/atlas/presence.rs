@@ -4,9 +4,10 @@
 //!
 //!   the strain of the complete naming is at most twice what is usual (the median over left-out specimens), or
 //!   the partial naming leaves nothing out either, or
-//!   its score is at most 2 q per landmark behind that of the partial naming
+//!   its score is at most 2 q per landmark behind that of the partial naming, or
+//!   the attributes of every point alone tell its name: they are more likely by e² n than those of any point, for n landmarks
 //!
-//! and otherwise partial. Forcing all names onto a specimen with foreign points strains edges far more than specimens vary; that there are
+//! and otherwise partial. Forcing all names onto a specimen with extra points strains edges far more than specimens vary; that there are
 //! as many points as landmarks would then be a coincidence, which is what the 2 allow for. q is how much too narrow Gaussians from S
 //! specimens are, about (t/z)² with the quantiles .995 of Student's distribution of S - 1 degrees of freedom and of the normal one:
 //!
@@ -21,7 +22,7 @@ use crate::Result;
 use crate::features::Instance;
 use crate::geometry::Similarity;
 use crate::graph::Graph;
-use crate::matching::Workspace;
+use crate::matching::{Matching, Workspace};
 use ndarray::Array2;
 use std::sync::Arc;
 
@@ -30,6 +31,8 @@ const MOST_STRAIN: f64 = 2.0;
 /// And up to this much of the score behind the partial naming, for each landmark. On nine sets of specimens, ten of each, 2 to 4 keep F1
 /// within .04 of the better of both namings in every condition; 0 does not.
 const COINCIDENCE: f64 = 2.0;
+/// Attributes tell a name if they are likelier by this, in logarithms, and the number of landmarks.
+const TOLD: f64 = 2.0;
 /// The usual strain, if no specimen was left out: somewhat below the Gaussians' own 1, as it is on most data.
 const USUAL_STRAIN: f64 = 0.8;
 /// Alternatives of no more cells than this are looked at.
@@ -159,7 +162,11 @@ impl Atlas {
         let points = complete.placed.frame.apply(self.points_of(specimen)?);
         let strain = self.strains(&points, &complete.solution.matching).whole;
         let usual = self.calibration.and_then(|calibration| calibration.trust?.usual_strain).unwrap_or(USUAL_STRAIN);
-        if presence == Presence::Complete || strain <= MOST_STRAIN * usual {
+        let is_usual = strain <= MOST_STRAIN * usual;
+        if presence == Presence::Complete
+            || is_usual
+            || self.attributes_tell(specimen, weights, &complete.solution.matching)?
+        {
             return Ok((Presence::Complete, complete));
         }
         let partial = named(Presence::Partial)?;
@@ -169,6 +176,24 @@ impl Atlas {
         let allowed = COINCIDENCE * (1.0 + 50.0 / (freedom * freedom)) * count as f64;
         let is_near = complete.solution.score >= partial.solution.score - allowed;
         Ok(if leaves_nothing || is_near { (Presence::Complete, complete) } else { (Presence::Partial, partial) })
+    }
+
+    /// Whether the attributes of every named point tell its name, whatever its position.
+    fn attributes_tell(&self, specimen: &Graph, weights: &[f64], matching: &Matching) -> Result<bool> {
+        let mut told = vec![0.0; self.landmarks.len()];
+        for (weight, (_, members)) in weights[1..].iter().zip(self.groups()) {
+            for at in members {
+                let values = self.standardised(specimen, at)?;
+                for (landmark, point) in matching.pairs() {
+                    let own = &self.landmarks[landmark].attributes[at];
+                    let (x, precision) = (values[point], own.precision[0]);
+                    // The background is the normal distribution of all points.
+                    told[landmark] += weight * 0.5 * (precision.ln() - precision * (x - own.mean[0]).powi(2) + x * x);
+                }
+            }
+        }
+        let least = TOLD + (self.landmarks.len() as f64).ln();
+        Ok(!self.attributes.is_empty() && told.iter().all(|&own| own > least))
     }
 
     /// The problem of naming a specimen in a given pose: an ordinary instance with the atlas on the left; as a complete specimen if it

@@ -16,7 +16,7 @@ const UNIFORMS: usize = 12;
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spoiling {
-    /// Turned at random.
+    /// Rotated at random.
     pub turned: bool,
     /// The share of its named points that is removed.
     pub missing: f64,
@@ -40,7 +40,7 @@ pub enum Truth {
 }
 
 impl Truth {
-    /// What a name in the data says: an empty one means that nobody named the point.
+    /// What a name in the data says: an empty one means that no one named the point.
     #[must_use]
     pub fn of(name: &str) -> Self {
         if name.is_empty() { Self::Unknown } else { Self::Name(name.to_string()) }

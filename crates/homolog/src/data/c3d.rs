@@ -6,7 +6,7 @@
 //! bytes of three kinds of processors. Written from the description of the format at c3d.org.
 //!
 //! Each frame is a graph in space, named by its number, with its time and unit. Points called `*12`, `U7` or nothing are points that
-//! nobody named. What a model computed from the points (`POINT:ANGLES`, `FORCES`, `MOMENTS`, `POWERS`, `SCALARS`) is left out.
+//! no one named. What a model computed from the points (`POINT:ANGLES`, `FORCES`, `MOMENTS`, `POWERS`, `SCALARS`) is left out.
 
 use super::Note;
 use super::dataset::{MAX_GRAPHS, MAX_NODES, MAX_TOTAL_NODES, NamedGraph};
@@ -167,11 +167,16 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).trim_matches(|letter: char| letter.is_whitespace() || letter == '\0').to_string()
 }
 
+/// How many entries there are of these sizes: a broken file may claim more than can be counted.
+fn entries(sizes: &[usize]) -> usize {
+    sizes.iter().fold(1, |count, &size| count.saturating_mul(size))
+}
+
 /// The texts of a parameter of the points; none if it is absent or has no text.
 fn texts(numbers: Numbers<'_>, parameters: &Parameters, name: &str) -> Vec<String> {
     let Some(parameter) = parameters.get(&("POINT".to_string(), name.to_string())) else { return Vec::new() };
     let (Some(&length), -1) = (parameter.sizes.first(), parameter.kind) else { return Vec::new() };
-    let count: usize = parameter.sizes[1..].iter().product();
+    let count = entries(&parameter.sizes[1..]);
     let part = |index: usize| numbers.slice(parameter.at + index * length, length).map(text).unwrap_or_default();
     (0..count.min(MAX_NODES)).map(part).collect()
 }
@@ -180,7 +185,7 @@ fn texts(numbers: Numbers<'_>, parameters: &Parameters, name: &str) -> Vec<Strin
 fn words(numbers: Numbers<'_>, parameters: &Parameters, group: &str, name: &str) -> Result<Vec<usize>> {
     match parameters.get(&(group.to_string(), name.to_string())) {
         Some(Parameter { kind: 2, sizes, at }) => {
-            let count = sizes.iter().product::<usize>().min(2);
+            let count = entries(sizes).min(2);
             (0..count).map(|index| numbers.word(at + 2 * index).map(usize::from)).collect()
         }
         _ => Ok(Vec::new()),

@@ -22,7 +22,6 @@ pub mod problem;
 pub mod qaplib;
 mod read;
 pub mod shards;
-mod split;
 mod table;
 mod take;
 pub mod tps;
@@ -30,9 +29,9 @@ pub mod tracks;
 pub mod trc;
 pub mod turntable;
 
+pub use crate::graph::Split;
 pub use notes::Note;
 pub use read::{Beside, ENDINGS, Format, Loaded, Reader, read};
-pub use split::Split;
 pub use take::Take;
 
 use crate::matching::Compatibility;

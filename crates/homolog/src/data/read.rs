@@ -1,7 +1,7 @@
 //! [`read`]: the graphs in a file of any format, which its name and its beginning tell. The one place where that is decided: program,
 //! Python package and labelling page call it.
 //!
-//! Nothing here touches files. What belongs to a file and lies beside it (`net.nodes.csv` beside `net.csv`, `images/ID.png` beside a
+//! Nothing here touches files. What belongs to a file and is next to it (`net.nodes.csv` beside `net.csv`, `images/ID.png` beside a
 //! table) is asked for by name through [`Beside`]. What a person should know although it is no error is a [`Note`].
 
 use super::dataset::{DataSet, NamedGraph};

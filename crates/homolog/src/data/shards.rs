@@ -5,7 +5,7 @@
 //! refer to. If the number of files divides 32, or 32 divides it, no file contributes to a plane that is mostly elsewhere; with up to
 //! 32 of them the sums are exactly those of training on the whole data set.
 
-use super::dataset::{DataSet, LabelledPair, NamedGraph, specimen_number};
+use super::dataset::{DataSet, LabelledPair, NamedGraph};
 use crate::data::Split;
 use crate::features::Common;
 use crate::learn::shards::{Purpose, Shard, Worker, check_shards};
@@ -79,7 +79,8 @@ impl Manifest {
                 write(&file, &text)?;
                 let pieces = if purpose == Purpose::Train { parts.pieces(range) } else { Vec::new() };
                 let sha256 = sha256(text.as_bytes());
-                shards.push(Shard { file, sha256, purpose, pairs: own.len(), positions: runs(own), pieces });
+                let (pairs, positions, left_out) = (own.len(), runs(own), Vec::new());
+                shards.push(Shard { file, sha256, purpose, pairs, positions, pieces, left_out });
             }
         }
         let graphs = data.common()?;
@@ -159,17 +160,10 @@ fn read_shard(shard: &Shard, bytes: &[u8]) -> Result<LabelledPairs> {
     if data.pairs().len() != positions.len() {
         return Err(refused(format!("it should have {} pairs and has {}", positions.len(), data.pairs().len())));
     }
-    let mut labelled = LabelledPairs::new();
-    for named in data.graphs() {
-        labelled.add_graph(&named.graph, format!("graph {:?}", named.id), specimen_number(&named.id));
+    if data.pairs().iter().any(|pair| pair.truth.is_none()) {
+        return Err(refused("a pair has no matches".to_string()));
     }
-    for (pair, &position) in data.pairs().iter().zip(&positions) {
-        let Some(truth) = &pair.truth else { return Err(refused("a pair has no matches".to_string())) };
-        let graphs = [pair.left, pair.right];
-        let between = (&pair.given, pair.features.as_ref());
-        labelled.add_numbered(graphs, truth.clone(), &pair.unknown, between, position as u64)?;
-    }
-    Ok(labelled)
+    Ok(LabelledPairs::of(&data, positions.iter().map(|&at| at as u64).enumerate()))
 }
 
 /// Some pairs of a data set with the graphs they refer to.

@@ -1,4 +1,4 @@
-//! [`Take`]: frames of a recording in order, with their times; and which markers nobody named.
+//! [`Take`]: frames of a recording in order, with their times; and which markers no one named.
 
 use super::dataset::DataSet;
 
@@ -38,7 +38,7 @@ impl DataSet {
     }
 }
 
-/// Whether the name of a marker only says that nobody named it: nothing, `*12`, `U7`, `unlabeled3`.
+/// Whether the name of a marker only says that no one named it: nothing, `*12`, `U7`, `unlabeled3`.
 pub(super) fn is_unnamed(name: &str) -> bool {
     let is_number = |rest: &str| rest.trim().bytes().all(|byte| byte.is_ascii_digit());
     let lower = name.trim().to_ascii_lowercase();

@@ -11,7 +11,7 @@
 //! ```
 //!
 //! Each frame is a graph in space, named by its number, with its time and the unit of its coordinates. A marker whose three cells are
-//! empty was not seen and is not a node of that frame. Markers called `*12`, `U7` or nothing are points that nobody named.
+//! empty was not seen and is not a node of that frame. Markers called `*12`, `U7` or nothing are points that no one named.
 
 use super::dataset::{MAX_GRAPHS, MAX_NODES, NamedGraph};
 use super::table::{MAX_TABLE_SIZE, is_missing};
@@ -82,7 +82,7 @@ pub fn read(text: &str) -> Result<Vec<NamedGraph>> {
     Ok(frames)
 }
 
-/// The names of the markers, in the order of their columns; empty if nobody named one.
+/// The names of the markers, in the order of their columns; empty if no one named one.
 fn marker_names(line: usize, text: &str, expected: Option<usize>) -> Result<Vec<String>> {
     let fields: Vec<&str> = text.trim_end_matches(['\r', '\n']).split('\t').map(str::trim).collect();
     let given: Vec<(usize, &str)> =
@@ -157,7 +157,7 @@ fn frame(line: usize, text: &str, markers: &[String], unit: Option<&str>) -> Res
 /// without a time are a second apart.
 ///
 /// # Errors
-/// A graph without points in space; a name that a cell cannot hold, or that would be read as nobody's.
+/// A graph without points in space; a name that a cell cannot hold, or that would be read as no one's.
 pub fn write(graphs: &[NamedGraph]) -> Result<String> {
     let (mut names, mut columns): (Vec<&str>, BTreeMap<&str, usize>) = (Vec::new(), BTreeMap::new());
     let mut unnamed = 0;
@@ -229,7 +229,7 @@ pub fn write(graphs: &[NamedGraph]) -> Result<String> {
     Ok(text)
 }
 
-/// One name per node, empty if nobody named it.
+/// One name per node, empty if no one named it.
 fn names_of(graph: &Graph) -> Vec<&str> {
     graph.names().map_or_else(|| vec![""; graph.node_count()], |names| names.iter().map(String::as_str).collect())
 }

@@ -110,10 +110,8 @@ impl Scene {
         corners: Array2<f64>,
         settings: &SceneSettings,
     ) -> Result<Self> {
-        if let Candidates::CornersOnly { radius: value } = settings.candidates
-            && !(value >= 0.0 && value.is_finite())
-        {
-            return Err(Error::BadSetting { name: "radius", value, reason: "it must be 0 or more" });
+        if let Candidates::CornersOnly { radius } = settings.candidates {
+            Error::unless_at_least_0("radius", radius)?;
         }
         let describe = |points: &Array2<f64>| describe_points(image, points.view(), &settings.image);
         let attributes = match settings.image[..] {

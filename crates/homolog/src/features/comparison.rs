@@ -101,10 +101,8 @@ impl Comparison {
     /// The first setting that does not.
     pub fn check(&self) -> Result<()> {
         match *self {
-            Self::Decay(Decay { width }) | Self::WholeDecay(WholeDecay { width })
-                if !(width.is_finite() && width > 0.0) =>
-            {
-                Err(Error::BadSetting { name: "width", value: width, reason: "it must be positive" })
+            Self::Decay(Decay { width }) | Self::WholeDecay(WholeDecay { width }) => {
+                Error::unless_positive("width", width)
             }
             _ => Ok(()),
         }

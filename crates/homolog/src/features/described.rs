@@ -6,7 +6,7 @@ use super::{Comparison, FeatureMap};
 use crate::geometry::check_finite;
 use crate::graph::Graph;
 use crate::matching::EdgeList;
-use crate::{Error, Result};
+use crate::{Control, Error, Result};
 use ndarray::Array2;
 use std::ops::Range;
 use std::sync::Arc;
@@ -60,12 +60,12 @@ thread_local! {
 }
 
 impl Described {
-    pub(super) fn new(map: &FeatureMap, graph: &Graph) -> Result<Self> {
+    pub(super) fn new(map: &FeatureMap, graph: &Graph, control: &Control) -> Result<Self> {
         #[cfg(test)]
         COUNTS.with(|counts| counts.set([counts.get()[0] + 1, counts.get()[1]]));
         map.check()?;
         let graph = map.drawn(graph)?;
-        let nodes = map.node.iter().map(|feature| feature.descriptor.descriptor().describe(&graph));
+        let nodes = map.node.iter().map(|feature| feature.descriptor.descriptor().describe_watched(&graph, control));
         let edges = map.edge.iter().map(|kind| kind.feature().measure(&graph));
         let mut nodes: Vec<Array2<f64>> = nodes.collect::<Result<_>>()?;
         let mut measured: Vec<Array2<f64>> = edges.collect::<Result<_>>()?;

@@ -61,9 +61,7 @@ impl Difference {
     /// Whether the settings make sense.
     pub(super) fn check(self) -> Result<()> {
         match self {
-            Self::Decay { width } if !(width.is_finite() && width > 0.0) => {
-                Err(Error::BadSetting { name: "width", value: width, reason: "it must be positive" })
-            }
+            Self::Decay { width } => Error::unless_positive("width", width),
             _ => Ok(()),
         }
     }

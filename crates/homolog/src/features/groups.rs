@@ -10,18 +10,24 @@ pub(crate) struct WeightGroups {
     pub(crate) of: Vec<usize>,
     /// Whether each weight is that of a squared difference of nodes.
     pub(crate) squares: Vec<bool>,
+    /// Whether each weight is that of the squared difference of one attribute.
+    pub(crate) columns: Vec<bool>,
 }
 
 impl FeatureMap {
     /// Which weights belong together, and which are those of squared differences of nodes.
     pub(crate) fn weight_groups(&self) -> WeightGroups {
-        let node = self.node.iter().flat_map(|feature| {
-            let is_square = matches!(feature.comparison, Comparison::NegativeSquare(_));
-            std::iter::repeat_n(is_square, feature.feature_count())
-        });
-        let mut squares: Vec<bool> = node.collect();
-        squares.resize(self.dim(), false);
-        WeightGroups { of: self.groups(), squares }
+        let of_nodes = |is: fn(&Descriptor) -> bool| {
+            let node = self.node.iter().flat_map(|feature| {
+                let is_square = matches!(feature.comparison, Comparison::NegativeSquare(_));
+                std::iter::repeat_n(is_square && is(&feature.descriptor), feature.feature_count())
+            });
+            let mut weights: Vec<bool> = node.collect();
+            weights.resize(self.dim(), false);
+            weights
+        };
+        let columns = of_nodes(|descriptor| matches!(descriptor, Descriptor::Attributes(_)));
+        WeightGroups { of: self.groups(), squares: of_nodes(|_| true), columns }
     }
 
     fn groups(&self) -> Vec<usize> {
@@ -53,9 +59,10 @@ mod tests {
         let numbers = Attributes::numbered(Array2::zeros((5, 2))).unwrap();
         let graph = Graph::from_points(points).unwrap().with_node_attributes(numbers).unwrap();
         let map = FeatureMap { unmatched: true, ..FeatureMap::named("quadratic", [&graph]).unwrap() };
-        let super::WeightGroups { of: groups, squares } = map.weight_groups();
+        let super::WeightGroups { of: groups, squares, columns } = map.weight_groups();
         assert_eq!(groups.len(), map.dim());
         assert!(squares[..62].iter().all(|&is_square| is_square) && !squares[62..].contains(&true));
+        assert!((0..map.dim()).all(|weight| columns[weight] == (weight == 60 || weight == 61)));
         assert_eq!(&groups[..60], (0..60).map(|bin| bin / 12).collect::<Vec<_>>());
         // Two attributes, three kinds of edges, the price.
         assert_eq!(&groups[60..], &[5, 6, 7, 8, 9, 10]);

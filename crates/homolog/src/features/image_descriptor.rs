@@ -53,9 +53,7 @@ impl ImageDescriptor {
                 (radius, cells.saturating_mul(cells).saturating_mul(directions))
             }
         };
-        if !(radius.is_finite() && radius > 0.0) {
-            return Err(Error::BadSetting { name: "radius", value: radius, reason: "it must be positive" });
-        }
+        Error::unless_positive("radius", radius)?;
         if numbers == 0 || numbers > MAX_NUMBERS {
             let reason = "the descriptor must have from 1 to 10000 numbers";
             return Err(Error::BadSetting { name: "cells", value: numbers as f64, reason });

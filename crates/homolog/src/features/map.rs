@@ -11,7 +11,7 @@ use super::{
 use crate::geometry::{Delaunay, EdgeRule};
 use crate::graph::{Graph, PairFeatures};
 use crate::matching::{Compatibility, Constraint};
-use crate::{Error, Result};
+use crate::{Control, Error, Result};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -271,7 +271,15 @@ impl FeatureMap {
     /// # Errors
     /// A part of the graph that a feature needs is missing; a setting is out of range.
     pub fn describe(&self, graph: &Graph) -> Result<Described> {
-        Described::new(self, graph)
+        Described::new(self, graph, &Control::new())
+    }
+
+    /// [`Self::describe`], told when to stop: of many points that takes seconds.
+    ///
+    /// # Errors
+    /// As [`Self::describe`]; [`Error::Interrupted`](crate::Error::Interrupted).
+    pub fn describe_watched(&self, graph: &Graph, control: &Control) -> Result<Described> {
+        Described::new(self, graph, control)
     }
 
     /// The problem of matching one described graph to another.

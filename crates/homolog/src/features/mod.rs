@@ -44,6 +44,7 @@ mod shape_context;
 mod soft_bins;
 mod squares;
 mod streamed;
+mod tells;
 
 pub use adjacency::Adjacency;
 pub use attributes::NodeAttributes;
@@ -73,9 +74,10 @@ pub use position::Position;
 pub use scale::{Scale, Spread};
 pub use sets::{Common, FeatureSet};
 pub use shape_context::ShapeContext;
+pub(crate) use tells::{Shown, tells_nothing};
 
-use crate::Result;
 use crate::graph::Graph;
+use crate::{Control, Result};
 use ndarray::{Array2, Axis};
 use serde::{Deserialize, Serialize};
 
@@ -101,6 +103,14 @@ pub trait NodeDescriptor: Send + Sync {
     /// As [`Self::describe`].
     fn describe_nodes(&self, graph: &Graph, nodes: &[usize]) -> Result<Array2<f64>> {
         Ok(self.describe(graph)?.select(Axis(0), nodes))
+    }
+
+    /// [`Self::describe`], told when to stop. Override it if many nodes take long.
+    ///
+    /// # Errors
+    /// As [`Self::describe`]; [`Error::Interrupted`](crate::Error::Interrupted).
+    fn describe_watched(&self, graph: &Graph, _control: &Control) -> Result<Array2<f64>> {
+        self.describe(graph)
     }
 
     /// Whether the settings make sense.

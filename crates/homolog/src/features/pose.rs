@@ -61,7 +61,7 @@ impl Turns {
 pub const FAR_TURN: f64 = 30.0;
 /// Steps between the turns tried in the plane.
 const STEP: f64 = PI / 12.0;
-/// How many of the best turns are refined, and how often each at most.
+/// How many of the best rotations are refined, and how often each at most.
 const REFINED: usize = 3;
 const ROUNDS: usize = 5;
 
@@ -91,8 +91,10 @@ impl Pose {
         let mut tried = Vec::new();
         for turn in self.candidates(dimension) {
             let turned = turned(pair, &turn)?;
-            let solution = solve(&turned)?;
-            tried.push((turn, turned, solution));
+            match solve(&turned) {
+                Err(Error::Interrupted) if !tried.is_empty() => break,
+                solution => tried.push((turn, turned, solution?)),
+            }
             if control.interrupted() {
                 break;
             }
@@ -112,7 +114,10 @@ impl Pose {
                     break;
                 }
                 let next_pair = turned(pair, &next)?;
-                let found = solve(&next_pair)?;
+                let found = match solve(&next_pair) {
+                    Err(Error::Interrupted) => break,
+                    found => found?,
+                };
                 if found.score <= solution.score {
                     break;
                 }
@@ -181,7 +186,7 @@ pub fn turn_of(pair: &Pair, matching: &Matching) -> Result<Option<f64>> {
 }
 
 /// Whether the graphs of a matched pair are oriented alike up to an angle in degrees: as given, their matched points agree nearly as well
-/// as when turned or mirrored in the best way. With means subtracted and R the best turn, Σ <a, b> is at least cos(angle) of Σ <R a, b>. A
+/// as when turned or mirrored in the best way. With means subtracted and R the best rotation, Σ <a, b> is at least cos(angle) of Σ <R a, b>. A
 /// thin object rolled about its axis counts as alike, since little shows it. So do pairs with fewer than three matched nodes or no points.
 ///
 /// # Errors

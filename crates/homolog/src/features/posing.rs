@@ -1,9 +1,9 @@
 //! Graphs turned to match best under given weights: [`Pose::best`] with the scores of a feature map.
 
 use super::{Described, FeatureMap, Instance, Pose};
-use crate::Result;
-use crate::graph::Pair;
+use crate::graph::{Graph, Pair};
 use crate::matching::{FrankWolfe, Linear, Matcher, RightOrder, Solution, Workspace};
+use crate::{Control, Result};
 use std::sync::Arc;
 
 impl FeatureMap {
@@ -22,12 +22,16 @@ impl FeatureMap {
     ) -> Result<(Pair, Instance, Solution)> {
         let order = RightOrder::random(pair.right.node_count(), 0);
         let control = work.control().clone();
-        let instance = |pair: &Pair| -> Result<Instance> {
-            let left = Arc::new(self.describe(&pair.left)?);
+        let instance = |pair: &Pair, control: &Control| -> Result<Instance> {
+            let left = Arc::new(self.describe_watched(&pair.left, control)?);
             self.instance_with(&left, right, pair.features.as_ref())?.restricted(&pair.given)
         };
+        let mut best: Option<(f64, Arc<Graph>, Instance)> = None;
         let (posed, solution) = pose.best(pair, &control, |pair| {
-            let problem = instance(pair)?.compatibility(weights)?;
+            // There is always an answer: the first rotation is tried to its end.
+            let watched = if best.is_some() { control.clone() } else { Control::new() };
+            let instance = instance(pair, &watched)?;
+            let problem = instance.compatibility(weights)?;
             let mut shuffled = problem.clone();
             order.shuffle_into(&problem, &mut shuffled)?;
             // A quick search is enough to tell turns apart; the model's own matcher decides in the end.
@@ -36,9 +40,15 @@ impl FeatureMap {
                 Some(_) => FrankWolfe::default().solve(&shuffled, work)?,
             };
             order.carry_back_solution(&mut solution)?;
+            if best.as_ref().is_none_or(|(score, ..)| solution.score > *score) {
+                best = Some((solution.score, Arc::clone(&pair.left), instance));
+            }
             Ok(solution)
         })?;
-        let instance = instance(&posed)?;
+        let instance = match best {
+            Some((_, left, instance)) if Arc::ptr_eq(&left, &posed.left) => instance,
+            _ => instance(&posed, &Control::new())?,
+        };
         Ok((posed, instance, solution))
     }
 }

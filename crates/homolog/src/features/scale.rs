@@ -103,10 +103,11 @@ impl FeatureMap {
     }
 
     /// [`Self::with_spread_of`] labelled pairs, which also show where the features of true pairs are.
-    pub(crate) fn fitted_to(&self, pairs: &[(Pair, &Matching)]) -> Result<Self> {
+    /// Before each pair, `listen` may stop it.
+    pub(crate) fn fitted_to(&self, pairs: &[(Pair, &Matching)], listen: impl Fn() -> Result<()>) -> Result<Self> {
         let looked_at = pairs.iter().step_by(Self::spread_step(pairs.len()));
-        let differences: Vec<_> =
-            looked_at.map(|(pair, truth)| self.differences(pair, Some(truth))).collect::<Result<_>>()?;
+        let of = |(pair, truth): &(Pair, &Matching)| listen().and_then(|()| self.differences(pair, Some(truth)));
+        let differences: Vec<_> = looked_at.map(of).collect::<Result<_>>()?;
         Ok(self.with_differences(&differences))
     }
 

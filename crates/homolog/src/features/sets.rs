@@ -100,16 +100,8 @@ impl FeatureSet {
         Self::ALL.into_iter().find(|set| set.name() == name).ok_or_else(unknown)
     }
 
-    /// The set for graphs like these when nobody chose one: by the features of their pairs if there are any; by their points; without points
-    /// by their attributes; otherwise by their edges.
-    ///
-    /// # Errors
-    /// The graphs have none of these in common, or points of different dimensions.
-    pub fn suited<'a>(graphs: impl IntoIterator<Item = &'a Graph>) -> Result<Self> {
-        Self::suited_for(&Common::of(graphs)?)
-    }
-
-    /// The same for graphs and pairs that have this in common.
+    /// The set for graphs and pairs that have this in common if none was chosen: by the features of the pairs if there are any; by the points;
+    /// without points by the attributes; otherwise by the edges.
     ///
     /// # Errors
     /// They have nothing to compare.
@@ -230,8 +222,7 @@ impl FeatureMap {
 
     /// Node and edge attributes that all of these graphs have and that no feature uses.
     #[must_use]
-    pub fn unused_attributes<'a>(&self, graphs: impl IntoIterator<Item = &'a Graph>) -> Vec<String> {
-        let Ok(common) = Common::of(graphs) else { return Vec::new() };
+    pub fn unused_attributes(&self, common: &Common) -> Vec<String> {
         let nodes: Vec<String> = self.node.iter().flat_map(|feature| feature.descriptor.attribute_columns()).collect();
         let edges = self.edge.iter().filter_map(|kind| match kind {
             EdgeKind::Attributes(attributes) => Some(attributes.columns.clone()),
@@ -239,9 +230,10 @@ impl FeatureMap {
             _ => None,
         });
         let edges: Vec<String> = edges.flatten().collect();
-        let unused = |own: Vec<String>, used: &[String]| own.into_iter().filter(|name| !used.contains(name)).collect();
+        let unused =
+            |own: &[String], used: &[String]| own.iter().filter(|name| !used.contains(name)).cloned().collect();
         let [nodes, edges]: [Vec<String>; 2] =
-            [unused(common.node_attributes, &nodes), unused(common.edge_attributes, &edges)];
+            [unused(&common.node_attributes, &nodes), unused(&common.edge_attributes, &edges)];
         nodes.into_iter().chain(edges).collect()
     }
 

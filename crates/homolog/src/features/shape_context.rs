@@ -20,8 +20,8 @@ use super::NodeDescriptor;
 use super::soft_bins::{self, Grid};
 use crate::geometry::mean_distance;
 use crate::graph::Graph;
-use crate::{Error, Result};
-use ndarray::{Array2, ArrayView2};
+use crate::{Control, Error, Result};
+use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
@@ -37,6 +37,8 @@ const MAX_SOFTNESS: f64 = 100.0;
 
 /// Up to this many points, what two points see of each other is computed once.
 const FEW_POINTS: usize = 200;
+/// Pairs of a node and a point between two questions whether to stop: a few hundredths of a second.
+const AT_A_TIME: usize = 200_000;
 /// With this many points or more, soft bins in the plane are read from tables.
 const MANY_POINTS: usize = 2000;
 
@@ -71,7 +73,7 @@ impl ShapeContext {
     }
 
     /// Hard bins in the plane; like the others, for some of the nodes.
-    fn count(&self, points: ArrayView2<'_, f64>, alpha: f64, nodes: &[usize], counts: &mut Array2<f64>) {
+    fn count(&self, points: ArrayView2<'_, f64>, alpha: f64, nodes: &[usize], mut counts: ArrayViewMut2<'_, f64>) {
         let points: Vec<[f64; 2]> = points.rows().into_iter().map(|point| [point[0], point[1]]).collect();
         let sector_width = 2.0 * PI / self.angular_bins as f64;
         for (&i, mut counts) in nodes.iter().zip(counts.rows_mut()) {
@@ -88,7 +90,7 @@ impl ShapeContext {
     }
 
     /// Soft bins in the plane; in space both soft and hard ones.
-    fn spread(&self, points: ArrayView2<'_, f64>, alpha: f64, nodes: &[usize], counts: &mut Array2<f64>) {
+    fn spread(&self, points: ArrayView2<'_, f64>, alpha: f64, nodes: &[usize], mut counts: ArrayViewMut2<'_, f64>) {
         let bins = self.angular_bins;
         let in_space = self.dimension == 3;
         let directions = if in_space { soft_bins::directions(bins) } else { Vec::new() };
@@ -127,6 +129,40 @@ impl ShapeContext {
                 }
             }
         }
+    }
+    /// One row per given node. Of many points it asks the control every few rows.
+    fn counts(&self, graph: &Graph, nodes: &[usize], control: &Control) -> Result<Array2<f64>> {
+        let points = graph.seen_points("shape context")?;
+        if points.ncols() != self.dimension {
+            let what = "coordinates of a point, for shape context";
+            return Err(Error::Size { what, expected: self.dimension, found: points.ncols() });
+        }
+        let alpha = mean_distance(points.view());
+        let mut counts = Array2::zeros((nodes.len(), self.dim()));
+        let listen = || if control.interrupted() { Err(Error::Interrupted) } else { Ok(()) };
+        if let (Some(tables), Some(rows)) = (Tables::of(self, points.nrows()), counts.as_slice_mut()) {
+            let points: Vec<[f64; 2]> = points.rows().into_iter().map(|point| [point[0], point[1]]).collect();
+            let rows = rows.par_chunks_exact_mut(self.dim()).zip(nodes);
+            rows.try_for_each(|(row, &i)| {
+                listen()?;
+                tables.spread(&points, i, alpha, self.angular_bins, row);
+                Ok(())
+            })?;
+            return Ok(counts);
+        }
+        // Up to a few hundred points this is one block, which takes a moment and asks nothing.
+        let rows = (AT_A_TIME / points.nrows().max(1)).max(1);
+        for (block, nodes) in counts.axis_chunks_iter_mut(Axis(0), rows).zip(nodes.chunks(rows)) {
+            if nodes.len() < points.nrows() {
+                listen()?;
+            }
+            if self.softness == 0.0 && self.dimension == 2 {
+                self.count(points.view(), alpha, nodes, block);
+            } else {
+                self.spread(points.view(), alpha, nodes, block);
+            }
+        }
+        Ok(counts)
     }
 }
 
@@ -194,35 +230,22 @@ impl NodeDescriptor for ShapeContext {
     }
 
     fn describe_nodes(&self, graph: &Graph, nodes: &[usize]) -> Result<Array2<f64>> {
-        let points = graph.seen_points("shape context")?;
-        if points.ncols() != self.dimension {
-            let what = "coordinates of a point, for shape context";
-            return Err(Error::Size { what, expected: self.dimension, found: points.ncols() });
-        }
-        let alpha = mean_distance(points.view());
-        let mut counts = Array2::zeros((nodes.len(), self.dim()));
-        if self.softness == 0.0 && self.dimension == 2 {
-            self.count(points.view(), alpha, nodes, &mut counts);
-        } else if let (Some(tables), Some(rows)) = (Tables::of(self, points.nrows()), counts.as_slice_mut()) {
-            let points: Vec<[f64; 2]> = points.rows().into_iter().map(|point| [point[0], point[1]]).collect();
-            let rows = rows.par_chunks_exact_mut(self.dim()).zip(nodes);
-            rows.for_each(|(row, &i)| tables.spread(&points, i, alpha, self.angular_bins, row));
-        } else {
-            self.spread(points.view(), alpha, nodes, &mut counts);
-        }
-        Ok(counts)
+        self.counts(graph, nodes, &Control::new())
+    }
+
+    fn describe_watched(&self, graph: &Graph, control: &Control) -> Result<Array2<f64>> {
+        let all: Vec<usize> = (0..graph.node_count()).collect();
+        self.counts(graph, &all, control)
     }
 
     fn check(&self) -> Result<()> {
         let bad = |name, value, reason| Err(Error::BadSetting { name, value, reason });
         if !(2..=3).contains(&self.dimension) {
-            return bad("dimension", self.dimension as f64, "it must be 2 or 3");
+            return bad("dimension", self.dimension as f64, "must be 2 or 3");
         }
-        if self.angular_bins == 0 {
-            return bad("angular_bins", 0.0, "it must be 1 or more");
-        }
+        Error::unless_counted("angular_bins", self.angular_bins)?;
         if !(0.0..=MAX_SOFTNESS).contains(&self.softness) {
-            return bad("softness", self.softness, "it must be from 0 to 100");
+            return bad("softness", self.softness, "must be between 0 and 100");
         }
         let mut last = 0.0;
         for &radius in &self.radii {
@@ -303,7 +326,7 @@ mod tests {
         let own = context.describe_nodes(&graph, &nodes).unwrap();
         let seen = graph.seen_points("test").unwrap();
         let mut expected = Array2::zeros(own.dim());
-        context.spread(seen.view(), mean_distance(seen.view()), &nodes, &mut expected);
+        context.spread(seen.view(), mean_distance(seen.view()), &nodes, expected.view_mut());
         assert!((&own - &expected).iter().all(|difference| difference.abs() < 1e-6 * MANY_POINTS as f64 / 100.0));
         assert!(expected.iter().any(|count| *count > 10.0));
         assert_eq!(context.describe(&graph).unwrap().row(700), own.row(3));

@@ -106,7 +106,7 @@ impl EdgeRule {
     pub fn check(&self) -> Result<()> {
         match *self {
             Self::Within(Within { radius }) if radius.is_nan() || radius < 0.0 => {
-                Err(Error::BadSetting { name: "radius", value: radius, reason: "it must be 0 or more" })
+                Err(Error::BadSetting { name: "radius", value: radius, reason: "must be at least 0" })
             }
             _ => Ok(()),
         }

@@ -46,7 +46,7 @@ pub fn near_pairs(
     check_finite("left points", left)?;
     check_finite("right points", right)?;
     if near.within.is_nan() || near.within < 0.0 {
-        return Err(Error::BadSetting { name: "gate", value: near.within, reason: "it must be at least 0" });
+        return Err(Error::BadSetting { name: "gate", value: near.within, reason: "must be at least 0" });
     }
     match dimension {
         2 => listed::<2>(left, right, near),

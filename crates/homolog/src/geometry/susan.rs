@@ -93,7 +93,7 @@ impl Susan {
     }
 
     /// The corners at the smallest brightness threshold found by a search to give at most this many, instead of that of the settings.
-    /// The search halves the range from [`LEAST_BRIGHTNESS`] to 255, where nothing is a corner (see `usan::is_corner`).
+    /// The search halves the range from [`LEAST_BRIGHTNESS`] to 255, at which nothing is a corner (see `usan::is_corner`).
     ///
     /// # Errors
     /// A setting out of range.
@@ -134,12 +134,10 @@ impl Susan {
     /// # Errors
     /// The first setting that does not.
     pub fn check(&self) -> Result<()> {
-        let bad = |name, value, reason| Err(Error::BadSetting { name, value, reason });
-        if self.brightness == 0 {
-            return bad("brightness", 0.0, "it must be 1 or more");
-        }
+        Error::unless_counted("brightness", self.brightness.into())?;
         if !(self.geometric > 0.0 && self.geometric <= 1.0) {
-            return bad("geometric", self.geometric, "it must be more than 0 and at most 1");
+            let reason = "must be more than 0 and at most 1";
+            return Err(Error::BadSetting { name: "geometric", value: self.geometric, reason });
         }
         Ok(())
     }

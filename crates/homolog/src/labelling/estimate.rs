@@ -1,7 +1,9 @@
-//! [`estimate`]: how wrong proposals are, found by naming each labelled specimen from the others.
+//! [`estimate`]: how wrong proposals are, found by naming each labelled specimen from the others; [`Expected`]: what that says about new
+//! ones.
 
 use super::proposer::{Candidates, Proposer, only_named};
 use crate::graph::Graph;
+use crate::learn::expected_error;
 use crate::{Control, Error, Result};
 use ndarray::{ArrayView1, ArrayView2};
 use serde::Serialize;
@@ -17,8 +19,31 @@ const WRONG: f64 = 0.02;
 pub struct Estimate {
     /// The share of names that the other specimens put elsewhere; `None` if no name is in two specimens.
     pub error: Option<f64>,
+    /// That share for each specimen that has a name in common with others.
+    pub errors: Vec<f64>,
     /// Those names for each specimen.
     pub disputed: Vec<Vec<String>>,
+}
+
+/// The error to expect of proposals for new specimens.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Expected {
+    /// The mean over the labelled specimens, each proposed from the others.
+    pub error: f64,
+    /// Holds the error on new specimens nine times in ten ([`expected_error`]).
+    pub interval: [f64; 2],
+    /// How many labelled specimens it rests on.
+    pub specimens: usize,
+}
+
+impl Expected {
+    /// From the shares of wrong proposals in labelled specimens; `None` without any, or if one is no share.
+    #[must_use]
+    pub fn of(errors: &[f64]) -> Option<Self> {
+        let interval = expected_error(errors)?;
+        Some(Self { error: errors.iter().sum::<f64>() / errors.len() as f64, interval, specimens: errors.len() })
+    }
 }
 
 /// Names each labelled specimen from the others, in ten parts if there are more than ten. `candidates` are those of each specimen, as for
@@ -35,6 +60,7 @@ pub fn estimate(labelled: &[Graph], candidates: &[Candidates], control: &Control
     let folds = labelled.len().min(FOLDS);
     let (mut wrong, mut all) = (0, 0);
     let mut disputed = vec![Vec::new(); labelled.len()];
+    let mut errors = Vec::new();
     for fold in 0..folds {
         if control.interrupted() {
             return Err(Error::Interrupted);
@@ -47,6 +73,7 @@ pub fn estimate(labelled: &[Graph], candidates: &[Candidates], control: &Control
             let Some(own) = only_named(&labelled[number])? else { continue };
             let (Some(points), Some(names)) = (own.points(), own.names()) else { continue };
             let tolerance = WRONG * extent(&points);
+            let before = all;
             for proposed in proposer.propose(&candidates[number], &[])?.points {
                 let Some(at) = names.iter().position(|name| *name == proposed.name) else { continue };
                 all += 1;
@@ -57,9 +84,12 @@ pub fn estimate(labelled: &[Graph], candidates: &[Candidates], control: &Control
                 }
             }
             wrong += disputed[number].len();
+            if all > before {
+                errors.push(disputed[number].len() as f64 / f64::from(all - before));
+            }
         }
     }
-    Ok(Estimate { error: (all > 0).then(|| wrong as f64 / f64::from(all)), disputed })
+    Ok(Estimate { error: (all > 0).then(|| wrong as f64 / f64::from(all)), errors, disputed })
 }
 
 /// The diagonal of the box around some points.

@@ -1,6 +1,7 @@
 //! The questions and answers of a labelling page as JSON. Points have two or three coordinates.
 
 use super::{Candidates, Known, LabelledPart, Sight};
+use crate::atlas::Presence;
 use crate::data::dataset::{DataSet, NamedGraph};
 use crate::graph::Graph;
 use crate::specimens::check::Finding;
@@ -30,14 +31,22 @@ pub(super) enum Request {
     Detect { width: usize, height: usize, at_most: usize },
     /// The named points of a specimen, learned from labelled specimens: these as JSON, so that the same text is learned from only once.
     Propose { labelled: String, candidates: Candidates, known: Vec<(String, Vec<f64>)> },
-    /// The points of a table named by a model that names, around the known ones.
-    Name { model: String, points: Vec<Vec<f64>>, known: Vec<(String, Vec<f64>)> },
+    /// The points of a table named by a model that names, around the known ones; under a presence other than the model's, if one is given.
+    Name {
+        model: String,
+        points: Vec<Vec<f64>>,
+        known: Vec<(String, Vec<f64>)>,
+        #[serde(default)]
+        presence: Option<Presence>,
+    },
     /// One naming of the points of several specimens without any labels.
     Join { specimens: Vec<Specimen> },
     /// What looks wrong in labelled specimens, surest first.
     Check { specimens: Vec<Labelled> },
     /// The share of wrong names when each labelled specimen is named from the others.
     Estimate { labelled: String, candidates: Vec<Candidates> },
+    /// The error to expect on new specimens, from the shares of wrong proposals in labelled ones.
+    Expect { errors: Vec<f64> },
     /// Looks at a labelled picture, whose grey levels come with the request, and keeps what it looks like under a key.
     See { key: String, specimen: Specimen, width: usize, height: usize },
     /// The named points of the picture whose grey levels come with the request, by what labelled pictures look like: these by their keys.

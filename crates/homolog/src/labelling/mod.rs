@@ -1,6 +1,6 @@
 //! What a labelling page needs while a person labels: suggestions for a pair with how certain each is ([`suggest`]), a model from the
 //! labels so far ([`learn`], [`learn_names`]), the points of a new specimen from labelled ones ([`Proposer`]), how wrong these are
-//! ([`estimate`]), and which pair to label next ([`review`]). A page asks for all of these through one call, [`Session::answer`].
+//! ([`estimate`], [`Expected`]), and which pair to label next ([`review`]). A page asks for all of these through one call, [`Session::answer`].
 //!
 //! A person's label is a fact: suggestions work around it and never override it, and a label that the model would not give by itself is
 //! reported as disputed.
@@ -17,9 +17,9 @@ mod shape;
 mod suggestion;
 mod table;
 
-pub use estimate::{Estimate, estimate};
+pub use estimate::{Estimate, Expected, estimate};
 pub use names::{LearnedNames, learn_names};
 pub use pairs::{LabelledPart, Learned, Review, Sight, learn, review};
 pub use proposer::{Candidates, Proposal, ProposedPoint, Proposer, propose};
 pub use requests::Session;
-pub use suggestion::{Known, Suggested, Suggestion, suggest, suggest_prepared};
+pub use suggestion::{Known, Suggested, Suggestion, suggest};

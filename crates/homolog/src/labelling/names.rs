@@ -1,10 +1,12 @@
 //! [`learn_names`]: a model from labelled specimens, for naming the points of others outside the labelling page.
 
-use super::proposer::{only_named, spread};
-use crate::atlas::{Atlas, AtlasSettings, Landmark, Pose};
+use crate::atlas::{Landmark, Pose};
+use crate::data::dataset::{DataSet, NamedGraph};
 use crate::graph::Graph;
 use crate::model::Model;
+use crate::task::{Features, Settings, Task};
 use crate::{Control, Error, Result};
+use std::sync::Arc;
 
 /// A model that names points, and what it knows about each.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,23 +20,18 @@ pub struct LearnedNames {
     pub sentence: String,
 }
 
-/// Learns an atlas from all labelled specimens. From at most 40, it is the one of [`Model::fit_atlas`], as `homolog train --features atlas` makes
-/// it; of more, the kinds of evidence count as their likelihood says, and confidences come from 40 of them.
+/// Learns an atlas from all labelled specimens: the [`Task`] of `homolog train --features atlas`.
 ///
 /// # Errors
-/// No labelled specimen; otherwise as [`Proposer::learn`](super::Proposer::learn).
+/// No labelled specimen; otherwise as [`Task::run`].
 pub fn learn_names(labelled: &[Graph], control: &Control) -> Result<LearnedNames> {
-    let named = labelled.iter().filter_map(|graph| only_named(graph).transpose()).collect::<Result<Vec<_>>>()?;
-    let settings = AtlasSettings::default();
-    let all: Vec<&Graph> = named.iter().collect();
-    let some = spread(&named);
-    let model = if some.len() == all.len() {
-        Model::fit_atlas(&all, &settings, control)?.0
-    } else {
-        let atlas = Atlas::learn(&all, &settings)?;
-        let weights = atlas.start_weights();
-        Model::of_atlas(atlas.calibrated(&some, &settings, &weights, control)?, &weights)?
+    let named = |(at, graph): (usize, &Graph)| {
+        graph.need_points("a labelled specimen")?;
+        Ok(NamedGraph { id: at.to_string(), graph: Arc::new(graph.clone()), image: None })
     };
+    let graphs = labelled.iter().enumerate().map(named).collect::<Result<_>>()?;
+    let settings = Settings { features: Features::Named("atlas".to_string()), ..Settings::default() };
+    let model = Task { data: DataSet::new(graphs, Vec::new())?, settings }.run(control, None)?.model;
     let atlas = model.atlas().ok_or(Error::NoExamples)?;
     let stray = |landmark: &Landmark| landmark.position.covariance().diag().mean().unwrap_or(0.0).sqrt();
     let mut strays: Vec<(String, f64)> =

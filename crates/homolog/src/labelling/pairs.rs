@@ -1,17 +1,17 @@
 //! [`learn`]: a model from the labelled pairs of a data set, with its error on pairs it has not seen; [`review`]: which pair to label
 //! next, and which labels to check again.
 
-use super::{Known, suggest_prepared};
+use super::Known;
+use super::suggestion::{Depth, suggest_prepared};
 use crate::data::dataset::DataSet;
-use crate::graph::{Graph, Pair};
+use crate::graph::Pair;
 use crate::learn::default_matcher;
 use crate::matching::{FrankWolfe, Method};
-use crate::model::Model;
+use crate::model::{Model, Prepared};
 use crate::task::{Features, Outcome, Settings, Task};
 use crate::{Control, Error, Result};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
 
 /// What the model compares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,7 +59,7 @@ pub fn learn(data: &DataSet, sight: Sight, control: &Control) -> Result<Learned>
     let settings = sight.settings();
     let labelled = data.pairs().iter().filter(|pair| pair.truth.is_some()).count();
     if labelled == 0 {
-        let features = settings.features(data)?;
+        let features = settings.features(&data.common()?)?;
         let pairs = (0..data.pairs().len()).map(|number| data.pair(number)).collect::<Result<Vec<Pair>>>()?;
         let features = features.with_spread_of(&pairs)?;
         let matcher = settings.matcher.unwrap_or_else(|| default_matcher(&features));
@@ -100,28 +100,19 @@ pub struct Review {
     pub disputed: Vec<usize>,
 }
 
-/// Examines many pairs: how certain the model is about what is not labelled, and which labels it disputes.
+/// Examines many pairs of prepared graphs: how certain the model is about what is not labelled, with edges by bounds, and which labels it disputes.
 ///
 /// # Errors
 /// A pair of graphs that do not exist; `control` stopped it; otherwise as [`suggest`](super::suggest).
-pub fn review(model: &Model, graphs: &[Arc<Graph>], pairs: &[LabelledPart], control: &Control) -> Result<Vec<Review>> {
-    let mut places = vec![None; graphs.len()];
-    let mut used = Vec::new();
-    for index in pairs.iter().flat_map(|part| [part.left, part.right]) {
-        let count = graphs.len();
-        let place = places.get_mut(index).ok_or(Error::OutOfRange { what: "graphs of a pair", index, count })?;
-        if place.is_none() {
-            *place = Some(used.len());
-            used.push(Arc::clone(&graphs[index]));
-        }
-    }
-    let prepared = model.prepare(&used, control)?;
+pub fn review(model: &Model, graphs: &[Prepared], pairs: &[LabelledPart], control: &Control) -> Result<Vec<Review>> {
+    let count = graphs.len();
+    let graph = |index: usize| graphs.get(index).ok_or(Error::OutOfRange { what: "graphs of a pair", index, count });
     let review = |part: &LabelledPart| {
         if control.interrupted() {
             return Err(Error::Interrupted);
         }
-        let ends = [part.left, part.right].map(|index| &prepared[places[index].unwrap_or_default()]);
-        let suggestion = suggest_prepared(model, ends, &part.known)?;
+        let ends = [graph(part.left)?, graph(part.right)?];
+        let suggestion = suggest_prepared(model, ends, &part.known, Depth::Bound)?;
         Ok(Review { mean_margin: suggestion.mean_margin, disputed: suggestion.disputed })
     };
     pairs.par_iter().map(review).collect()

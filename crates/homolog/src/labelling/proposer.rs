@@ -57,6 +57,8 @@ pub struct ProposedPoint {
     pub candidate: Option<usize>,
     /// From 0 (another candidate is as likely, or none fits) to 1 (no other comes near). Not a probability.
     pub certainty: f64,
+    /// Other names that its candidate may have: together they include the true one 95 % of the time. Empty if that is not known.
+    pub others: Vec<String>,
 }
 
 /// What labelled specimens teach.
@@ -178,7 +180,7 @@ impl Lesson {
                 found: self.atlas.dimension,
             }),
             _ => {
-                let atlas = (&self.atlas, &weights[..]);
+                let atlas = (&self.atlas, self.atlas.presence, &weights[..]);
                 name_table(atlas, Search::Quick, &candidates.points, known, &Control::new())
             }
         }
@@ -201,7 +203,8 @@ impl Lesson {
             let (place, candidate) = (fitted.places[number], fitted.found[number]);
             let at = candidate.map_or_else(|| back(&frame, place), |candidate| corners[candidate]).to_vec();
             let certainty = candidate.map_or(0.0, |candidate| sighting.certainty(place, candidate, plane.shape.extent));
-            points.push(ProposedPoint { name: self.atlas.landmarks[number].name.clone(), at, candidate, certainty });
+            let (name, others) = (self.atlas.landmarks[number].name.clone(), Vec::new());
+            points.push(ProposedPoint { name, at, candidate, certainty, others });
         }
         Ok(Proposal::of(points))
     }

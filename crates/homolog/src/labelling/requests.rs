@@ -12,13 +12,14 @@ use super::messages::{
     Answer, Explained, Format, Labelled, Learned, LearnedNames, Request, Specimen, Text, Trained, read_specimens,
 };
 use super::seeing::Seeing;
+use super::suggestion::{Depth, suggest_prepared};
 use super::table::name_table;
-use super::{Proposer, estimate, learn, learn_names, review, suggest};
-use crate::atlas::{AtlasSettings, Search};
+use super::{Expected, Proposer, estimate, learn, learn_names, review};
+use crate::atlas::{AtlasSettings, Presence, Search};
 use crate::data::{self, landmarks, matches, tps};
 use crate::geometry::{GreyImage, Susan};
-use crate::graph::Pair;
-use crate::model::Model;
+use crate::graph::Graph;
+use crate::model::{Model, Prepared};
 use crate::specimens::check::check;
 use crate::specimens::join::join;
 use crate::{Control, Error, Result};
@@ -28,6 +29,8 @@ use std::sync::Arc;
 
 /// So many models are kept: the page uses one with edges and one without, and learns them anew after each correction.
 const MODELS: usize = 8;
+/// A model that has prepared more specimens than this begins anew.
+const SPECIMENS: usize = 1000;
 
 /// What is kept between the requests of a page, which come one after the other.
 ///
@@ -47,7 +50,14 @@ pub struct Session {
     /// Labelled pictures.
     seeing: Seeing,
     /// The last used last.
-    models: Vec<(String, Model)>,
+    models: Vec<Kept>,
+}
+
+/// A model and what it has seen of the specimens that it was asked about.
+struct Kept {
+    name: String,
+    model: Model,
+    prepared: Vec<Prepared>,
 }
 
 impl Session {
@@ -90,12 +100,13 @@ impl Session {
                 self.proposer = Some((labelled, proposer));
                 Ok(success(&proposal?))
             }
-            Request::Name { model, points, known } => self.name(&model, &points, &known, control),
+            Request::Name { model, points, known, presence } => self.name(&model, &points, (&known, presence), control),
             Request::Check { specimens } => checked(specimens, control),
             Request::Join { specimens } => joined(specimens, control),
             Request::Estimate { labelled, candidates } => {
                 Ok(success(&estimate(&read_specimens(&labelled)?, &candidates, control)?))
             }
+            Request::Expect { errors } => Ok(success(&Expected::of(&errors))),
             Request::See { key, specimen, width, height } => {
                 self.seeing.see(key, GreyImage::new(width, height, pixels)?, &specimen.graph()?)?;
                 Ok(success(&serde_json::json!({})))
@@ -139,13 +150,12 @@ impl Session {
                 Ok(success(&serde_json::json!({ "name": self.keep(read, &model) })))
             }
             Request::Suggest { model, left, right, known } => {
-                let pair = Pair::new(Arc::new(left.graph()?), Arc::new(right.graph()?));
-                Ok(success(&suggest(self.model(&model)?, &pair, &known)?))
+                let (model, graphs) = self.prepared(&model, vec![left, right], control)?;
+                Ok(success(&suggest_prepared(model, [&graphs[0], &graphs[1]], &known, Depth::Full)?))
             }
             Request::Review { model, specimens, pairs } => {
-                let graph = |specimen: Specimen| specimen.graph().map(Arc::new);
-                let graphs = specimens.into_iter().map(graph).collect::<Result<Vec<_>>>()?;
-                let reviews = review(self.model(&model)?, &graphs, &pairs, control)?;
+                let (model, graphs) = self.prepared(&model, specimens, control)?;
+                let reviews = review(model, &graphs, &pairs, control)?;
                 Ok(success(&serde_json::json!({ "pairs": reviews })))
             }
             Request::Write { data, format } => {
@@ -165,12 +175,13 @@ impl Session {
         &mut self,
         model: &str,
         points: &[Vec<f64>],
-        known: &[(String, Vec<f64>)],
+        (known, presence): (&[(String, Vec<f64>)], Option<Presence>),
         control: &Control,
     ) -> Result<String> {
         let model = self.model(model)?;
         let atlas = model.atlas().ok_or(Error::Missing { what: "atlas", needed_by: "naming" })?;
-        Ok(success(&name_table((atlas, &model.weights()), Search::Proof, points, known, control)?))
+        let presence = presence.unwrap_or(atlas.presence);
+        Ok(success(&name_table((atlas, presence, &model.weights()), Search::Proof, points, known, control)?))
     }
 
     /// A model that names points, and finds them in pictures if some were seen.
@@ -196,20 +207,41 @@ impl Session {
     /// Keeps a model under a name that is a function of its text.
     fn keep(&mut self, model: Model, text: &str) -> String {
         let name = Sha256::digest(text).iter().take(8).fold(String::new(), |name, byte| format!("{name}{byte:02x}"));
-        self.models.retain(|(other, _)| *other != name);
-        self.models.push((name.clone(), model));
+        self.models.retain(|other| other.name != name);
+        self.models.push(Kept { name: name.clone(), model, prepared: Vec::new() });
         let surplus = self.models.len().saturating_sub(MODELS);
         self.models.drain(..surplus);
         name
     }
 
     fn model(&mut self, name: &str) -> Result<&Model> {
-        let Some(at) = self.models.iter().position(|(other, _)| other == name) else {
-            let known = self.models.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ");
+        self.kept(name).map(|kept| &kept.model)
+    }
+
+    /// A model, and the specimens as it sees them: described once, however often they are asked about.
+    fn prepared(&mut self, name: &str, specimens: Vec<Specimen>, control: &Control) -> Result<(&Model, Vec<Prepared>)> {
+        let Kept { model, prepared, .. } = self.kept(name)?;
+        if prepared.len() > SPECIMENS {
+            prepared.clear();
+        }
+        let graphs = specimens.into_iter().map(Specimen::graph).collect::<Result<Vec<_>>>()?;
+        let is_known = |graph: &Graph, among: &[Prepared]| among.iter().any(|other| **other.graph() == *graph);
+        let new: Vec<Arc<Graph>> =
+            graphs.iter().filter(|graph| !is_known(graph, prepared)).cloned().map(Arc::new).collect();
+        prepared.extend(model.prepare(&new, control)?);
+        let of = |graph: &Graph| prepared.iter().find(|other| **other.graph() == *graph).cloned();
+        let found = graphs.iter().map(|graph| of(graph).ok_or(Error::Interrupted)).collect::<Result<_>>()?;
+        Ok((model, found))
+    }
+
+    fn kept(&mut self, name: &str) -> Result<&mut Kept> {
+        let Some(at) = self.models.iter().position(|other| other.name == name) else {
+            let known = self.models.iter().map(|other| other.name.as_str()).collect::<Vec<_>>().join(", ");
             return Err(Error::UnknownName { what: "model", name: name.to_string(), known });
         };
         self.models[at..].rotate_left(1);
-        Ok(&self.models[self.models.len() - 1].1)
+        let last = self.models.len() - 1;
+        Ok(&mut self.models[last])
     }
 }
 

@@ -82,6 +82,7 @@ impl Seeing {
             at: point.at.to_vec(),
             candidate: None,
             certainty: point.certainty(),
+            others: Vec::new(),
         };
         Ok(Proposal::of(found.iter().map(point).collect()))
     }

@@ -4,7 +4,8 @@
 //!
 //!   margin_ik = score(y) - score(y')
 //!
-//! by [`margins`]: exact without edges, a bound with them, and two problems solved in all.
+//! by [`Matched::margins`](crate::model::Matched::margins), as `match` and `explain` have it; with more nodes than [`MOST_ASKED`], a person would
+//! wait too long for the matcher, and the margin is the bound that two problems give.
 
 use crate::graph::Pair;
 use crate::matching::{Compatibility, Matching, Restrictions, Status, Workspace, margins};
@@ -12,6 +13,8 @@ use crate::model::{Model, Prepared};
 use crate::{Control, Error, Result};
 use serde::{Deserialize, Serialize};
 
+/// With edges and more left nodes than this, the matcher is not asked for the second best match.
+const MOST_ASKED: usize = 60;
 /// How many other right nodes are offered for a left node.
 const ALTERNATIVES: usize = 3;
 
@@ -77,20 +80,35 @@ pub struct Suggested {
 /// A label of a node that does not exist, two labels of one node; a graph without the parts that the model needs.
 pub fn suggest(model: &Model, pair: &Pair, known: &[Known]) -> Result<Suggestion> {
     let [left, right] = model.prepare_pair(pair, &Control::new())?;
-    suggest_prepared(model, [&left, &right], known)
+    suggest_prepared(model, [&left, &right], known, Depth::Full)
+}
+
+/// How margins are found if there are edges.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Depth {
+    /// By the model's matcher.
+    Full,
+    /// By the bound alone, for many pairs at once.
+    Bound,
 }
 
 /// [`suggest`] for graphs that are prepared already.
-///
-/// # Errors
-/// As [`suggest`].
-pub fn suggest_prepared(model: &Model, [from, to]: [&Prepared; 2], known: &[Known]) -> Result<Suggestion> {
-    let problem = model.problem_of(from, to, &Restrictions::default())?;
+pub(super) fn suggest_prepared(
+    model: &Model,
+    [from, to]: [&Prepared; 2],
+    known: &[Known],
+    depth: Depth,
+) -> Result<Suggestion> {
+    let problem = model.problem_of(from, to, &Restrictions::default(), &mut Workspace::new())?;
     check(&problem, known)?;
     let mut work = Workspace::new();
     let around = agreeing(&problem, known);
     let solution = model.solve_shuffled(&around, &mut work)?;
-    let found = margins(&around, &solution, None, work.control())?;
+    let found = if problem.left_count() <= MOST_ASKED && depth == Depth::Full {
+        model.margins(&around, &solution, work.control())?
+    } else {
+        margins(&around, &solution, None, work.control())?
+    };
     let is_free = |left: usize| known.iter().all(|label| label.left != left);
     let suggested = |(left, &right): (usize, &Option<usize>)| {
         let own = found.iter().find(|own| own.left == left && own.margin < f64::INFINITY);

@@ -6,7 +6,7 @@
 //! is there to be drawn, with m the means of the atlas and (s, R) the pose of what is named.
 
 use super::proposer::{Proposal, ProposedPoint, with_labels};
-use crate::atlas::{Atlas, Naming, Search};
+use crate::atlas::{Atlas, Naming, Presence, Search};
 use crate::geometry::Similarity;
 use crate::graph::Graph;
 use crate::matching::Workspace;
@@ -15,10 +15,12 @@ use ndarray::{Array1, Array2, Axis};
 
 /// Named landmarks that say where another one should be.
 const NEAREST: usize = 4;
+/// How often the true name is to be among the names of a point.
+const COVERAGE: f64 = 0.95;
 
 /// Names the points of a table. Points that are known and not in the table are added to it.
 pub(super) fn name_table(
-    (atlas, weights): (&Atlas, &[f64]),
+    (atlas, presence, weights): (&Atlas, Presence, &[f64]),
     search: Search,
     candidates: &[Vec<f64>],
     known: &[(String, Vec<f64>)],
@@ -35,7 +37,17 @@ pub(super) fn name_table(
     }
     let specimen = Graph::from_points(points.table.clone())?;
     let mut work = Workspace::with_control(control);
-    let naming = atlas.name_around(&specimen, (atlas.presence, &points.known, weights), search, &mut work)?;
+    let naming = atlas.name_around(&specimen, (presence, &points.known, weights), search, &mut work)?;
+    // An atlas that was not calibrated knows no candidates.
+    let sets = atlas.name_sets(&naming, COVERAGE).ok();
+    let others = |number: usize, row: usize| -> Vec<String> {
+        let own = sets.as_ref().map(|found| found.sets[row].names.iter());
+        own.into_iter()
+            .flatten()
+            .filter(|&&other| other != number)
+            .map(|&at| atlas.landmarks[at].name.clone())
+            .collect()
+    };
     let expected = Expected::new(atlas, &naming, &points.table)?;
     let mut proposed = Vec::new();
     for (number, landmark) in atlas.landmarks.iter().enumerate().filter(|&(number, _)| labels[number].is_none()) {
@@ -47,6 +59,7 @@ pub(super) fn name_table(
             at: candidate.map_or_else(|| expected.of(number), |row| candidates[row].clone()),
             candidate,
             certainty: if candidate.is_some() { sure.clamp(0.0, 1.0) } else { 0.0 },
+            others: candidate.map(|row| others(number, row)).unwrap_or_default(),
         });
     }
     Ok(Proposal::of(proposed))

@@ -33,24 +33,24 @@ use crate::atlas::AtlasSettings;
 use crate::features::{FeatureMap, ImageDescriptor, Pose};
 use crate::loss::LossKind;
 use crate::matching::Method;
-use crate::{Control, Error, Result};
+use crate::{Control, Error, ErrorKind, Result};
 use plans::{Plan, has_partnerless};
 use std::sync::Arc;
 
 /// Seconds since some moment.
 pub type Clock = Arc<dyn Fn() -> f64 + Send + Sync>;
 
-/// How the best model is looked for.
+/// How the best model is found.
 #[derive(Clone)]
 pub struct AutoTrainer {
-    /// How each set of features is trained. Its loss is made to count nodes without a partner where there are some.
+    /// How each set of features is trained. Its loss is made to count nodes without a partner if there are some.
     pub trainer: Trainer,
     /// Whether left nodes may stay unmatched at a learned price; `None`: both are tried where nodes lack partners.
     pub unmatched: Option<bool>,
-    /// How graphs may be turned against each other; `None`: as far as the true matchings show.
+    /// How graphs may be rotated against each other; `None`: as far as the true matchings show.
     pub pose: Option<Pose>,
-    /// Whether an atlas may be taken; where there are pictures it looks at them too.
-    pub atlas: bool,
+    /// How an atlas is learned, if there are pictures from them too; `None`: it may not be taken.
+    pub atlas: Option<AtlasSettings>,
     /// How pictures are looked at, where the graphs have these numbers among their attributes: every set is tried without and with them.
     pub images: Vec<ImageDescriptor>,
     /// Seconds; `None`: as long as it takes.
@@ -70,7 +70,7 @@ struct Attempt {
 }
 
 enum Made {
-    Features { set: Box<TrainingSet>, trainer: Box<Trainer>, run: Checkpoint, trained: Option<Box<Trained>> },
+    Features { set: Box<TrainingSet>, trainer: Box<Trainer>, run: Box<Checkpoint>, trained: Option<Box<Trained>> },
     Atlas,
 }
 
@@ -130,13 +130,15 @@ impl AutoTrainer {
             }
             let share = self.share(control, end(MEASURING), count - number).part(number, 2 * count);
             let given = (training, validation);
-            attempts.push((
-                at,
-                match plan {
-                    Plan::Features(features) => self.measure(name, features, &trainer, given, &share)?,
-                    Plan::Atlas => self.measure_atlas(name, &trainer, given, &share)?,
-                },
-            ));
+            let measured = match plan {
+                Plan::Features(features) => self.measure(name, features, &trainer, given, &share),
+                Plan::Atlas => self.measure_atlas(name, &trainer, given, &share),
+            };
+            match unless_interrupted(measured)? {
+                Some(attempt) => attempts.push((at, attempt)),
+                None if attempts.is_empty() => return Err(Error::Interrupted),
+                None => skipped.push((at, SkipReason::NoTime)),
+            }
         }
         attempts.sort_by_key(|&(at, _)| at);
         skipped.sort_by_key(|&(at, _)| at);
@@ -149,7 +151,8 @@ impl AutoTrainer {
         let outcome = match attempts.swap_remove(chosen).made {
             Made::Atlas => {
                 let control = end(1.0).map_or_else(|| control.clone(), |end| self.until(control, end));
-                let (atlas, weights) = atlas::learn(training, &self.atlas_settings(), &control)?;
+                let settings = self.atlas.clone().unwrap_or_default();
+                let (atlas, weights) = atlas::learn(training, &settings, &control)?;
                 Outcome::Atlas { atlas: Box::new(atlas), weights }
             }
             Made::Features { set, trainer, trained: Some(trained), .. } => Outcome::Weights { set, trainer, trained },
@@ -248,7 +251,7 @@ impl AutoTrainer {
             trainer.matcher = Some(quick);
         }
         let evaluation = on_pairs(&evaluation, &set, training, trainer.folds);
-        let made = Made::Features { set: Box::new(set), trainer: Box::new(trainer), run, trained: None };
+        let made = Made::Features { set: Box::new(set), trainer: Box::new(trainer), run: Box::new(run), trained: None };
         Ok(Attempt { tried, evaluation, held_out, made })
     }
 
@@ -265,10 +268,6 @@ impl AutoTrainer {
         Ok(is_cut_off && took > TOO_LONG * count.max(1) as f64 && *matcher != self.quick(set))
     }
 
-    fn atlas_settings(&self) -> AtlasSettings {
-        AtlasSettings { images: self.images.clone(), ..AtlasSettings::default() }
-    }
-
     fn measure_atlas(
         &self,
         name: &str,
@@ -277,7 +276,7 @@ impl AutoTrainer {
         control: &Control,
     ) -> Result<Attempt> {
         let before = (self.clock)();
-        let settings = self.atlas_settings();
+        let settings = self.atlas.clone().unwrap_or_default();
         let (evaluation, held_out) = atlas::measure(training, validation, (trainer, &settings), control)?;
         let mut tried = Tried::named(name);
         if !evaluation.losses.is_empty() {
@@ -306,7 +305,7 @@ impl Attempt {
 fn unless_interrupted<T>(result: Result<T>) -> Result<Option<T>> {
     match result {
         Ok(value) => Ok(Some(value)),
-        Err(Error::Interrupted) => Ok(None),
+        Err(error) if error.kind() == ErrorKind::Interrupted => Ok(None),
         Err(error) => Err(error),
     }
 }

@@ -143,8 +143,7 @@ impl Trained {
     }
 
     /// Whether the smallest of several λ was chosen by held-out data on which errors are left: a smaller one may do better.
-    #[must_use]
-    pub fn is_at_the_end(&self) -> bool {
+    fn is_at_the_end(&self) -> bool {
         let best = self.best();
         let ranks = self.candidates.iter().filter(|other| other.learner == best.learner).map(|other| other.rank);
         let is_last = self.complete && best.rank > 0 && ranks.max() == Some(best.rank);

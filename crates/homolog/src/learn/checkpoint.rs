@@ -17,6 +17,9 @@ pub struct Checkpoint {
     pub(super) features: Option<Box<FeatureMap>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) facts: Option<Box<Facts>>,
+    /// Which pairs of each shard are not learned from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) turned: Option<Vec<Vec<usize>>>,
     /// How the weights before learning do on the held-out data.
     pub(super) unlearned: Option<Evaluation>,
     /// One for each learner that was started.
@@ -40,6 +43,8 @@ struct Stored {
     features: Option<Box<FeatureMap>>,
     #[serde(default)]
     facts: Option<Box<Facts>>,
+    #[serde(default)]
+    turned: Option<Vec<Vec<usize>>>,
     unlearned: Option<Evaluation>,
     #[serde(default)]
     learners: Vec<LearnerRun>,
@@ -53,7 +58,7 @@ struct Stored {
 
 impl From<Stored> for Checkpoint {
     fn from(stored: Stored) -> Self {
-        let Stored { fingerprint, features, facts, unlearned, mut learners, path, done, run } = stored;
+        let Stored { fingerprint, features, facts, turned, unlearned, mut learners, path, done, run } = stored;
         if let Some((centre, lambdas)) = path {
             let last = done.last().map(|(fit, _)| fit.minimum.weights.clone()).into_iter().collect();
             let of = |(fit, validation)| Done { fit: Some(fit), validation, weights: None };
@@ -61,7 +66,7 @@ impl From<Stored> for Checkpoint {
             let (learner, training) = (LearnerName::MaxMargin, run.into_iter().collect());
             learners.push(LearnerRun { learner, centre, centres: Vec::new(), lambdas, done, training, last });
         }
-        Self { fingerprint, features, facts, unlearned, learners }
+        Self { fingerprint, features, facts, turned, unlearned, learners }
     }
 }
 

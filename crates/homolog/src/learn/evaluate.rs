@@ -2,7 +2,7 @@
 //!
 //! Pairs that share a specimen err together, so a hundred pairs of fifteen specimens say less than a hundred pairs of two hundred. The variance of
 //! a sum of d_p over pairs p is estimated by Σ d_p d_q over all p and q that share a specimen (p = q among them), and never by less than Σ d_p²,
-//! which is what it comes to where no specimen is in two pairs.
+//! which is what it comes to if no specimen is in two pairs.
 
 use super::Example;
 use super::expected::expected_error;
@@ -27,7 +27,7 @@ pub struct Evaluation {
     pub examples: Vec<usize>,
     /// Totals of the matches found and the true matches.
     pub matches: MatchCounts,
-    /// The two specimens of each predicted example, where they are known; shorter than `losses` where none are.
+    /// The two specimens of each predicted example, where they are known; shorter than `losses` if none are.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub specimens: Vec<Option<[usize; 2]>>,
 }

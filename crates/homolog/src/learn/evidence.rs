@@ -54,7 +54,12 @@ impl Evidence {
         }
         // The specimens are complete if a new one may be either.
         let presence = if atlas.presence == Presence::Partial { Presence::Partial } else { Presence::Complete };
-        let fixed = AtlasSettings { pose: Some(atlas.pose), presence: Some(presence), ..settings.clone() };
+        let fixed = AtlasSettings {
+            pose: Some(atlas.pose),
+            presence: Some(presence),
+            attributes: Some(atlas.attribute_names()),
+            ..settings.clone()
+        };
         let count = specimens.len().min(MOST);
         let most_points = specimens.iter().map(|graph| graph.node_count()).max().unwrap_or(0);
         let left_out = |at: usize| -> Result<Option<LeftOut<'_>>> {

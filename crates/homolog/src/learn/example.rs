@@ -154,13 +154,7 @@ impl Example {
     /// # Errors
     /// A negative or non-finite importance.
     pub fn with_importance(mut self, importance: f64) -> Result<Self> {
-        if !(importance >= 0.0 && importance.is_finite()) {
-            return Err(Error::BadSetting {
-                name: "importance",
-                value: importance,
-                reason: "it must be 0 or more and finite",
-            });
-        }
+        Error::unless_at_least_0("importance", importance)?;
         self.importance = importance;
         Ok(self)
     }

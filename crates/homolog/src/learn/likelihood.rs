@@ -21,7 +21,7 @@ mod share;
 use super::Example;
 use crate::optimize::{Lbfgs, Minimum, Regularization, Smooth};
 use crate::{Control, Error, Result};
-pub(super) use groups::{Groups, informed, strengths};
+pub(super) use groups::{Groups, informed, silent, strengths};
 use risk::LikelihoodRisk;
 pub(super) use risk::Prepared;
 use serde::{Deserialize, Serialize};

@@ -1,40 +1,26 @@
-//! [`LabelledPairs`]: data to learn from and measure on, as graphs and true matchings, before any features are chosen.
+//! [`LabelledPairs`]: pairs of a data set to learn from and measure on, before any features are chosen.
 
 use super::Example;
 use crate::features::{Common, Described, FeatureMap};
-use crate::graph::{Graph, Pair, PairFeatures};
+use crate::graph::dataset::{DataSet, LabelledPair};
+use crate::graph::{Graph, Pair};
 use crate::loss::Loss;
-use crate::matching::{Matching, Restrictions};
-use crate::{Error, Result};
+use crate::matching::Matching;
+use crate::{Control, Error, Result};
 use rayon::prelude::*;
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Pairs of graphs with what is known about their true matchings. A graph that occurs in many pairs exists once and is described once.
+/// Some pairs of a [`DataSet`](crate::data::dataset::DataSet) whose matches are known. A graph that occurs in many pairs exists once and is described once.
 #[derive(Debug, Clone, Default)]
 pub struct LabelledPairs {
-    graphs: Vec<Specimen>,
-    pairs: Vec<Labelled>,
-}
-
-#[derive(Debug, Clone)]
-struct Specimen {
-    graph: Arc<Graph>,
-    /// What errors call it.
-    name: String,
-    /// Tells it from others in cross-validation.
-    number: usize,
-}
-
-#[derive(Debug, Clone)]
-struct Labelled {
-    left: usize,
-    right: usize,
-    truth: Matching,
-    unknown: Vec<usize>,
-    given: Restrictions,
-    features: Option<Arc<PairFeatures>>,
-    seed: u64,
+    data: DataSet,
+    /// Positions in the data set, each with the seed that the right nodes are shuffled by.
+    picked: Vec<(usize, u64)>,
+    /// When to stop describing the graphs and making examples.
+    control: Control,
 }
 
 impl LabelledPairs {
@@ -42,6 +28,23 @@ impl LabelledPairs {
     #[must_use]
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Those of these positions and seeds whose matches are known.
+    pub(crate) fn of(data: &DataSet, picked: impl Iterator<Item = (usize, u64)>) -> Self {
+        let is_known = |(at, _): &(usize, u64)| data.pairs()[*at].truth.is_some();
+        Self { data: data.clone(), picked: picked.filter(is_known).collect(), control: Control::new() }
+    }
+
+    /// The same pairs; whatever is made of them asks this control, and ends with [`Error::Interrupted`] if told to stop.
+    #[must_use]
+    pub fn watched_by(self, control: &Control) -> Self {
+        Self { control: control.clone(), ..self }
+    }
+
+    /// [`Error::Interrupted`] if told to stop.
+    pub(super) fn listen(&self) -> Result<()> {
+        if self.control.interrupted() { Err(Error::Interrupted) } else { Ok(()) }
     }
 
     /// Adds a pair. Pairs with the same graph (the same `Arc`) are about the same specimen.
@@ -57,107 +60,64 @@ impl LabelledPairs {
     /// # Errors
     /// As [`Self::add`].
     pub fn add_partly(&mut self, pair: &Pair, truth: Matching, unknown: &[usize]) -> Result<()> {
-        let [left, right] = [&pair.left, &pair.right].map(|graph| {
-            let known = self.graphs.iter().position(|specimen| Arc::ptr_eq(&specimen.graph, graph));
-            known.unwrap_or_else(|| {
-                let number = self.graphs.len();
-                self.add_graph(graph, format!("graph {number}"), number)
-            })
-        });
-        let between = (&pair.given, pair.features.as_ref());
-        self.add_numbered([left, right], truth, unknown, between, self.pairs.len() as u64)
-    }
-
-    /// Adds a graph; returns its position.
-    pub(crate) fn add_graph(&mut self, graph: &Arc<Graph>, name: String, number: usize) -> usize {
-        self.graphs.push(Specimen { graph: Arc::clone(graph), name, number });
-        self.graphs.len() - 1
-    }
-
-    /// Adds a pair of graphs at these positions; right nodes are solved in an order drawn from the seed.
-    pub(crate) fn add_numbered(
-        &mut self,
-        [left, right]: [usize; 2],
-        truth: Matching,
-        unknown: &[usize],
-        (given, features): (&Restrictions, Option<&Arc<PairFeatures>>),
-        seed: u64,
-    ) -> Result<()> {
-        let sizes = [
-            ("left nodes of a truth", self.graphs[left].graph.node_count(), truth.left_count()),
-            ("right nodes of a truth", self.graphs[right].graph.node_count(), truth.right_count()),
-        ];
-        for (what, expected, found) in sizes {
-            if expected != found {
-                return Err(Error::Size { what, expected, found });
-            }
-        }
-        let (unknown, given, features) = (unknown.to_vec(), given.clone(), features.cloned());
-        self.pairs.push(Labelled { left, right, truth, unknown, given, features, seed });
+        let at = self.data.pairs().len();
+        self.data.add(pair, truth, unknown)?;
+        self.picked.push((at, at as u64));
         Ok(())
     }
 
     /// How many pairs there are.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.pairs.len()
+        self.picked.len()
     }
 
     /// Whether there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.pairs.is_empty()
+        self.picked.is_empty()
     }
 
-    /// All graphs.
+    /// All graphs of the data set.
     pub fn graphs(&self) -> impl Iterator<Item = &Graph> {
-        self.graphs.iter().map(|specimen| &*specimen.graph)
+        self.data.graphs().iter().map(|named| &*named.graph)
     }
 
-    /// What all graphs, and all pairs, have in common.
+    /// What all graphs, and these pairs, have in common.
     ///
     /// # Errors
     /// Points of different dimensions.
     pub fn common(&self) -> Result<Common> {
-        Ok(Common::of(self.graphs())?.with_pairs(self.pairs.iter().map(|labelled| labelled.features.as_deref())))
+        let features = (0..self.len()).map(|number| self.labelled(number).features.as_deref());
+        Ok(Common::of(self.graphs())?.with_pairs(features))
+    }
+
+    fn labelled(&self, number: usize) -> &LabelledPair {
+        &self.data.pairs()[self.picked[number].0]
     }
 
     /// The positions of the two graphs of a pair.
     pub(super) fn ends(&self, number: usize) -> [usize; 2] {
-        [self.pairs[number].left, self.pairs[number].right]
+        let LabelledPair { left, right, .. } = *self.labelled(number);
+        [left, right]
     }
 
     pub(super) fn graph(&self, position: usize) -> &Graph {
-        &self.graphs[position].graph
+        &self.data.graphs()[position].graph
     }
 
     /// The two graphs of each pair, with its truth and the left nodes about which nothing is known.
     pub fn iter(&self) -> impl Iterator<Item = (Pair, &Matching, &[usize])> {
-        self.pairs.iter().map(|labelled| (self.pair(labelled), &labelled.truth, labelled.unknown.as_slice()))
+        (0..self.len()).map(|number| {
+            let (_, truth, unknown) = self.labels(number);
+            (self.pair(number), truth, unknown)
+        })
     }
 
     /// All pairs except those at these positions.
     pub(super) fn without(&self, left_out: &[usize]) -> Self {
-        let kept = (0..self.pairs.len()).filter(|number| !left_out.contains(number));
-        Self { graphs: self.graphs.clone(), pairs: kept.map(|number| self.pairs[number].clone()).collect() }
-    }
-
-    /// The same pairs with their left graphs turned, as `turn` says for each pair and its truth; they still belong to the same specimens.
-    ///
-    /// # Errors
-    /// What `turn` refuses, with the names of the graphs.
-    fn turned(&self, turn: impl Fn(&Pair, &Matching) -> Result<Pair>) -> Result<Self> {
-        let mut turned = Self { graphs: self.graphs.clone(), pairs: Vec::with_capacity(self.pairs.len()) };
-        for labelled in &self.pairs {
-            let (left, right) = (&self.graphs[labelled.left], &self.graphs[labelled.right]);
-            let at = |error| Error::At { place: format!("pair {}, {}", left.name, right.name), error: Box::new(error) };
-            let pair = turn(&self.pair(labelled), &labelled.truth).map_err(at)?;
-            let unchanged = Arc::ptr_eq(&pair.left, &left.graph);
-            let left =
-                if unchanged { labelled.left } else { turned.add_graph(&pair.left, left.name.clone(), left.number) };
-            turned.pairs.push(Labelled { left, ..labelled.clone() });
-        }
-        Ok(turned)
+        let kept = (0..self.len()).filter(|number| !left_out.contains(number));
+        Self { picked: kept.map(|number| self.picked[number]).collect(), ..self.clone() }
     }
 
     /// The examples these pairs become under features that may turn graphs ([`FeatureMap::pose`]). What is learned from is turned as the
@@ -183,71 +143,99 @@ impl LabelledPairs {
     /// # Errors
     /// A graph without the parts that the features or the loss need, with its name.
     pub fn examples(&self, features: &FeatureMap, loss: &dyn Loss) -> Result<Vec<Example>> {
-        self.examples_of(0..self.len(), &self.describe(features)?, features, loss)
+        let described = self.describe(features)?;
+        (0..self.len()).map(|number| self.example(number, &self.pair(number), &described, features, loss)).collect()
     }
 
-    /// The graphs that are in a pair, each described once.
-    fn describe(&self, features: &FeatureMap) -> Result<Vec<Option<Arc<Described>>>> {
-        let mut is_used = vec![false; self.graphs.len()];
-        for labelled in &self.pairs {
-            is_used[labelled.left] = true;
-            is_used[labelled.right] = true;
-        }
-        let describe = |(specimen, is_used): (&Specimen, bool)| -> Result<Option<Arc<Described>>> {
-            if !is_used {
-                return Ok(None);
-            }
-            let described = features.describe(&specimen.graph).map_err(at(specimen.name.clone()))?;
-            Ok(Some(Arc::new(described)))
-        };
-        self.graphs.par_iter().zip(is_used).map(describe).collect()
+    fn describe(&self, features: &FeatureMap) -> Result<Seen> {
+        let all = (0..self.len()).flat_map(|number| self.ends(number));
+        describe(features, all.map(|at| (&self.data.graphs()[at].graph, self.name(at))), &self.control)
     }
 
-    fn examples_of(
+    /// The example of a pair, whose left graph may be turned.
+    fn example(
         &self,
-        range: Range<usize>,
-        described: &[Option<Arc<Described>>],
+        number: usize,
+        pair: &Pair,
+        described: &Seen,
         features: &FeatureMap,
         loss: &dyn Loss,
-    ) -> Result<Vec<Example>> {
-        let mut examples = Vec::with_capacity(range.len());
-        for labelled in &self.pairs[range] {
-            let Labelled { left, right, truth, unknown, seed, .. } = labelled;
-            let (Some(a), Some(b)) = (&described[*left], &described[*right]) else { continue };
-            let (left, right) = (&self.graphs[*left], &self.graphs[*right]);
-            let pair = self.pair(labelled);
-            let example = features
-                .instance_with(a, b, pair.features.as_ref())
-                .and_then(|instance| Example::labelled(instance, &pair, truth.clone(), unknown, loss, *seed))
-                .map_err(at(format!("pair {}, {}", left.name, right.name)))?;
-            examples.push(example.with_specimens(left.number, right.number));
-        }
-        Ok(examples)
+    ) -> Result<Example> {
+        self.listen()?;
+        let (_, truth, unknown) = self.labels(number);
+        let (Some(left), Some(right)) = (described.get(&address(&pair.left)), described.get(&address(&pair.right)))
+        else {
+            return Err(Error::Missing { what: "descriptions of nodes", needed_by: "an example" });
+        };
+        let [one, other] = self.specimens(number);
+        let example = features
+            .instance_with(left, right, pair.features.as_ref())
+            .and_then(|instance| Example::labelled(instance, pair, truth.clone(), unknown, loss, self.picked[number].1))
+            .map_err(|error| self.at(number, error))?;
+        Ok(example.with_specimens(one, other))
     }
 
-    /// The numbers that tell the two specimens of a pair from others.
+    /// Numbers that tell the two specimens of a pair from others in whichever file they are, the whole or a part: the beginnings of the digests of
+    /// their names.
     #[must_use]
     pub fn specimens(&self, number: usize) -> [usize; 2] {
-        self.ends(number).map(|position| self.graphs[position].number)
+        self.ends(number).map(|at| {
+            let digest = Sha256::digest(self.data.graphs()[at].id.as_bytes());
+            digest.iter().take(size_of::<usize>()).fold(0, |number, &byte| number << 8 | usize::from(byte))
+        })
     }
 
     /// The two graphs of a pair, its truth, and the left nodes about which nothing is known.
     #[must_use]
     pub fn labels(&self, number: usize) -> ([&Graph; 2], &Matching, &[usize]) {
-        let Labelled { left, right, truth, unknown, .. } = &self.pairs[number];
-        ([self.graph(*left), self.graph(*right)], truth, unknown)
+        let labelled = self.labelled(number);
+        let Some(truth) = &labelled.truth else { unreachable!("only pairs with matches are picked") };
+        (self.ends(number).map(|at| self.graph(at)), truth, &labelled.unknown)
     }
 
-    fn pair(&self, labelled: &Labelled) -> Pair {
-        let graph = |at: usize| Arc::clone(&self.graphs[at].graph);
-        let (given, features) = (labelled.given.clone(), labelled.features.clone());
-        Pair { left: graph(labelled.left), right: graph(labelled.right), given, features }
+    fn pair(&self, number: usize) -> Pair {
+        let [left, right] = self.ends(number).map(|at| Arc::clone(&self.data.graphs()[at].graph));
+        let LabelledPair { given, features, .. } = self.labelled(number).clone();
+        Pair { left, right, given, features }
+    }
+
+    /// What errors call a graph.
+    fn name(&self, position: usize) -> String {
+        format!("graph {:?}", self.data.graphs()[position].id)
+    }
+
+    /// An error with the pair it is about.
+    fn at(&self, number: usize, error: Error) -> Error {
+        let [left, right] = self.ends(number).map(|at| self.name(at));
+        Error::At { place: format!("pair {left}, {right}"), error: Box::new(error) }
     }
 }
 
-/// Errors with the place they are about.
-fn at(place: String) -> impl FnOnce(Error) -> Error {
-    move |error| Error::At { place, error: Box::new(error) }
+/// Graphs as some features see them, by where they are in memory.
+type Seen = BTreeMap<usize, Arc<Described>>;
+
+fn address(graph: &Arc<Graph>) -> usize {
+    Arc::as_ptr(graph).addr()
+}
+
+/// Describes each graph once; errors have the names.
+fn describe<'a>(
+    features: &FeatureMap,
+    graphs: impl Iterator<Item = (&'a Arc<Graph>, String)>,
+    control: &Control,
+) -> Result<Seen> {
+    let different: BTreeMap<usize, (&Arc<Graph>, String)> =
+        graphs.map(|(graph, name)| (address(graph), (graph, name))).collect();
+    let describe = |(at, (graph, name)): (usize, (&Arc<Graph>, String))| {
+        if control.interrupted() {
+            return Err(Error::Interrupted);
+        }
+        match features.describe_watched(graph, control) {
+            Ok(described) => Ok((at, Arc::new(described))),
+            Err(error) => Err(Error::At { place: name, error: Box::new(error) }),
+        }
+    };
+    different.into_par_iter().map(describe).collect()
 }
 
 /// Examples made when they are asked for. See [`LabelledPairs::lazy_examples`].
@@ -256,7 +244,7 @@ pub struct LazyExamples<'a> {
     features: &'a FeatureMap,
     loss: &'a dyn Loss,
     /// The graphs as they are, unless the features may turn them.
-    described: Option<Vec<Option<Arc<Described>>>>,
+    described: Option<Seen>,
 }
 
 impl LazyExamples<'_> {
@@ -265,13 +253,26 @@ impl LazyExamples<'_> {
     /// # Errors
     /// A graph without the parts that the loss needs, or a pair that cannot be turned, with its name.
     pub fn of(&self, range: Range<usize>) -> Result<Vec<Example>> {
-        if let Some(described) = &self.described {
-            return self.pairs.examples_of(range, described, self.features, self.loss);
+        let Self { pairs, features, loss, described } = self;
+        if let Some(described) = described {
+            let example = |number: usize| pairs.example(number, &pairs.pair(number), described, features, *loss);
+            return range.map(example).collect();
         }
-        let (pose, features) = (self.features.pose, self.features);
-        let part = LabelledPairs { graphs: self.pairs.graphs.clone(), pairs: self.pairs.pairs[range].to_vec() };
-        let examples = part.turned(|pair, truth| pose.known(pair, truth))?.examples(features, self.loss)?;
-        let given = part.iter().map(|(pair, ..)| pair);
-        Ok(examples.into_iter().zip(given).map(|(example, pair)| example.turned_from(features, pair)).collect())
+        let turned = |number: usize| {
+            pairs.listen()?;
+            let turned = features.pose.known(&pairs.pair(number), pairs.labels(number).1);
+            turned.map_err(|error| pairs.at(number, error))
+        };
+        let turned: Vec<Pair> = range.clone().map(turned).collect::<Result<_>>()?;
+        let ends = range.clone().zip(&turned).flat_map(|(number, pair)| {
+            let [left, right] = pairs.ends(number).map(|at| pairs.name(at));
+            [(&pair.left, left), (&pair.right, right)]
+        });
+        let described = describe(features, ends, &pairs.control)?;
+        let example = |(number, pair): (usize, &Pair)| {
+            let example = pairs.example(number, pair, &described, features, *loss)?;
+            Ok(example.turned_from(features, pairs.pair(number)))
+        };
+        range.zip(&turned).map(example).collect()
     }
 }

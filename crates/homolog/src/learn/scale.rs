@@ -1,7 +1,7 @@
 //! How large the unlearned weights should be for max-margin learning, and which λ to try.
 //!
 //! The overall size of the weights changes no matching, but it changes margins. s · w₀ is chosen where the risk R(s w₀) is lowest, a convex
-//! function of s. On data that are noisy for these features margins cannot be met and that is s = 0, where nothing is known any more; so s is
+//! function of s. On data that are noisy for these features margins cannot be met and that is s = 0, at which nothing is known any more; so s is
 //! kept within a factor of the size at which a typical swap of two nodes changes the score by as much as it costs.
 
 use super::examples::{Examples, Here};

@@ -3,12 +3,16 @@
 //! Candidates are the weights before learning and, for every learner and λ, weights learned near s times those
 //! (λ/2 |w - s w₀|², s by a one-dimensional search), from large λ to small. Each is measured on pairs that it has not seen: the given
 //! validation pairs, or else cross-validation over specimens. Nothing is learned from a single pair unless λ is given: on real data what one pair taught was worse elsewhere more often than better. The most regularised candidate that is as
-//! good as the best is chosen ([`Choice`]), and learning ends early if nothing is left to gain. So what is learned is not worse
-//! than what was there before, as far as the data can tell, and the result says which it is. If λ are given, they are obeyed: the weights
+//! good as the best is chosen ([`Choice`]), and learning ends early if nothing is left to gain. So learned weights replace the
+//! earlier ones only if they do better on held-out pairs, and the result says which it is. If λ are given, they are obeyed: the weights
 //! before learning are measured, and never chosen.
+//!
+//! Beside shape contexts and the like, an attribute that tells nothing about which nodes are partners gets no weight, before learning or after,
+//! unless the caller says how to learn.
 
 use super::candidate::Trained;
 use super::checkpoint::{Checkpoint, Keeper, NoKeeper};
+use super::likelihood::silent;
 use super::runs::runs;
 use super::training_run::TrainingRun;
 use super::{Choice, Evaluation, LearnerKind, Likelihood, MaxMargin, Oracle, TrainingSet};
@@ -17,6 +21,7 @@ use crate::matching::Method;
 use crate::optimize::{Bundle, Lbfgs, WeightRule};
 use crate::{Control, Error, Result};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
 /// How training is done. The defaults suit the usual case.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -123,7 +128,8 @@ impl Trainer {
         control: &Control,
     ) -> Result<(Evaluation, usize)> {
         self.with_run(set, checkpoint, control, &mut NoKeeper, |run| {
-            let measured = run.measure_so_far(&self.ruled(&set.unlearned, 1.0)?)?;
+            let unlearned = run.trainer.ruled(&run.unlearned, 1.0)?;
+            let measured = run.measure_so_far(&unlearned)?;
             Ok((measured.unwrap_or_default(), run.held_out()))
         })
     }
@@ -142,8 +148,20 @@ impl Trainer {
         }
         let (matcher, search) = (self.matcher_for(set), self.search_for(set));
         let (runs, by) = runs(set, self.folds, (search.matcher(), matcher.matcher()));
-        let (trainer, unlearned, groups) = (self, set.unlearned.clone(), Some(set.features.weight_groups()));
-        what(&mut TrainingRun { trainer, unlearned, groups, runs, by, prepared: None, checkpoint, control, keeper })
+        let groups = set.features.weight_groups();
+        // Groups are learned near the weights before learning, at strengths of their own: not if the caller says otherwise.
+        let is_free = self.lambdas.is_empty() && self.rules.is_empty() && self.centre == Centre::Unlearned;
+        let silent =
+            if is_free && self.learner == LearnerKind::Auto { silent(&groups, &set.training)? } else { vec![] };
+        let (mut screened, mut unlearned) = (Cow::Borrowed(self), set.unlearned.clone());
+        if !silent.is_empty() {
+            let rule = |weight| if silent.contains(&weight) { WeightRule::Fixed(0.0) } else { WeightRule::Free };
+            screened.to_mut().rules = (0..unlearned.len()).map(rule).collect();
+            unlearned = screened.ruled(&unlearned, 1.0)?;
+        }
+        let groups = (is_free || self.learner == LearnerKind::Groups).then_some(groups);
+        let (trainer, prepared) = (&*screened, None);
+        what(&mut TrainingRun { trainer, unlearned, groups, runs, by, prepared, checkpoint, control, keeper })
     }
 
     /// Whether λ was given: then what is learned is taken.

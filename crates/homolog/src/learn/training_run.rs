@@ -9,7 +9,7 @@ use super::likelihood::{Groups, Prepared, informed, strengths};
 use super::runs::Run;
 use super::scale::{centred_lambdas, smaller};
 use super::trainer::{Centre, Trainer};
-use super::{Choice, Evaluation, Fit, LearnerKind, LearnerName, Likelihood, Training};
+use super::{Choice, Evaluation, Fit, LearnerName, Likelihood, Training};
 use crate::features::WeightGroups;
 use crate::optimize::{Minimum, Regularization, StopReason, WeightRule};
 use crate::{Control, Error, Result};
@@ -19,7 +19,7 @@ pub(super) struct TrainingRun<'a> {
     pub(super) trainer: &'a Trainer,
     /// The weights before learning.
     pub(super) unlearned: Vec<f64>,
-    /// The group of each weight; `None` if the examples are elsewhere.
+    /// The group of each weight; `None` if groups are not to be learned.
     pub(super) groups: Option<WeightGroups>,
     pub(super) runs: Vec<Run<'a>>,
     pub(super) by: ValidatedBy,
@@ -102,13 +102,10 @@ impl TrainingRun<'_> {
         }
     }
 
-    /// Who learns, in order. Groups are learned near the weights before learning, at strengths of their own: not if the caller said otherwise.
+    /// Who learns, in order.
     fn learners(&self) -> Vec<LearnerName> {
-        let trainer = self.trainer;
-        let is_free = trainer.lambdas.is_empty() && trainer.rules.is_empty() && trainer.centre == Centre::Unlearned;
-        let has_groups = self.groups.is_some() && (is_free || trainer.learner == LearnerKind::Groups);
-        let names = trainer.learner.names().iter().copied();
-        names.filter(|&name| name != LearnerName::Groups || has_groups).collect()
+        let names = self.trainer.learner.names().iter().copied();
+        names.filter(|&name| name != LearnerName::Groups || self.groups.is_some()).collect()
     }
 
     /// Finds the centre of a learner and its λ, and its place in the checkpoint; `None` if interrupted.
@@ -118,7 +115,9 @@ impl TrainingRun<'_> {
         }
         let starts = match (learner, &self.groups) {
             (LearnerName::Groups, Some(groups)) => {
-                let of = |run: &Run<'_>| informed(groups, &self.unlearned, run.examples.at_hand());
+                let of = |run: &Run<'_>| {
+                    self.trainer.ruled(&informed(groups, &self.unlearned, run.examples.at_hand())?, 1.0)
+                };
                 self.runs.iter().map(of).collect::<Result<_>>()?
             }
             _ => self.starts(candidates)?,
@@ -270,7 +269,7 @@ impl TrainingRun<'_> {
         let start = last.get(number).map(Vec::as_slice);
         let of_groups = self.groups.as_ref().filter(|_| *learner == LearnerName::Groups);
         let minimum = if let Some(groups) = of_groups {
-            let groups = Groups::new(groups, centre);
+            let groups = Groups::new(groups, centre, &self.trainer.rules);
             let minimum = groups.fit(likelihood, (examples, prepared), (lambda, start), control)?;
             // Rules are about single weights.
             let ruled = |minimum: Minimum| -> Result<Minimum> {

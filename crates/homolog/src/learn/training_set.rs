@@ -1,12 +1,12 @@
 //! [`TrainingSet`]: everything training needs from the data: examples to learn from and to choose by, and the weights before learning.
 
-use super::{Example, LabelledPairs};
+use super::{Example, LabelledPairs, LeftOut};
 use crate::Result;
 use crate::features::{FeatureMap, lies_within};
 use crate::loss::LossKind;
 use crate::matching::{Exact, FrankWolfe, Linear, Method};
 
-/// Graphs turned against each other by more degrees than this teach features that see turns nothing that holds for others; if turned
+/// Graphs rotated against each other by more degrees than this teach features that see turns nothing that holds for others; if turned
 /// by less, they teach which features tolerate it.
 pub const TEACHING_TURN: f64 = 60.0;
 
@@ -24,6 +24,8 @@ pub struct TrainingSet {
     /// Training pairs left out because their graphs are not oriented alike, by position: features that see turns and take graphs as
     /// given would learn from them what is wrong for all others.
     pub turned: Vec<usize>,
+    /// All that was not learned from.
+    pub left_out: LeftOut,
 }
 
 impl TrainingSet {
@@ -38,32 +40,23 @@ impl TrainingSet {
         validation: &LabelledPairs,
     ) -> Result<Self> {
         let pairs: Vec<_> = training.iter().map(|(pair, truth, _)| (pair, truth)).collect();
-        let features = match features.fitted_to(&pairs) {
+        let features = match features.fitted_to(&pairs, || training.listen()) {
             Ok(features) => features,
             // This error names the graph.
             Err(error) => return Err(training.examples(features, loss.loss()).err().unwrap_or(error)),
         };
-        // If attributes are compared as well, they tell what matches in any pose.
-        if features.pose.is_as_given() && features.sees_turns() && !features.sees_attributes() {
-            let mut turned = Vec::new();
-            for (number, (pair, truth, _)) in training.iter().enumerate() {
-                if !lies_within(TEACHING_TURN, &pair, truth)? {
-                    turned.push(number);
-                }
-            }
-            let alike = training.without(&turned).posed_examples(&features, loss.loss())?;
-            let validation = validation.posed_examples(&features, loss.loss())?;
-            return Ok(Self { turned, ..Self::of_examples(features, alike, validation) });
-        }
+        let turned = turned(&features, training)?;
         let examples = |pairs: &LabelledPairs| pairs.posed_examples(&features, loss.loss());
-        let (training, validation) = (examples(training)?, examples(validation)?);
-        Ok(Self::of_examples(features, training, validation))
+        let (alike, validation) = (examples(&training.without(&turned))?, examples(validation)?);
+        let left_out = LeftOut::of(&alike, turned.len());
+        Ok(Self { turned, left_out, ..Self::of_examples(features, alike, validation) })
     }
 
     /// From examples that exist already.
     #[must_use]
     pub fn of_examples(features: FeatureMap, training: Vec<Example>, validation: Vec<Example>) -> Self {
-        Self { unlearned: features.unlearned_weights(), features, training, validation, turned: Vec::new() }
+        let (unlearned, left_out) = (features.unlearned_weights(), LeftOut::of(&training, 0));
+        Self { unlearned, features, training, validation, turned: Vec::new(), left_out }
     }
 
     /// How a model with these features matches unless told otherwise: exactly.
@@ -81,6 +74,26 @@ impl TrainingSet {
             Method::FrankWolfe(FrankWolfe::default())
         }
     }
+}
+
+/// The pairs, by position, that these features do not learn from, because their graphs are rotated too far against each other, or mirrored.
+pub(super) fn turned(features: &FeatureMap, pairs: &LabelledPairs) -> Result<Vec<usize>> {
+    let mut turned = Vec::new();
+    if !may_leave_out(features) {
+        return Ok(turned);
+    }
+    for (number, (pair, truth, _)) in pairs.iter().enumerate() {
+        pairs.listen()?;
+        if !lies_within(TEACHING_TURN, &pair, truth)? {
+            turned.push(number);
+        }
+    }
+    Ok(turned)
+}
+
+/// Whether these features do not learn from pairs that are rotated too far. If attributes are compared as well, they tell what matches in any pose.
+pub(super) fn may_leave_out(features: &FeatureMap) -> bool {
+    features.pose.is_as_given() && features.sees_turns() && !features.sees_attributes()
 }
 
 /// The exact matcher for some features.

@@ -36,10 +36,7 @@ impl Endpoint {
     fn sigma(&self, pair: &Pair) -> Result<f64> {
         let missing = Error::Missing { what: "image size", needed_by: "endpoint loss without a sigma" };
         match self.sigma {
-            Some(value) if !(value.is_finite() && value > 0.0) => {
-                Err(Error::BadSetting { name: "sigma", value, reason: "it must be positive" })
-            }
-            Some(sigma) => Ok(sigma),
+            Some(sigma) => Error::unless_positive("sigma", sigma).map(|()| sigma),
             None => Ok(pair.right.image_size().ok_or(missing)?[0]),
         }
     }
@@ -49,10 +46,7 @@ impl Loss for Endpoint {
     fn terms(&self, pair: &Pair, truth: &Matching) -> Result<LossTerms> {
         let size = (pair.left.node_count(), pair.right.node_count());
         check_sizes(size, truth)?;
-        if !(self.unmatched.is_finite() && self.unmatched >= 0.0) {
-            let reason = "it must be 0 or more";
-            return Err(Error::BadSetting { name: "unmatched", value: self.unmatched, reason });
-        }
+        Error::unless_at_least_0("unmatched", self.unmatched)?;
         let sigma = self.sigma(pair)?;
         let points = pair.right.need_points("endpoint loss")?;
         let mut cells = Array2::zeros(size);

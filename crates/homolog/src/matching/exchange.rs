@@ -4,7 +4,7 @@
 //! next one. None of these raises the score, so the best matching without the pair (i, k) differs from y by one cycle alone, the cheapest
 //! through that pair. Two more places close the cycles that end at unmatched nodes: "free" (a left node takes a free right node or stays
 //! unmatched at its price; the right node at the other end is left free or goes to a left node that was unmatched) and "left over" (the
-//! same among left nodes that must be matched where there are too few right nodes). With own_a the score of a in y,
+//! same among left nodes that must be matched if there are too few right nodes). With own_a the score of a in y,
 //!
 //!   e_ab = own_a - score of a at the place of b - v_a + v_b >= 0
 //!

@@ -119,7 +119,7 @@ impl Ranked<'_> {
         found.proven &= first.status == Status::Optimal;
         let best_terms = self.terms(&first.matching);
         let behind = |matching: &Matching| difference(&best_terms, &self.terms(matching));
-        let class = Class::default();
+        let (class, mut table) = (Class::default(), None);
         open.push(Candidate { score: first.score, behind: Precise::default(), matching: first.matching, class });
         while let Some(best) = open.pop() {
             if found.matchings.len() + 1 < count && !work.interrupted() {
@@ -127,7 +127,7 @@ impl Ranked<'_> {
                     if work.interrupted() {
                         break;
                     }
-                    let (solution, status) = class.solve(self, size, work)?;
+                    let (solution, status) = class.solve(self, size, &mut table, work)?;
                     found.proven &= status == Status::Optimal;
                     if let Some(solution) = solution {
                         let Solution { score, matching, .. } = solution;
@@ -234,9 +234,15 @@ impl Class {
     }
 
     /// Its best matching, if it has any, and whether that is proven.
-    fn solve(&self, problem: Ranked<'_>, size: usize, work: &mut Workspace) -> Result<(Option<Solution>, Status)> {
+    fn solve(
+        &self,
+        problem: Ranked<'_>,
+        size: usize,
+        table: &mut Option<Compatibility>,
+        work: &mut Workspace,
+    ) -> Result<(Option<Solution>, Status)> {
         let mut solution = match problem {
-            Ranked::Table(problem, matcher) => matcher.solve(&self.of_table(problem)?, work)?,
+            Ranked::Table(problem, matcher) => matcher.solve(self.of_table(problem, table)?, work)?,
             Ranked::List(problem) => Linear::default().solve_sparse(&self.of_list(problem)?, work)?,
         };
         let matching = &solution.matching;
@@ -252,9 +258,13 @@ impl Class {
         Ok((complete.then_some(solution), status))
     }
 
-    fn of_table(&self, problem: &Compatibility) -> Result<Compatibility> {
-        let mut narrowed = problem.clone();
-        self.given.apply(&mut narrowed)?;
+    /// Written over the problem of another class: a new table for each would be most of the time.
+    fn of_table<'a>(&self, problem: &Compatibility, table: &'a mut Option<Compatibility>) -> Result<&'a Compatibility> {
+        let narrowed = table.get_or_insert_with(|| problem.clone());
+        narrowed.node.assign(&problem.node);
+        narrowed.unmatched.clone_from(&problem.unmatched);
+        narrowed.right_unmatched.clone_from(&problem.right_unmatched);
+        self.given.apply(narrowed)?;
         for &left in &self.closed {
             narrowed.node.row_mut(left).fill(f64::NEG_INFINITY);
         }

@@ -34,7 +34,7 @@ pub struct Margin {
     pub runner_up: Option<usize>,
     /// Whether the margin is exact; otherwise it is at most this large.
     pub proven: bool,
-    /// All left nodes that go elsewhere in that matching, and where; `None`: unmatched.
+    /// All left nodes that go elsewhere in that matching, each with its new right node; `None`: unmatched.
     pub changes: Vec<(usize, Option<usize>)>,
 }
 

@@ -30,7 +30,7 @@ impl Model {
     /// # Errors
     /// As [`Atlas::learn`].
     pub fn fit_atlas(specimens: &[&Graph], settings: &AtlasSettings, control: &Control) -> Result<(Self, Evidence)> {
-        let atlas = Atlas::learn(specimens, settings)?;
+        let atlas = Atlas::learn_watched(specimens, settings, control)?;
         let evidence = Evidence::learn(&atlas, specimens, settings, &control.part(0, 2))?;
         let atlas = atlas.calibrated(specimens, settings, &evidence.weights, &control.part(1, 2))?;
         Ok((Self::of_atlas(atlas, &evidence.weights)?, evidence))
@@ -136,6 +136,29 @@ pub(super) fn joined_shares(left: &Naming, right: &Naming, matching: &Matching) 
     let (mut shares, partners) = (of(left, matching.left_count()), of(right, matching.right_count()));
     matching.pairs().for_each(|(point, partner)| shares[point] += partners[partner]);
     shares
+}
+
+/// For each matched pair the right points that include the partner of the left one this often: both true names are in lists that hold theirs
+/// (1 + level)/2 of the time, so a point whose list shares a name with that of the left point is listed.
+pub(super) fn joined_candidates(
+    atlas: &Atlas,
+    [left, right]: [&Naming; 2],
+    matching: &Matching,
+    level: f64,
+) -> Result<Vec<Vec<usize>>> {
+    let each = if (0.0..1.0).contains(&level) { f64::midpoint(1.0, level) } else { level };
+    let (own, others) = (atlas.name_sets(left, each)?, atlas.name_sets(right, each)?);
+    let listed = |(from, to): (usize, usize)| {
+        let names = &own.sets[from].names;
+        let place = |point: usize| names.iter().position(|name| others.sets[point].names.contains(name));
+        let mut points: Vec<(usize, usize)> =
+            (0..matching.right_count()).filter_map(|point| Some((place(point)?, point))).collect();
+        // The match itself first, then those that share the likeliest name.
+        points.sort_by_key(|&(place, point)| (point != to, place, point));
+        let points = points.into_iter().map(|(_, point)| point);
+        std::iter::once(to).chain(points.filter(|&point| point != to)).collect()
+    };
+    Ok(matching.pairs().map(listed).collect())
 }
 
 /// Two points lose each other if either loses its name: the smaller of the two margins, a bound as those are. The runner-up is the point

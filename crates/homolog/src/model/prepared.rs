@@ -135,12 +135,12 @@ impl Model {
     /// [`Self::prepare`] for one graph.
     ///
     /// # Errors
-    /// A graph without the parts that the features need.
+    /// A graph without the parts that the features need; [`Error::Interrupted`] if it has many points.
     pub fn prepare_one(&self, graph: &Arc<Graph>, control: &Control) -> Result<Prepared> {
         let seen = if self.atlas.is_some() {
             Seen::Named(Arc::new(self.name(graph, &mut Workspace::with_control(control))?))
         } else {
-            Seen::Described(Arc::new(self.features.describe(graph)?))
+            Seen::Described(Arc::new(self.features.describe_watched(graph, control)?))
         };
         Ok(Prepared { graph: Arc::clone(graph), seen })
     }
@@ -199,7 +199,7 @@ impl Model {
         Ok(self.match_pair(pair, work)?.solution)
     }
 
-    /// The problem of matching two prepared graphs under this model.
+    /// The problem of matching two prepared graphs under this model. If told to stop, of the best rotation tried by then.
     ///
     /// # Errors
     /// As [`Self::match_prepared`]; a model that names has no such problem.
@@ -208,19 +208,20 @@ impl Model {
         left: &Prepared,
         right: &Prepared,
         between: impl Into<Between<'a>>,
+        work: &mut Workspace,
     ) -> Result<Compatibility> {
         self.check_table(left.graph.node_count(), right.graph.node_count())?;
-        self.instance(left, right, between.into(), &mut Workspace::new())?.compatibility(&self.weights())
+        self.instance(left, right, between.into(), work)?.compatibility(&self.weights())
     }
 
     /// [`Self::problem_of`] for two graphs that are prepared now.
     ///
     /// # Errors
     /// As [`Self::match_pair`].
-    pub fn problem(&self, pair: &Pair) -> Result<Compatibility> {
+    pub fn problem(&self, pair: &Pair, work: &mut Workspace) -> Result<Compatibility> {
         self.check_table(pair.left.node_count(), pair.right.node_count())?;
-        let [left, right] = self.prepare_pair(pair, &Control::new())?;
-        self.problem_of(&left, &right, pair)
+        let [left, right] = self.prepare_pair(pair, work.control())?;
+        self.problem_of(&left, &right, pair, work)
     }
 
     /// Refuses graphs whose table of scores would be too large for the matcher.
@@ -266,6 +267,16 @@ impl Model {
         }
         let (_, instance, _) = self.features.best_pose(self.features.pose, &pair, other, &self.weights(), work)?;
         Ok(instance)
+    }
+
+    /// How certain each pair of a solution is: [`margins`](matching::margins), with edges by the model's matcher.
+    pub(crate) fn margins(
+        &self,
+        problem: &Compatibility,
+        solution: &Solution,
+        control: &Control,
+    ) -> Result<Vec<Margin>> {
+        matching::margins(problem, solution, Some(self.matcher.matcher()), control)
     }
 
     /// Solves a problem of this model with its right nodes in a shuffled order, always the same.
@@ -317,10 +328,22 @@ impl Matched<'_> {
     /// As the matcher; graphs too large for a table of scores.
     pub fn margins(&self, control: &Control) -> Result<Vec<Margin>> {
         match &self.problem {
-            Problem::Graphs(..) => {
-                matching::margins(&*self.table()?, &self.solution, Some(self.model.matcher.matcher()), control)
-            }
+            Problem::Graphs(..) => self.model.margins(&*self.table()?, &self.solution, control),
             Problem::Names(left, right) => Ok(super::naming::joined_margins(left, right, &self.solution.matching)),
+        }
+    }
+
+    /// For each matched pair, in order of left node, the right nodes that include the true partner this often (between 0 and 1), the match
+    /// first. Only a model with an atlas knows them, from the specimens it was learned from ([`Atlas::name_sets`](crate::atlas::Atlas::name_sets)).
+    ///
+    /// # Errors
+    /// A model without an atlas; as [`Atlas::name_sets`](crate::atlas::Atlas::name_sets).
+    pub fn candidates(&self, level: f64) -> Result<Vec<Vec<usize>>> {
+        match (&self.problem, &self.model.atlas) {
+            (Problem::Names(left, right), Some(atlas)) => {
+                super::naming::joined_candidates(atlas, [left, right], &self.solution.matching, level)
+            }
+            _ => Err(Error::Missing { what: "atlas", needed_by: "candidates for each match" }),
         }
     }
 

@@ -170,7 +170,12 @@ mod tests {
             pairs.iter().map(|pair| model.solve(pair, &mut Workspace::new()).unwrap().score).collect();
         assert_eq!(scores, alone);
         let parts: Vec<LabelledPart> = each.map(|(left, right)| LabelledPart { left, right, known: vec![] }).collect();
-        assert_eq!(counted(|| drop(review(&model, &graphs, &parts, &Control::new()).unwrap())), [12, 66]);
+        assert_eq!(
+            counted(|| drop(
+                review(&model, &model.prepare(&graphs, &Control::new()).unwrap(), &parts, &Control::new()).unwrap()
+            )),
+            [12, 66]
+        );
     }
 
     #[test]

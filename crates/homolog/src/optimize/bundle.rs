@@ -7,6 +7,7 @@
 //! minimum by half of it. Going all the way each time, as BMRM does, takes about 1.4 times the evaluations on the house data, and one
 //! plane for all examples instead of one for each about 3.5 times (docs/benchmarks.md has what else was tried).
 
+use super::checks::check_lambda;
 use super::state::State;
 use super::{Minimum, Observer, Risk, Step, StopReason};
 use crate::{Error, Result};
@@ -120,14 +121,7 @@ impl Bundle {
     }
 
     fn check(&self) -> Result<()> {
-        let bad = |name, value, reason| Err(Error::BadSetting { name, value, reason });
-        // Squares of slope / lambda must not overflow.
-        if !(1e-100..=1e100).contains(&self.lambda) {
-            return bad("lambda", self.lambda, "it must be from 1e-100 to 1e100");
-        }
-        if !(self.gap_tolerance >= 0.0 && self.gap_tolerance.is_finite()) {
-            return bad("gap_tolerance", self.gap_tolerance, "it must be 0 or more and finite");
-        }
-        Ok(())
+        check_lambda(self.lambda)?;
+        Error::unless_at_least_0("gap_tolerance", self.gap_tolerance)
     }
 }

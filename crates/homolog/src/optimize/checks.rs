@@ -25,3 +25,11 @@ pub(super) fn check_answer(value: f64, planes: &[Plane], dim: usize) -> Result<(
     }
     Ok(())
 }
+
+/// Squares of slope / lambda must not overflow.
+pub(super) fn check_lambda(value: f64) -> Result<()> {
+    if (1e-100..=1e100).contains(&value) {
+        return Ok(());
+    }
+    Err(Error::BadSetting { name: "lambda", value, reason: "must be between 1e-100 and 1e100" })
+}

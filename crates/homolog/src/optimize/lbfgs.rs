@@ -12,6 +12,7 @@
 //! all weights are free. A step costs one evaluation and about 4 · memory · dim operations. Written by hand because that is shorter than
 //! what a crate would need around it for rules, certificate and control.
 
+use super::checks::check_lambda;
 use super::vector::{add_scaled, dot};
 use super::{Minimum, Step, StopReason, WeightRule};
 use crate::{Control, Error, Report, Result};
@@ -124,13 +125,8 @@ impl Lbfgs {
     }
 
     fn check(&self, near: Regularization<'_>, start: Option<&[f64]>, dim: usize) -> Result<()> {
-        let bad = |name, value, reason| Err(Error::BadSetting { name, value, reason });
-        if !(1e-100..=1e100).contains(&near.lambda) {
-            return bad("lambda", near.lambda, "it must be from 1e-100 to 1e100");
-        }
-        if !(self.gap_tolerance >= 0.0 && self.gap_tolerance.is_finite()) {
-            return bad("gap_tolerance", self.gap_tolerance, "it must be 0 or more and finite");
-        }
+        check_lambda(near.lambda)?;
+        Error::unless_at_least_0("gap_tolerance", self.gap_tolerance)?;
         let sizes = [
             ("weights to be near to", near.centre.len(), near.centre.is_empty()),
             ("rules for weights", near.rules.len(), near.rules.is_empty()),

@@ -73,7 +73,7 @@ pub(super) fn numbers(atlas: &Atlas) -> Vec<usize> {
 }
 
 /// Names as a matching of the landmarks of an atlas to points.
-fn matching_of(numbers: &[usize], labels: &[Option<usize>]) -> Result<Matching> {
+pub(super) fn matching_of(numbers: &[usize], labels: &[Option<usize>]) -> Result<Matching> {
     let mut to = vec![None; numbers.len()];
     for (point, label) in labels.iter().enumerate() {
         if let Some(at) = label.and_then(|label| numbers.iter().position(|&number| number == label)) {

@@ -4,8 +4,8 @@
 //! Names that are wrong throughout a take agree with each other, so they are compared with the labelled specimens (the gate): an atlas of
 //! these frames alone names the labelled specimens, and wrong names may be at most a tenth, or no more than without the takes.
 
-use super::unlabelled::{Told, margins};
-use crate::atlas::{Atlas, AtlasSettings};
+use super::unlabelled::{Margin, Told};
+use crate::atlas::{Atlas, AtlasSettings, Spoiling, Unnamed};
 use crate::graph::Graph;
 use crate::model::Model;
 use crate::takes::differing_frames;
@@ -83,15 +83,17 @@ pub(super) fn teaching_frames(
         return Ok((Vec::new(), brought));
     }
     let alone = Atlas::learn(&teachers.iter().collect::<Vec<_>>(), settings)?;
-    let wrong = |told: &[Told]| told.iter().filter(|(_, right)| !right).count();
+    let told = |atlas: &Atlas, specimen: &Unnamed| Ok::<_, crate::Error>(Told::of(atlas, specimen, control)?.margins);
+    let wrong = |told: &[Margin]| told.iter().filter(|(_, right)| !right).count();
     let mut without = 0;
     for (at, specimen) in labelled.iter().enumerate() {
-        let told = margins(&alone, specimen, control)?;
-        brought.named = [brought.named[0] + told.len(), brought.named[1] + wrong(&told)];
+        let specimen = Spoiling::default().spoil(specimen, 0)?;
+        let named = told(&alone, &specimen)?;
+        brought.named = [brought.named[0] + named.len(), brought.named[1] + wrong(&named)];
         if labelled.len() > 1 {
             let others = labelled.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, graph)| *graph);
             let others = Atlas::learn(&others.collect::<Vec<_>>(), settings)?;
-            without += wrong(&margins(&others, specimen, control)?);
+            without += wrong(&told(&others, &specimen)?);
         }
     }
     let few = (WRONG * brought.named[0] as f64).max(without as f64);

@@ -5,7 +5,8 @@
 //! (the gate):
 //!
 //! * two or more labelled specimens: some of them are left out in turn, and the whole procedure is repeated without them. Kept if their true
-//!   names do not become less likely, and if no more of their points get a wrong name;
+//!   names do not become less likely, and if f - b >= sqrt(f + b): f of their points are named right only with the unlabelled, b only without
+//!   (a standard error more f than b, or none of either). If points may be missing, copies with points removed and added count too;
 //! * one labelled specimen: half of the unlabelled teach, and the other half must not become less likely, and the other way round.
 //!
 //! Frames of a take (graphs with increasing times) are named as a whole instead, and then teach like labelled specimens (`takes`).
@@ -13,7 +14,7 @@
 use super::rounds::{Labels, Poses, Rounds, labels_of, numbers, precision};
 pub use super::takes::TakesBrought;
 use super::takes::{takes_among, teaching_frames};
-use crate::atlas::{Atlas, AtlasSettings, Calibration, Presence, Search};
+use crate::atlas::{Atlas, AtlasSettings, Calibration, Presence, Search, Spoiling, Truth, Unnamed};
 use crate::graph::Graph;
 use crate::learn::Evidence;
 use crate::matching::{Constraint, Matching, Workspace};
@@ -26,6 +27,9 @@ use std::collections::BTreeMap;
 const ROUNDS: usize = 3;
 /// Labelled specimens are left out in at most so many parts.
 const FOLDS: usize = 5;
+/// If points may be missing, a left-out specimen is also named in so many copies, which lack this share of its points and have as many extra ones.
+const COPIES: u64 = 3;
+const CHANGED: f64 = 0.2;
 
 /// What unlabelled specimens brought.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,7 +39,7 @@ pub struct Brought {
     pub specimens: [usize; 2],
     /// The log-likelihood per held-out specimen without and with the unlabelled; `None` if interrupted before.
     pub held_out: Option<[f64; 2]>,
-    /// Wrong names among the left-out labelled points, without and with; `None` with one labelled specimen.
+    /// Left-out labelled points (and points of changed copies) that are not named right, without and with; `None` with one labelled specimen.
     pub wrong: Option<[usize; 2]>,
     /// Whether the model learned from the unlabelled.
     pub kept: bool,
@@ -59,15 +63,18 @@ impl Brought {
     /// About specimens that are no frames.
     fn of_single(&self) -> String {
         let [labelled, unlabelled] = self.specimens;
+        let specimens = if unlabelled == 1 { "specimen" } else { "specimens" };
         let Some([before, after]) = self.held_out else {
-            return format!("Stopped before the {unlabelled} unlabelled specimens were learned from.");
+            return format!("Stopped before learning from {unlabelled} unlabelled {specimens}.");
         };
         let wrong = self.wrong.map_or_else(String::new, |[before, after]| {
-            format!(", wrong names among the left-out labelled points {before} to {after}")
+            format!(", left-out labelled points not named right {before} to {after}")
         });
         let what = if labelled > 1 { "left-out labelled specimen" } else { "held-out specimen" };
         let kept = if self.kept { "Learned also from" } else { "Did not learn from" };
-        format!("{kept} {unlabelled} unlabelled specimens: log-likelihood per {what} {before:.1} to {after:.1}{wrong}.")
+        format!(
+            "{kept} {unlabelled} unlabelled {specimens}: log-likelihood per {what} {before:.1} to {after:.1}{wrong}."
+        )
     }
 }
 
@@ -121,7 +128,7 @@ fn fit_single(
     }
     brought.held_out = Some(judged.likelihood);
     brought.wrong = (labelled.len() > 1).then_some(judged.wrong);
-    brought.kept = judged.likelihood[1] >= judged.likelihood[0] && judged.wrong[1] <= judged.wrong[0];
+    brought.kept = judged.likelihood[1] >= judged.likelihood[0] && judged.is_better();
     if !brought.kept {
         return Ok((model, evidence, brought));
     }
@@ -148,18 +155,57 @@ struct Teaching<'a> {
 }
 
 /// The margin of a name, and whether it is right.
-pub(super) type Told = (f64, bool);
+pub(super) type Margin = (f64, bool);
+
+/// What naming a specimen whose names are known tells.
+pub(super) struct Told {
+    /// Whether each point of which the truth is known is right: has its name or, if it is an extra one, none.
+    right: Vec<bool>,
+    /// Of each name.
+    pub(super) margins: Vec<Margin>,
+}
 
 /// Without and with unlabelled specimens.
 #[derive(Default)]
 struct Judged {
     likelihood: [f64; 2],
     wrong: [usize; 2],
+    /// Points that are right only with the unlabelled, and only without.
+    fixed: usize,
+    broken: usize,
     /// The margins of names with the unlabelled, and whether they were right.
-    margins: Vec<Told>,
+    margins: Vec<Margin>,
+}
+
+impl Judged {
+    /// Counts a left-out specimen: which points are right without and with.
+    fn add(&mut self, [before, after]: [&[bool]; 2]) {
+        for (&before, &after) in before.iter().zip(after) {
+            self.wrong[0] += usize::from(!before);
+            self.wrong[1] += usize::from(!after);
+            self.fixed += usize::from(after && !before);
+            self.broken += usize::from(before && !after);
+        }
+    }
+
+    /// f - b >= sqrt(f + b).
+    fn is_better(&self) -> bool {
+        let (fixed, broken) = (self.fixed as f64, self.broken as f64);
+        fixed - broken >= (fixed + broken).sqrt()
+    }
 }
 
 impl Teaching<'_> {
+    /// A labelled specimen to be named: as it is and, if points may be missing, changed.
+    fn copies(&self, s: usize) -> Result<Vec<Unnamed>> {
+        let changed = if self.settings.presence == Some(Presence::Complete) { 0 } else { COPIES };
+        let copy = |at: u64| {
+            let missing = if at == 0 { 0.0 } else { CHANGED };
+            Spoiling { missing, ..Spoiling::default() }.spoil(self.labelled[s], at)
+        };
+        (0..=changed).map(copy).collect()
+    }
+
     /// The numbers of the names of a labelled specimen.
     fn labels(&self, graph: &Graph) -> Vec<Option<usize>> {
         let number = |name: &String| self.names.iter().position(|known| known == name);
@@ -242,11 +288,11 @@ impl Teaching<'_> {
             for s in out {
                 for (at, atlas) in [&alone, &taught].into_iter().enumerate() {
                     judged.likelihood[at] += likelihood(atlas, self.labelled[s])? / count as f64;
-                    let margins = margins(atlas, self.labelled[s], control)?;
-                    judged.wrong[at] += margins.iter().filter(|(_, right)| !right).count();
-                    if at == 1 {
-                        judged.margins.extend(margins);
-                    }
+                }
+                for copy in self.copies(s)? {
+                    let (before, after) = (Told::of(&alone, &copy, control)?, Told::of(&taught, &copy, control)?);
+                    judged.add([&before.right, &after.right]);
+                    judged.margins.extend(after.margins);
                 }
             }
         }
@@ -266,7 +312,7 @@ impl Teaching<'_> {
         for half in 0..2 {
             let (out, teachers): (Vec<usize>, Vec<usize>) = all.iter().partition(|&&s| s % 2 == half);
             let Some(taught) = self.taught(&everyone, &teachers, control)? else { continue };
-            let one = |&s: &usize| -> Result<([f64; 2], Vec<Told>)> {
+            let one = |&s: &usize| -> Result<([f64; 2], Vec<Margin>)> {
                 let graph = self.unlabelled[s];
                 let work = &mut Workspace::with_control(control);
                 let mut name = |atlas: &Atlas| atlas.name_with(graph, &atlas.start_weights(), Search::Quick, work);
@@ -302,11 +348,46 @@ fn likelihood(atlas: &Atlas, specimen: &Graph) -> Result<f64> {
     problem.score(&truth)
 }
 
-/// The names that an atlas gives to points whose name is known: their margins, and whether they are right.
-pub(super) fn margins(atlas: &Atlas, specimen: &Graph, control: &Control) -> Result<Vec<Told>> {
-    let work = &mut Workspace::with_control(control);
-    let naming = atlas.name_with(specimen, &atlas.start_weights(), Search::Quick, work)?;
-    let names = specimen.names().unwrap_or_default();
-    let told = naming.calls.iter().filter(|call| names.get(call.point).is_some_and(|name| !name.is_empty()));
-    Ok(told.map(|call| (call.margin, names[call.point] == atlas.landmarks[call.landmark].name)).collect())
+impl Told {
+    /// The names that an atlas gives, beside the truth.
+    pub(super) fn of(atlas: &Atlas, specimen: &Unnamed, control: &Control) -> Result<Self> {
+        let work = &mut Workspace::with_control(control);
+        let naming = atlas.name_with(&specimen.graph, &atlas.start_weights(), Search::Quick, work)?;
+        let landmark = |point: usize| naming.matching.left_of(point);
+        let is_right = |point: usize| match &specimen.truth[point] {
+            Truth::Name(name) => Some(landmark(point).is_some_and(|at| atlas.landmarks[at].name == *name)),
+            Truth::Nobody => Some(landmark(point).is_none()),
+            Truth::Unknown => None,
+        };
+        let margins = naming.calls.iter().filter_map(|call| Some((call.margin, is_right(call.point)?)));
+        let margins = margins.collect();
+        Ok(Self { right: (0..specimen.truth.len()).filter_map(is_right).collect(), margins })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_gate_wants_a_standard_error_more_fixed_than_broken() {
+        let kept = |fixed: usize, broken: usize| {
+            let mut judged = Judged::default();
+            let (without, with) = (vec![false; fixed], vec![true; fixed]);
+            judged.add([&without, &with]);
+            judged.add([&vec![true; broken], &vec![false; broken]]);
+            judged.add([&[true, false], &[true, false]]);
+            assert_eq!(judged.wrong, [fixed + 1, broken + 1]);
+            judged.is_better()
+        };
+        assert!(kept(0, 0) && kept(1, 0) && kept(3, 1) && kept(20, 10));
+        assert!(!kept(0, 1) && !kept(2, 1) && !kept(5, 5) && !kept(12, 10));
+    }
+
+    #[test]
+    fn one_specimen_is_singular() {
+        let brought = Brought { held_out: Some([1.0, 2.0]), kept: true, ..Brought::nothing(1, 1) };
+        assert!(brought.sentence().starts_with("Learned also from 1 unlabelled specimen: "), "{}", brought.sentence());
+        assert!(Brought::nothing(1, 2).sentence().contains("2 unlabelled specimens"));
+    }
 }

@@ -11,6 +11,7 @@ use crate::{Control, Result};
 /// # Errors
 /// A graph without the parts that the model needs.
 pub fn losses(model: &Model, pairs: &LabelledPairs, control: &Control) -> Result<Evaluation> {
+    let pairs = &pairs.clone().watched_by(control);
     let loss = model.training.as_ref().map(|record| record.loss).unwrap_or_default();
     match model.atlas() {
         None => {

@@ -18,7 +18,7 @@
 //!
 //! The library has no clock: a caller that brings none has no time limit.
 
-mod left_out;
+mod from_shards;
 mod losses;
 mod pairing;
 mod report;
@@ -26,7 +26,7 @@ mod settings;
 mod text;
 mod unlabelled;
 
-pub use left_out::LeftOut;
+pub use from_shards::FromShards;
 pub use losses::losses;
 pub use pairing::paired;
 pub use report::{AtlasReport, CandidateReport, Report};
@@ -35,7 +35,8 @@ pub use settings::{Features, Settings};
 use crate::data::Split;
 use crate::data::dataset::DataSet;
 use crate::graph::Graph;
-use crate::learn::{AutoTrainer, Checkpoint, Clock, Keeper, LabelledPairs, Trainer, TrainingSet, fingerprint};
+pub use crate::learn::LeftOut;
+use crate::learn::{AutoTrainer, Checkpoint, Clock, Keeper, LabelledPairs, TrainingSet, fingerprint};
 use crate::matching::Compatibility;
 use crate::model::Model;
 use crate::specimens::unlabelled::fit as fit_with_unlabelled;
@@ -100,19 +101,24 @@ impl Task {
     /// As [`Self::run`]; a checkpoint that does not fit.
     pub fn resume(&self, control: &Control, clock: Option<&Clock>, kept: Option<Kept<'_>>) -> Result<Outcome> {
         self.settings.check()?;
+        // The graphs are described whatever the time limit: without that there is nothing to answer with.
+        let pressed = control;
         let control = &self.settings.limited(control, clock);
         if self.settings.is_atlas() {
-            return self.atlas(control);
+            let outcome = self.atlas(control)?;
+            let unused = self.settings.unused(&self.data.common().unwrap_or_default(), &outcome.model);
+            return Ok(Outcome { report: Report { unused, ..outcome.report }, ..outcome });
         }
         let (data, drawn) = paired(&self.data)?;
         check_sizes(&data)?;
-        let pairs = Pairs::of(&data)?;
+        let pairs = Pairs::of(&data, pressed)?;
         let outcome = if self.settings.is_choice() {
             self.choose(&pairs, control, clock)?
         } else {
             self.one_set(&data, &pairs, control, kept)?
         };
-        Ok(Outcome { report: Report { drawn, ..outcome.report }, ..outcome })
+        let unused = self.settings.unused(&data.common()?, &outcome.model);
+        Ok(Outcome { report: Report { unused, drawn, ..outcome.report }, ..outcome })
     }
 
     /// What a checkpoint of this task belongs to.
@@ -121,8 +127,8 @@ impl Task {
     /// As [`Self::run`].
     pub fn fingerprint(&self) -> Result<String> {
         let (data, _) = paired(&self.data)?;
-        let features = self.settings.features(&data)?;
-        let pairs: Vec<_> = Pairs::of(&data)?.training.iter().map(|(pair, ..)| pair).collect();
+        let features = self.settings.features(&data.common()?)?;
+        let pairs: Vec<_> = Pairs::of(&data, &Control::new())?.training.iter().map(|(pair, ..)| pair).collect();
         let features = features.with_spread_of(&pairs)?;
         let trainer = self.settings.trainer_for(&features)?;
         let json = |error: serde_json::Error| nothing(&error.to_string());
@@ -141,26 +147,22 @@ impl Task {
             trainer: self.settings.trainer(),
             unmatched: self.settings.unmatched.then_some(true),
             pose: self.settings.pose,
-            atlas: !self.settings.is_about_weights(),
+            atlas: (!self.settings.is_about_weights()).then(|| self.settings.atlas_settings()),
             images: self.settings.images(),
             time_limit: clock.map(|_| self.settings.seconds_to_choose()),
             clock: clock.map_or(still, Arc::clone),
         };
         let selected = auto.train(&pairs.training, &pairs.validation, control)?;
-        let mut model = Model::selected(&selected)?;
-        if let (Some(presence), true) = (self.settings.atlas.presence, model.atlas().is_some()) {
-            model = model.with_presence(presence)?;
-        }
+        let model = Model::selected(&selected)?;
         Ok(Outcome { report: Report::of_choice(&model, &selected), model })
     }
 
     /// One set of features.
     fn one_set(&self, data: &DataSet, pairs: &Pairs, control: &Control, kept: Option<Kept<'_>>) -> Result<Outcome> {
         let settings = &self.settings;
-        let graphs = || data.graphs().iter().map(|named| &*named.graph);
-        let features = settings.features(data)?;
-        let name = settings.set_name(Some(data));
-        let unused = features.unused_attributes(graphs());
+        let common = data.common()?;
+        let features = settings.features(&common)?;
+        let name = settings.set_name(&common);
         let trainer = settings.trainer();
         let mut set = TrainingSet::new(&features, &trainer.loss, &pairs.training, &pairs.validation)?;
         if let Some(importance) = &settings.importance {
@@ -170,7 +172,7 @@ impl Task {
         if let Some(start) = settings.start.as_ref().filter(|start| start.len() == set.unlearned.len()) {
             set.unlearned.clone_from(start);
         }
-        let left_out = LeftOut::of(&set);
+        let left_out = set.left_out.clone();
         let given = match (&settings.weights, settings.unlearned) {
             (Some(weights), _) => Some((weights.clone(), report::GIVEN)),
             (None, true) => Some((set.unlearned.clone(), report::UNLEARNED)),
@@ -178,7 +180,7 @@ impl Task {
         };
         if let Some((weights, sentence)) = given {
             let model = Model::new(set.features.clone(), trainer.matcher_for(&set), &weights, None)?;
-            return Ok(Outcome { report: Report { left_out, unused, ..Report::as_given(&name, sentence) }, model });
+            return Ok(Outcome { report: Report { left_out, ..Report::as_given(&name, sentence) }, model });
         }
         let trainer = settings.trainer_for(&set.features)?;
         let trained = match kept {
@@ -186,7 +188,7 @@ impl Task {
             None => trainer.train(&set, control)?,
         };
         let model = Model::trained(&set, &trainer, &trained)?;
-        Ok(Outcome { report: Report { left_out, unused, ..Report::of_training(&name, &model, &trained) }, model })
+        Ok(Outcome { report: Report { left_out, ..Report::of_training(&name, &model, &trained) }, model })
     }
 
     /// An atlas of all specimens that are not kept for testing.
@@ -250,14 +252,15 @@ fn nothing(reason: &str) -> Error {
 
 impl Pairs {
     /// Pairs of the split "train" or of none are learned from, those of the split "validation" are chosen by.
-    fn of(data: &DataSet) -> Result<Self> {
+    fn of(data: &DataSet, control: &Control) -> Result<Self> {
         let of = |wanted: &[Option<Split>]| data.labelled(|pair| wanted.contains(&pair.split));
-        let (training, positions) = of(&[Some(Split::Train), None])?;
-        let (validation, _) = of(&[Some(Split::Validation)])?;
+        let (training, positions) = of(&[Some(Split::Train), None]);
+        let (validation, _) = of(&[Some(Split::Validation)]);
         if training.is_empty() {
             return Err(nothing("no pair has matches to learn from"));
         }
-        Ok(Self { training, positions, validation })
+        let watched = |pairs: LabelledPairs| pairs.watched_by(control);
+        Ok(Self { training: watched(training), positions, validation: watched(validation) })
     }
 }
 
@@ -274,20 +277,4 @@ fn with_importance(
     let kept = positions.iter().enumerate().filter(|(number, _)| !set.turned.contains(number));
     let counts = kept.map(|(_, &position)| importance[position]);
     set.training.iter().cloned().zip(counts).map(|(example, count)| example.with_importance(count)).collect()
-}
-
-/// What a run of training from shards came to, in the same words.
-///
-/// # Errors
-/// As [`Model::trained`].
-pub fn outcome_of(
-    settings: &Settings,
-    set: &TrainingSet,
-    trainer: &Trainer,
-    trained: &crate::learn::Trained,
-) -> Result<Outcome> {
-    let model = Model::trained(set, trainer, trained)?;
-    let name = settings.set_name(None);
-    let left_out = LeftOut { pairs: trained.examples, ..LeftOut::default() };
-    Ok(Outcome { report: Report { left_out, ..Report::of_training(&name, &model, trained) }, model })
 }

@@ -44,7 +44,7 @@ pub struct Report {
     pub atlas: Option<AtlasReport>,
     /// What was not learned from.
     pub left_out: LeftOut,
-    /// Attributes that all graphs have and no feature uses.
+    /// Attributes that all graphs have and that do not count: no feature compares them, or they tell nothing.
     pub unused: Vec<String>,
     /// How many pairs were drawn, of how many, if the data set listed none and there would have been too many.
     pub drawn: Option<[usize; 2]>,
@@ -138,7 +138,7 @@ impl Report {
         let name = &selected.tried[selected.chosen].name;
         let own = match &selected.outcome {
             Chosen::Weights { set, trained, .. } => {
-                Self { left_out: LeftOut::of(set), ..Self::of_weights(name, model, trained) }
+                Self { left_out: set.left_out.clone(), ..Self::of_weights(name, model, trained) }
             }
             Chosen::Atlas { .. } => {
                 let atlas = AtlasReport::of(model, false);

@@ -1,11 +1,11 @@
 //! [`Settings`]: everything that may be said about learning, with its defaults; what a setting implies is worked out here.
 
 use crate::atlas::{AtlasSettings, Pose as AtlasPose, Presence};
-use crate::data::dataset::DataSet;
 use crate::features::{Common, FeatureMap, FeatureSet, Gradients, ImageDescriptor, Pose, Turns};
 use crate::learn::{Centre, Choice, Clock, LearnerKind, Oracle, Trainer, weight_rules};
 use crate::loss::LossKind;
 use crate::matching::Method;
+use crate::model::Model;
 use crate::optimize::Bundle;
 use crate::{Control, Error, Result};
 use serde::{Deserialize, Serialize};
@@ -26,7 +26,7 @@ const SECONDS_TO_CHOOSE: f64 = 60.0;
 pub struct Settings {
     /// What is compared: `auto` (what fits the data is tried), `atlas`, the name of a [`FeatureSet`], or a feature map.
     pub features: Features,
-    /// Left nodes may stay unmatched, at a price that is learned. For `auto`, `false` means that both are tried if nodes lack partners.
+    /// Left nodes may stay unmatched, at a learned cost. For `auto`, `false` means that both are tried if nodes lack partners.
     pub unmatched: bool,
     /// How graphs may be rotated against each other; `None`: for `auto` as far as the labelled pairs show, otherwise as given.
     pub pose: Option<Pose>,
@@ -120,19 +120,10 @@ impl Settings {
     /// # Errors
     /// The first that is not.
     pub fn check(&self) -> Result<()> {
-        let refused =
-            |name: &'static str, value: f64, reason: &'static str| Err(Error::BadSetting { name, value, reason });
-        if let Some(&lambda) = self.lambdas.iter().find(|&&lambda| !(lambda.is_finite() && lambda > 0.0)) {
-            return refused("lambda", lambda, "it must be positive");
-        }
-        if self.frames == Some(0) {
-            return refused("frames", 0.0, "it must be positive");
-        }
-        let others = [("gap", self.gap), ("time_limit", self.time_limit.unwrap_or(0.0))];
-        match others.into_iter().find(|(_, value)| !(value.is_finite() && *value >= 0.0)) {
-            Some((name, value)) => refused(name, value, "it must be at least 0"),
-            None => Ok(()),
-        }
+        self.lambdas.iter().try_for_each(|&lambda| Error::unless_positive("lambda", lambda))?;
+        Error::unless_counted("frames", self.frames.unwrap_or(1))?;
+        Error::unless_at_least_0("gap", self.gap)?;
+        Error::unless_at_least_0("time_limit", self.time_limit.unwrap_or(0.0))
     }
 
     /// Whether points are to be named.
@@ -159,12 +150,20 @@ impl Settings {
         matches!(&self.features, Features::Named(name) if name == wanted)
     }
 
-    /// The features for the graphs and pairs of a data set.
+    /// The features for graphs and pairs that have this in common.
     ///
     /// # Errors
     /// No set of that name; graphs that lack what it is about.
-    pub fn features(&self, data: &DataSet) -> Result<FeatureMap> {
-        self.resolved(|| FeatureSet::suited_for(&data.common()?), |set| set.features_for(&data.common()?))
+    pub fn features(&self, common: &Common) -> Result<FeatureMap> {
+        let mut map = match &self.features {
+            Features::Map(map) => (**map).clone(),
+            Features::Named(name) if name == AUTO => FeatureSet::suited_for(common)?.features_for(common)?,
+            Features::Named(name) => FeatureSet::of_name(name)?.features_for(common)?,
+        };
+        map.check()?;
+        map.unmatched |= self.unmatched;
+        map.pose = self.pose.unwrap_or(map.pose);
+        Ok(self.images().into_iter().fold(map, FeatureMap::with_image))
     }
 
     /// Reads settings as JSON; whatever is left out has its default.
@@ -180,41 +179,28 @@ impl Settings {
         Ok(settings)
     }
 
-    /// The features for graphs that are elsewhere and have this in common.
-    ///
-    /// # Errors
-    /// As [`Self::features`]; without graphs at hand, a set has to be named.
-    pub fn features_for(&self, common: &Common) -> Result<FeatureMap> {
-        let unnamed = || {
-            let reason = "the set of features cannot be chosen without the graphs at hand; name one".to_string();
-            Err(Error::Shard { file: "training from shards".to_string(), reason })
+    /// Attributes of all graphs that do not count in the model, because no feature compares them or because they tell nothing.
+    pub(super) fn unused(&self, common: &Common, model: &Model) -> Vec<String> {
+        let pictures: Vec<String> = self.images().iter().flat_map(ImageDescriptor::names).collect();
+        let mut unused = match model.atlas() {
+            Some(atlas) => {
+                let used = atlas.attribute_names();
+                common.node_attributes.iter().filter(|name| !used.contains(name)).cloned().collect()
+            }
+            None => model.features.unused_attributes(common),
         };
-        self.resolved(unnamed, |set| set.features_for(common))
-    }
-
-    fn resolved(
-        &self,
-        suited: impl FnOnce() -> Result<FeatureSet>,
-        of: impl FnOnce(FeatureSet) -> Result<FeatureMap>,
-    ) -> Result<FeatureMap> {
-        let mut map = match &self.features {
-            Features::Map(map) => (**map).clone(),
-            Features::Named(name) if name == AUTO => of(suited()?)?,
-            Features::Named(name) => of(FeatureSet::of_name(name)?)?,
-        };
-        map.check()?;
-        map.unmatched |= self.unmatched;
-        map.pose = self.pose.unwrap_or(map.pose);
-        Ok(self.images().into_iter().fold(map, FeatureMap::with_image))
+        let silent = model.weight_names().zip(model.weights()).filter(|&(_, weight)| weight == 0.0);
+        unused.extend(silent.filter_map(|(name, _)| name.strip_prefix("attributes ")).map(str::to_string));
+        unused.retain(|name| !pictures.contains(name));
+        unused
     }
 
     /// What a report calls the features.
-    pub(super) fn set_name(&self, data: Option<&DataSet>) -> String {
+    pub(super) fn set_name(&self, common: &Common) -> String {
         match &self.features {
             Features::Map(_) => "features".to_string(),
             Features::Named(name) if name == AUTO => {
-                let suited = data.and_then(|data| FeatureSet::suited_for(&data.common().ok()?).ok());
-                suited.map_or(AUTO, FeatureSet::name).to_string()
+                FeatureSet::suited_for(common).map_or(AUTO, FeatureSet::name).to_string()
             }
             Features::Named(name) => name.clone(),
         }

@@ -1,6 +1,7 @@
 //! The best model without choosing: what is tried, what is chosen, and that there is always an answer.
 
 use homolog::Control;
+use homolog::atlas::AtlasSettings;
 use homolog::features::{FeatureMap, Turns};
 use homolog::graph::{Attributes, Graph};
 use homolog::learn::{AutoTrainer, LabelledPairs, LearnerKind, Outcome, Selected, SkipReason, Trainer};
@@ -46,7 +47,15 @@ fn select(pairs: &LabelledPairs, time_limit: Option<f64>) -> Selected {
     let clock = Arc::new(|| 0.0);
     // One λ of one learner: this test is about the choice among sets.
     let trainer = Trainer { learner: LearnerKind::MaxMargin, lambdas: vec![1.0], ..Trainer::default() };
-    let auto = AutoTrainer { trainer, unmatched: None, pose: None, atlas: true, images: Vec::new(), time_limit, clock };
+    let auto = AutoTrainer {
+        trainer,
+        unmatched: None,
+        pose: None,
+        atlas: Some(AtlasSettings::default()),
+        images: Vec::new(),
+        time_limit,
+        clock,
+    };
     auto.train(pairs, &LabelledPairs::new(), &Control::new()).expect("made to fit")
 }
 
@@ -135,8 +144,15 @@ fn graphs_that_nothing_fits_are_an_error() {
     let bare = || Arc::new(Graph::new(3));
     pairs.add(&bare(), &bare(), Matching::identity(3)).unwrap();
     let (trainer, clock) = (Trainer::default(), Arc::new(|| 0.0));
-    let auto =
-        AutoTrainer { trainer, unmatched: None, pose: None, atlas: true, images: Vec::new(), time_limit: None, clock };
+    let auto = AutoTrainer {
+        trainer,
+        unmatched: None,
+        pose: None,
+        atlas: Some(AtlasSettings::default()),
+        images: Vec::new(),
+        time_limit: None,
+        clock,
+    };
     assert!(auto.train(&pairs, &LabelledPairs::new(), &Control::new()).is_err());
     assert!(auto.train(&LabelledPairs::new(), &LabelledPairs::new(), &Control::new()).is_err());
 }
@@ -183,7 +199,7 @@ fn sets_are_compared_on_the_pairs_there_was_time_for() {
             trainer: Trainer { learner: LearnerKind::MaxMargin, lambdas: vec![1.0], ..Trainer::default() },
             unmatched: None,
             pose: None,
-            atlas: true,
+            atlas: Some(AtlasSettings::default()),
             images: Vec::new(),
             time_limit: Some(limit),
             clock,

@@ -32,7 +32,7 @@ fn error(atlas: &Atlas, weights: &[f64], specimens: &[Graph]) -> f64 {
 fn with_echoes(maker: &mut Maker, specimens: Vec<Graph>) -> Vec<Graph> {
     let columns: Vec<String> = ('a'..='z').chain('A'..='Z').map(String::from).collect();
     let mut echo = |graph: Graph| {
-        let off: Vec<f64> = (0..graph.node_count()).map(|_| maker.random().random_range(-6.0..6.0)).collect();
+        let off: Vec<f64> = (0..graph.node_count()).map(|_| maker.random().random_range(-4.0..4.0)).collect();
         let values = Array2::from_shape_fn((graph.node_count(), columns.len()), |(row, _)| {
             f64::from(u32::try_from(row).unwrap()) + off[row] + maker.random().random_range(-0.1..0.1)
         });

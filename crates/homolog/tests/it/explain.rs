@@ -35,7 +35,7 @@ fn margins_are_what_brute_force_says_and_features_add_up_to_them() {
     for (number, model) in models().into_iter().enumerate() {
         for (seed, (left, right)) in [(5, 5), (4, 6), (6, 4), (2, 2)].into_iter().enumerate() {
             let pair = pair(left, right, (10 * number + seed) as u64);
-            let problem = model.problem(&pair).unwrap();
+            let problem = model.problem(&pair, &mut Workspace::new()).unwrap();
             let explanation = model.explain(&pair, &Control::new()).unwrap();
             let best = BruteForce::default().solve(&problem, &mut Workspace::new()).unwrap();
             assert!((explanation.solution.score - best.score).abs() < 1e-9);
@@ -59,7 +59,7 @@ fn margins_are_what_brute_force_says_and_features_add_up_to_them() {
 fn shares_add_up_to_the_score() {
     for (number, model) in models().into_iter().enumerate() {
         let pair = pair(7, 6, number as u64);
-        let problem = model.problem(&pair).unwrap();
+        let problem = model.problem(&pair, &mut Workspace::new()).unwrap();
         let solution = model.solve(&pair, &mut Workspace::new()).unwrap();
         let total: f64 = problem.shares(&solution.matching).unwrap().iter().sum();
         assert!((total - solution.score).abs() < 1e-9);

@@ -263,7 +263,9 @@ fn graphs_too_large_for_the_matcher_are_refused_before_any_work() {
     for method in [Method::Exact(Exact::default()), Method::FrankWolfe(FrankWolfe::default())] {
         let model = homolog::model::Model::unlearned(homolog::features::FeatureMap::paper_quadratic(), method).unwrap();
         let graph = || std::sync::Arc::new(homolog::graph::Graph::new(12_000));
-        let error = model.problem(&homolog::graph::Pair::new(graph(), graph())).unwrap_err();
+        let error = model
+            .problem(&homolog::graph::Pair::new(graph(), graph()), &mut homolog::matching::Workspace::new())
+            .unwrap_err();
         assert!(matches!(error, homolog::Error::TooLarge { limit: 134_217_728, found: 144_000_000, .. }), "{error}");
     }
 }

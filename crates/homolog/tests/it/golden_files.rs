@@ -103,7 +103,7 @@ fn goes_on(text: &str, fits: &str, resume: impl Fn(&mut Checkpoint) -> Trained) 
 fn a_checkpoint_of_version_1_is_continued() {
     let data = DataSet::from_json_lines(include_str!("golden/v1/checkpoints.jsonl")).unwrap();
     let features: FeatureMap = serde_json::from_str(include_str!("golden/v1/checkpoints.features.json")).unwrap();
-    let of = |split: Split| data.labelled(|pair| pair.split == Some(split)).unwrap().0;
+    let of = |split: Split| data.labelled(|pair| pair.split == Some(split)).0;
     let set = TrainingSet::new(&features, &trainer().loss, &of(Split::Train), &of(Split::Validation)).unwrap();
     goes_on(include_str!("golden/v1/training.checkpoint.json"), "/learners/0/done/0/fit", |checkpoint| {
         trainer().resume(&set, checkpoint, &Control::new(), &mut NoKeeper).unwrap()

@@ -2,9 +2,9 @@
 //! often it is asked, and says stop from a certain question on.
 
 use crate::common;
+use crate::long_calls::{LongCall, Sizes, long_calls};
 
 use common::rng;
-use homolog::Control;
 use homolog::features::FeatureMap;
 use homolog::graph::Graph;
 use homolog::learn::{LabelledPairs, Trainer, TrainingSet};
@@ -14,6 +14,7 @@ use homolog::matching::{
     Matching, Method, Sense, Solution, Sparse, Status, Workspace, k_best, margins,
 };
 use homolog::model::Model;
+use homolog::{Control, ErrorKind};
 use ndarray::{Array1, Array2};
 use rand::RngExt;
 use std::sync::Arc;
@@ -183,5 +184,40 @@ fn training_and_explaining() {
             let answer = Exact::default().solve(&problem, &mut Workspace::with_control(control)).unwrap();
             check_answer(&problem, &answer, control);
         });
+    }
+}
+
+/// Whatever is called, and whenever it is told to stop: an answer, or word that it was stopped; and then the library works as before.
+#[test]
+fn every_long_call_of_the_table() {
+    let small = Sizes { cells: 40, nodes: 8, points: 600, landmarks: 5, specimens: 5, frames: 12, pixels: 64 };
+    for LongCall { name, run } in long_calls(small).unwrap() {
+        check(name, 1, &|control| match run(control) {
+            Ok(()) => {}
+            Err(error) => {
+                assert!(error.kind() == ErrorKind::Interrupted && control.interrupted(), "{name}: {error}");
+            }
+        });
+        run(&Control::new()).unwrap();
+    }
+}
+
+/// Pairs that nobody has described yet: told to stop, nothing is described.
+#[test]
+fn describing_labelled_pairs() {
+    let graph = || {
+        Arc::new(Graph::from_points(Array2::from_shape_fn((4, 2), |(i, axis)| ((i * i + axis) % 5) as f64)).unwrap())
+    };
+    let mut pairs = LabelledPairs::new();
+    for _ in 0..6 {
+        pairs.add(&graph(), &graph(), Matching::identity(4)).unwrap();
+    }
+    let features = FeatureMap::paper_linear();
+    for after in [0, 3, 9] {
+        let (control, asked) = stopping(after);
+        let watched = pairs.clone().watched_by(&control);
+        let error = TrainingSet::new(&features, &LossKind::default(), &watched, &LabelledPairs::new()).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Interrupted);
+        assert!(asked.load(Ordering::SeqCst) <= after + 20);
     }
 }

@@ -6,7 +6,7 @@ use crate::made_specimens::{Maker, refs};
 use homolog::atlas::{AtlasSettings, Pose, Presence};
 use homolog::experiment::Truth;
 use homolog::graph::Graph;
-use homolog::matching::Workspace;
+use homolog::matching::{Constraint, Matching, Workspace};
 use homolog::model::Model;
 use homolog::specimens::join::{Joined, join, match_pairs};
 use homolog::specimens::unlabelled::fit;
@@ -52,6 +52,9 @@ fn complete_specimens_in_any_pose_and_order_get_the_true_names() {
         assert_eq!(joined.names.len(), 7);
         assert!(joined.points.iter().flatten().flatten().all(|point| point.confidence.is_some_and(|sure| sure > 0.5)));
         assert!(joined.report.agreement > 0.9 && joined.report.complete);
+        // The true names lose nothing of what pairs alone score.
+        let [alone, by_name] = joined.report.pair_scores.unwrap();
+        assert!((alone - by_name).abs() <= 0.02 * alone.abs(), "{alone} {by_name}");
     }
 }
 
@@ -175,9 +178,13 @@ fn a_model_can_match_the_pairs_and_pairs_can_be_matched_alone() {
     let joined = join(&refs(&graphs), &settings(None, None), Some(&model), &Control::new()).unwrap();
     assert!(is_true(&joined, &truth));
     let pairs = match_pairs(&refs(&graphs), &settings(None, None), &[[0, 3], [2, 1]], &Control::new()).unwrap();
-    assert!(pairs[0].pairs().all(|(left, right)| truth[0][left] == truth[3][right]));
-    assert!(pairs[1].pairs().all(|(left, right)| truth[2][left] == truth[1][right]));
-    assert_eq!(pairs[1].matched_count(), 8);
+    assert!(pairs[0].matching.pairs().all(|(left, right)| truth[0][left] == truth[3][right]));
+    assert!(pairs[1].matching.pairs().all(|(left, right)| truth[2][left] == truth[1][right]));
+    assert_eq!(pairs[1].matching.matched_count(), 8);
+    // The scores are those that the matching is the best of.
+    let best = pairs[0].problem.score(&pairs[0].matching).unwrap();
+    let other = Matching::new((0..8).map(Some).collect(), 8, Constraint::OneToOne).unwrap();
+    assert!(best >= pairs[0].problem.score(&other).unwrap() && best.is_finite());
 }
 
 #[test]

@@ -40,7 +40,7 @@ fn the_best_are_the_first_of_all() {
             if edges { Box::new(BruteForce::default()) } else { Box::new(Linear::default()) };
         let all = all_scores(&problem);
         let best = k_best(&problem, &*matcher, 40, &mut Workspace::new()).unwrap();
-        assert!(best.proven);
+        assert!(best.proven, "{problem:?}\n{best:?}");
         assert_eq!(best.matchings.len(), all.len().min(40), "{problem:?}\n{best:?}\n{all:?}");
         for (at, (matching, score)) in best.matchings.iter().enumerate() {
             assert_eq!(*score, problem.score(matching).unwrap());
@@ -95,7 +95,10 @@ fn margins_are_the_difference_to_the_best_without_the_pair() {
             assert_eq!(margin.margin == f64::INFINITY, fewer);
             if !fewer {
                 assert!(close(margin.margin, solution.score - other.score, magnitude(&problem)));
-                assert!(margin.proven && margin.margin >= -1e-9 * magnitude(&problem));
+                assert!(
+                    margin.proven && margin.margin >= -1e-9 * magnitude(&problem),
+                    "{margin:?} of {solution:?}\n{problem:?}"
+                );
             }
         }
     }

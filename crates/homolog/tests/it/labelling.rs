@@ -4,7 +4,7 @@ use homolog::Control;
 use homolog::data::dataset::{DataSet, LabelledPair, NamedGraph};
 use homolog::features::FeatureMap;
 use homolog::graph::{Graph, Pair};
-use homolog::labelling::{Candidates, Known, LabelledPart, Sight, estimate, learn, propose, review, suggest};
+use homolog::labelling::{Candidates, Expected, Known, LabelledPart, Sight, estimate, learn, propose, review, suggest};
 use homolog::matching::{BruteForce, Compatibility, Constraint, Linear, Matcher, Matching, Method, Workspace};
 use homolog::model::Model;
 use ndarray::Array2;
@@ -47,7 +47,7 @@ proptest! {
     ) {
         let pair = Pair::new(Arc::new(graph(&left)), Arc::new(graph(&right)));
         let known = [Known { left: label.0, right: Some(label.1) }];
-        let problem = model().problem(&pair).unwrap();
+        let problem = model().problem(&pair, &mut Workspace::new()).unwrap();
         for known in [&known[..], &[]] {
             let suggestion = suggest(&model(), &pair, known).unwrap();
             prop_assert!(suggestion.proven);
@@ -65,7 +65,9 @@ proptest! {
                 known.iter().filter(|label| free.right_of(label.left) != label.right).map(|label| label.left).collect();
             prop_assert_eq!(&suggestion.disputed, &disputed);
             let part = LabelledPart { left: 0, right: 1, known: known.to_vec() };
-            let reviewed = review(&model(), &[Arc::clone(&pair.left), Arc::clone(&pair.right)], &[part], &Control::new()).unwrap();
+            let ends = [Arc::clone(&pair.left), Arc::clone(&pair.right)];
+            let prepared = model().prepare(&ends, &Control::new()).unwrap();
+            let reviewed = review(&model(), &prepared, &[part], &Control::new()).unwrap();
             prop_assert_eq!((reviewed[0].mean_margin, &reviewed[0].disputed), (suggestion.mean_margin, &disputed));
         }
     }
@@ -125,6 +127,12 @@ fn a_label_that_the_other_specimens_dispute_is_found() {
     let found = estimate(&specimens, &candidates, &Control::new()).unwrap();
     assert_eq!(found.disputed[2], ["p1", "p3"]);
     assert!(found.error.unwrap() > 0.0);
+    assert!(fine.errors == [0.0; 4] && found.errors.len() == 4 && (found.errors[2] - 0.4).abs() < 1e-12);
+    let expected = Expected::of(&found.errors).unwrap();
+    assert!((expected.error - found.error.unwrap()).abs() < 1e-12 && expected.specimens == 4);
+    assert!(expected.interval[0] <= expected.error && expected.error <= expected.interval[1]);
+    assert_eq!(Expected::of(&fine.errors).unwrap().interval[0], 0.0);
+    assert_eq!((Expected::of(&[]), Expected::of(&[3.0])), (None, None));
     assert_eq!(estimate(&[], &[], &Control::new()).unwrap().error, None);
     assert!(estimate(&specimens, &[], &Control::new()).is_err());
 }

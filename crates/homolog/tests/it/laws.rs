@@ -1,29 +1,20 @@
 //! A hundred thousand random problems of every kind against brute force; `homolog-bench laws` runs the same laws for longer.
 
-use crate::laws_of_matching;
+use crate::laws_of_matching::{self, families::FAMILIES};
 
 use homolog::matching::{Matcher, TabuSearch, Workspace};
 use rayon::prelude::*;
 
 #[test]
-fn a_hundred_thousand_problems_of_every_kind_against_brute_force() {
-    let wrong = (0..100_000_u64).into_par_iter().map_init(Workspace::new, |work, number| {
-        laws_of_matching::check_all(number, work).map_err(|what| format!("problem {number}: {what}"))
-    });
-    if let Some(Err(what)) = wrong.find_first(Result::is_err) {
-        panic!("{what}");
-    }
-}
-
-#[test]
-fn what_is_proven_beside_large_constants_is_the_best() {
-    // Others than those among the hundred thousand.
-    let first = 1_u64 << 40;
-    let wrong = (first..first + 20_000).into_par_iter().map_init(Workspace::new, |work, number| {
-        laws_of_matching::check_beside_constants(number, work).map_err(|what| format!("problem {number}: {what}"))
-    });
-    if let Some(Err(what)) = wrong.find_first(Result::is_err) {
-        panic!("{what}");
+fn what_is_called_optimal_is_the_best_by_exact_arithmetic_in_every_family() {
+    for family in FAMILIES {
+        let wrong = (0..family.count).into_par_iter().map_init(Workspace::new, |work, number| {
+            let place = || format!("{} ({}), problem {number}", family.name, family.about);
+            (family.check)(number, work).map_err(|what| format!("{}: {what}", place()))
+        });
+        if let Some(Err(what)) = wrong.find_first(Result::is_err) {
+            panic!("{what}");
+        }
     }
 }
 

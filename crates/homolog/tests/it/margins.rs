@@ -120,7 +120,10 @@ fn with_edges_a_margin_is_a_bound_and_the_exact_solver_makes_it_exact() {
         };
         let pair = Pair::new(graph(&mut rng), graph(&mut rng));
         let features = FeatureMap { unmatched: seed % 2 == 0, ..FeatureMap::paper_quadratic() };
-        let problem = Model::unlearned(features, Method::Exact(Exact::default())).unwrap().problem(&pair).unwrap();
+        let problem = Model::unlearned(features, Method::Exact(Exact::default()))
+            .unwrap()
+            .problem(&pair, &mut Workspace::new())
+            .unwrap();
         let solution = Exact::default().solve(&problem, &mut Workspace::new()).unwrap();
         assert_eq!(solution.status, Status::Optimal);
         let bounds = margins(&problem, &solution, None, &Control::new()).unwrap();

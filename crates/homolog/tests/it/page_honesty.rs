@@ -188,6 +188,14 @@ fn names_in_space_are_those_of_the_model() {
                     assert_eq!(json!(table.points[row]), point["at"]);
                     let is_right = usize::from(point["name"] == table.names[row]);
                     *(if is_model { &mut right } else { &mut quickly }) += is_right;
+                    if is_model {
+                        // Its name and the others that it may have are the candidates of `homolog name --candidates 0.95`.
+                        let sets = naming.named_at(model.atlas().unwrap(), Some(0.95)).unwrap().sets.unwrap();
+                        let others = point["others"].as_array().unwrap().iter().map(|other| other.as_str().unwrap());
+                        let listed = sets.points[row].names.iter().map(String::as_str);
+                        let listed: Vec<&str> = listed.filter(|&other| point["name"] != other).collect();
+                        assert_eq!(others.collect::<Vec<_>>(), listed, "{name}: {point}");
+                    }
                 }
             }
             all += table.names.iter().filter(|name| !name.is_empty()).count();

@@ -200,7 +200,10 @@ fn mistakes_have_a_place() {
     let mut without = LabelledPairs::new();
     without.add_partly(&plain, truth.clone(), &[]).unwrap();
     let missing = TrainingSet::new(&map, &trainer().loss, &without, &LabelledPairs::new()).unwrap_err();
-    assert_eq!(missing.to_string(), "pair graph 0, graph 1: the graph has no feature of pairs called \"distance\"");
+    assert_eq!(
+        missing.to_string(),
+        "pair graph \"0\", graph \"1\": the graph has no feature of pairs called \"distance\""
+    );
     // A truth that is not listed.
     let none = PairFeatures::of_list(
         names(&["distance", "likeness"]),

@@ -264,3 +264,32 @@ fn a_few_tilted_training_specimens_do_not_widen_the_others() {
     let after = spread(&Atlas::learn(&refs(&specimens), &settings).unwrap());
     assert!(after < 1.5 * before, "{before} {after}");
 }
+
+#[test]
+fn confidences_rank_names_also_after_bad_training_specimens() {
+    let mut maker = Maker::new(41, 2, 12);
+    let mut specimens = maker.noisy_specimens(12, 0.15);
+    // The names of three are one off.
+    for bad in specimens.iter_mut().take(3) {
+        let mut names = bad.names().unwrap().to_vec();
+        names.rotate_left(1);
+        *bad = bad.clone().with_names(names).unwrap();
+    }
+    let atlas = learned(&specimens, &AtlasSettings::default());
+    let (mut right, mut wrong) = (Vec::new(), Vec::new());
+    for specimen in maker.noisy_specimens(20, 0.3) {
+        for call in named(&atlas, &specimen, Presence::Auto).calls {
+            let is_right = specimen.names().unwrap()[call.point] == atlas.landmarks[call.landmark].name;
+            (if is_right { &mut right } else { &mut wrong }).push(call.confidence.unwrap());
+        }
+    }
+    // How often a right name has a higher confidence than a wrong one: a half if all are alike.
+    let wins: f64 = right
+        .iter()
+        .flat_map(|own| {
+            wrong.iter().map(move |other| if own > other { 1.0 } else { 0.5 * f64::from(u8::from(own == other)) })
+        })
+        .sum();
+    let share = wins / (right.len() * wrong.len()) as f64;
+    assert!(right.len() > 50 && wrong.len() > 20 && share > 0.7, "{} {} {share}", right.len(), wrong.len());
+}

@@ -1,4 +1,5 @@
 //! Proofs that were once false, each under the name of what went wrong.
+#![expect(clippy::unreadable_literal, reason = "numbers as they were found, to the last digit")]
 
 use crate::common;
 
@@ -322,4 +323,66 @@ fn a_large_negative_edge_score_for_forbidden_leaves_a_proof_for_more_nodes_than_
         let answer = solve(&Exact::default(), &problem);
         assert!(answer.status == Status::Optimal && answer.score > -1e3, "{answer:?}");
     }
+}
+
+#[test]
+fn constants_of_a_row_a_column_and_an_edge_that_cancel_hide_no_better_matching() {
+    // 6656666666666.5205 + 666666666666.7001 + 10000000000000.45 is 2.5 more than what the other matching has.
+    let node = array![[-0.09437729577348364, 6656666666666.5205], [666666666666.7001, 17323333333331.229]];
+    let problem = with_edges(Compatibility::linear(node), &[([0, 1], [1, 0], 10000000000000.45)]);
+    let answer = solve(&Exact::default(), &problem);
+    assert_eq!((answer.status, answer.matching.to_array()), (Status::Optimal, array![1, 0]));
+    let relaxed = LpRelaxation::default().solve(&problem, &mut Workspace::new()).unwrap();
+    assert!(relaxed.matching.is_none_or(|matching| matching.to_array() == array![1, 0]));
+}
+
+#[test]
+fn a_column_constant_hides_no_better_linear_matching_in_tables_lists_and_streams() {
+    let node = array![
+        [-0.07107539096796245, -0.9204063464430874, 999990000000000.6],
+        [0.22615348230738164, -0.050498891439019644, 999989999999999.3]
+    ];
+    let write = |rows: std::ops::Range<usize>, scores: &mut Array2<f64>| {
+        scores.assign(&node.slice_axis(ndarray::Axis(0), rows.into()));
+    };
+    let mut streamed = homolog::matching::Streamed::new(2, 3, &write);
+    streamed.candidates = 1;
+    let pairs = node.indexed_iter().map(|((i, k), &score)| (i, k, score)).collect();
+    let list = homolog::matching::Sparse::from_pairs(2, 3, pairs, homolog::matching::Sense::Maximize).unwrap();
+    let work = &mut Workspace::new();
+    for answer in [
+        solve(&Linear::default(), &Compatibility::linear(node.clone())),
+        Linear::default().solve_sparse(&list, work).unwrap(),
+        Linear::default().solve_streamed(&streamed, work).unwrap(),
+    ] {
+        assert_eq!((answer.status, answer.matching.to_array()), (Status::Optimal, array![2, 0]), "{answer:?}");
+    }
+}
+
+#[test]
+fn rounded_prices_of_right_nodes_do_not_keep_the_exact_solver_at_work_for_ever() {
+    let node = array![
+        [-333333333333332.06, -0.3756617434019063, 66666666666665.34],
+        [-10000000000.736721, -9999999999.965515, 66656666666665.984]
+    ];
+    let problem = with_edges(Compatibility::linear(node), &[([0, 1], [0, 1], 333333333.9), ([1, 0], [2, 0], 0.5)])
+        .with_unmatched(array![0.8863421548658152, -10000000000.658241])
+        .with_right_unmatched(array![-0.0774227613255789, 0.6699990071501816, 66666666666665.586]);
+    let best = solve(&homolog::matching::BruteForce::default(), &problem);
+    assert_eq!(solve(&Exact::default(), &problem).matching, best.matching);
+}
+
+#[test]
+fn edge_scores_near_the_smallest_number_are_not_lost_in_multipliers() {
+    let unit = f64::from_bits(64);
+    let node = array![[1.0, 1.0], [-2.0, 2.0], [-2.0, 0.0], [1.0, 1.0]] * unit;
+    let pairs = [[0, 2], [1, 0], [1, 2], [2, 0], [2, 1], [2, 3], [3, 2]];
+    let values = [[1.0, -2.0], [2.0, -1.0], [1.0, 1.0], [-2.0, -1.0], [0.0, 2.0], [2.0, 2.0], [-2.0, 2.0]];
+    let scores = pairs.iter().zip(values).flat_map(|(&e, v)| [(e, [0, 1], v[0] * unit), (e, [1, 0], v[1] * unit)]);
+    let problem = with_edges(Compatibility::linear(node), &scores.collect::<Vec<_>>())
+        .with_unmatched(Array1::from_elem(4, -2.0 * unit))
+        .with_constraint(Constraint::ManyToOne);
+    let best = solve(&homolog::matching::BruteForce::default(), &problem);
+    let answer = solve(&Exact::default(), &problem);
+    assert_eq!((answer.status, answer.score), (Status::Optimal, best.score));
 }

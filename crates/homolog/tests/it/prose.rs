@@ -1,5 +1,6 @@
-//! Plain English where users read it: the pages, and what the program prints (the snapshots of its tests). Each entry is a phrase that has
-//! always been wrong here, and what to write instead. Lab notes (docs/notes) are as they were written.
+//! Plain English where users read it: the pages, what the program prints (the snapshots of its tests), the labelling page, the Python package,
+//! and the rustdoc of public items. Each entry is a phrase that has always been wrong here, and what to write instead. Lab notes (docs/notes)
+//! are as they were written.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -63,20 +64,62 @@ const WRONG: &[(&str, &str)] = &[
     ("thread a process", "per process"),
 ];
 
-/// Pages that people read, and what the program prints.
-fn texts(root: &Path) -> Vec<PathBuf> {
-    let mut texts = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CODE_OF_CONDUCT.md", "python/README.md"]
-        .map(|name| root.join(name))
-        .to_vec();
-    for (folder, ending) in [("docs", "md"), ("docs/stories", "md"), ("crates/homolog-cli/tests/cmd", "trycmd")] {
-        for entry in fs::read_dir(root.join(folder)).unwrap() {
-            let path = entry.unwrap().path();
-            if path.extension().is_some_and(|extension| extension == ending) {
-                texts.push(path);
-            }
-        }
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+
+/// Pages that people read, what the program prints, the labelling page and the Python package.
+fn texts() -> Vec<PathBuf> {
+    let pages = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CODE_OF_CONDUCT.md", "python/README.md"];
+    let mut texts = pages.map(|name| Path::new(ROOT).join(name)).to_vec();
+    for (folder, ending) in [
+        ("docs", "md"),
+        ("docs/stories", "md"),
+        ("crates/homolog-cli/tests/cmd", "trycmd"),
+        ("page/src", "ts"),
+        ("python/homolog", "py"),
+    ] {
+        texts.extend(files(&Path::new(ROOT).join(folder), ending, false));
     }
     texts
+}
+
+/// The files of a folder, and of those in it, whose names end so.
+fn files(folder: &Path, ending: &str, deep: bool) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() && deep {
+            found.extend(files(&path, ending, deep));
+        } else if path.extension().is_some_and(|extension| extension == ending) {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
+/// What is between triple quotes.
+fn docstrings(text: &str) -> String {
+    text.split("\"\"\"").skip(1).step_by(2).collect::<Vec<_>>().join("\n")
+}
+
+/// The heads of files, and the documentation of what is public.
+fn rustdoc(text: &str) -> String {
+    let (mut public, mut own, mut inside) = (Vec::new(), Vec::new(), false);
+    for line in text.lines().map(str::trim) {
+        if let Some(head) = line.strip_prefix("//!") {
+            public.push(head);
+        } else if let Some(doc) = line.strip_prefix("///") {
+            own.push(doc);
+        } else if line.starts_with("#[") || inside {
+            inside = !line.ends_with(']');
+        } else {
+            if line.starts_with("pub ") {
+                public.append(&mut own);
+            }
+            own.clear();
+        }
+    }
+    public.join("\n")
 }
 
 /// The words of a text with single blanks between and around them.
@@ -88,10 +131,18 @@ fn words(text: &str) -> String {
 
 #[test]
 fn pages_and_messages_are_plain_english() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let read = |path: &PathBuf| {
+        let text = fs::read_to_string(path).unwrap();
+        if path.extension().is_some_and(|extension| extension == "py") { docstrings(&text) } else { text }
+    };
+    let mut all: Vec<(PathBuf, String)> = texts().into_iter().map(|path| (path.clone(), read(&path))).collect();
+    for library in ["crates/homolog/src", "crates/homolog-viz/src"] {
+        let sources = files(&Path::new(ROOT).join(library), "rs", true);
+        all.extend(sources.into_iter().map(|path| (path.clone(), rustdoc(&read(&path)))));
+    }
     let mut faults = Vec::new();
-    for path in texts(&root) {
-        let text = words(&fs::read_to_string(&path).unwrap());
+    for (path, text) in all {
+        let text = words(&text);
         for (phrase, instead) in WRONG {
             if let Some(at) = text.find(&words(phrase)) {
                 let around: String = text[at..].chars().take(60).collect();
@@ -103,6 +154,12 @@ fn pages_and_messages_are_plain_english() {
 }
 
 #[test]
+fn rustdoc_is_that_of_public_items() {
+    let text = "//! Head.\n/// One.\n#[must_use]\npub fn one() {}\n/// Two.\nfn two() {}\n/// Three.\n#[expect(\n    a,\n)]\npub struct T;\n";
+    assert_eq!(words(&rustdoc(text)), " head one three ");
+}
+
+#[test]
 fn phrases_are_found_across_lines_and_as_whole_words() {
     let text = words("It stops\nwhere there is\tnone; nobody's");
     assert!(text.contains(&words("where there is")) && !text.contains(&words("nobody")));
@@ -111,9 +168,8 @@ fn phrases_are_found_across_lines_and_as_whole_words() {
 
 #[test]
 fn links_to_files_lead_somewhere() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut faults = Vec::new();
-    for path in texts(&root).into_iter().filter(|path| path.extension().is_some_and(|extension| extension == "md")) {
+    for path in texts().into_iter().filter(|path| path.extension().is_some_and(|extension| extension == "md")) {
         let text = fs::read_to_string(&path).unwrap();
         let targets = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
         for target in targets.filter(|target| !target.contains("://") && !target.contains(' ')) {

@@ -4,8 +4,8 @@ use crate::made;
 
 use homolog::Error;
 use homolog::features::{
-    Comparison, Decay, Descriptor, Difference, EdgeAttributes, EdgeKind, FeatureMap, FeatureSet, NodeAttributes,
-    NodeFeature, Scale, WholeDecay,
+    Common, Comparison, Decay, Descriptor, Difference, EdgeAttributes, EdgeKind, FeatureMap, FeatureSet,
+    NodeAttributes, NodeFeature, Scale, WholeDecay,
 };
 use homolog::graph::{Attributes, Direction, Graph, Pair};
 use homolog::matching::{Constraint, FrankWolfe, Linear, Matcher, Matching, Workspace};
@@ -150,7 +150,7 @@ fn every_set_works_in_the_plane_and_in_space_and_takes_what_is_there() {
             let map = FeatureMap::named(set.name(), graphs.iter().map(|graph| &**graph)).unwrap();
             map.check().unwrap();
             assert_eq!(solve(&map, &pair).matched_count(), 7, "{}", set.name());
-            let unused = map.unused_attributes(graphs.iter().map(|graph| &**graph));
+            let unused = map.unused_attributes(&Common::of(graphs.iter().map(|graph| &**graph)).unwrap());
             match set {
                 FeatureSet::PaperLinear | FeatureSet::PaperQuadratic => assert_eq!(unused, ["size", "weight"]),
                 FeatureSet::Graph => assert!(unused.is_empty()),

@@ -116,7 +116,7 @@ fn learn(settings: &Settings, manifest: &Manifest, files: &Files) -> (TrainingSe
 }
 
 fn at_hand(features: &FeatureMap, trainer: &Trainer, data: &DataSet) -> (TrainingSet, Trained) {
-    let of = |split: Split| data.labelled(|pair| pair.split == Some(split)).unwrap().0;
+    let of = |split: Split| data.labelled(|pair| pair.split == Some(split)).0;
     let set = TrainingSet::new(features, &trainer.loss, &of(Split::Train), &of(Split::Validation)).unwrap();
     let trained = trainer.train(&set, &Control::new()).unwrap();
     (set, trained)

@@ -7,6 +7,8 @@ use homolog::data::landmarks::LandmarkTable;
 use homolog::graph::Graph;
 use homolog::specimens::check::{CheckReport, FALSE_ALARMS, FEWEST_SPECIMENS, Fix, Kind, check};
 use ndarray::Array2;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 use std::sync::Arc;
 
 /// Points on a bent outline, each specimen a little different, rotated and scaled.
@@ -28,6 +30,35 @@ fn specimens(count: usize) -> Vec<NamedGraph> {
         graph(&format!("s{s:02}"), points)
     };
     (0..count).map(one).collect()
+}
+
+/// Good specimens of another shape, with normal noise that differs from point to point.
+fn normal_specimens(count: usize, seed: u64) -> Vec<NamedGraph> {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let mut normal = move || (0..12).map(|_| random.random_range(-0.5..0.5)).sum::<f64>();
+    let shape = Array2::from_shape_simple_fn((15, 2), &mut normal);
+    let spread: Vec<f64> = (0..15).map(|_| 0.02 + 0.03 * normal().abs()).collect();
+    let mut one = |s: usize| {
+        let points = Array2::from_shape_fn((15, 2), |(k, axis)| shape[[k, axis]] + spread[k] * normal());
+        graph(&format!("s{s:02}"), points)
+    };
+    (0..count).map(&mut one).collect()
+}
+
+/// The rate of false alarms is a promise: over 20 tables of good specimens it holds, within two standard errors.
+#[test]
+fn false_alarms_are_as_rare_as_stated() {
+    let (mut listed, mut all) = (0_u32, 0_u32);
+    for seed in 0..20 {
+        let report = run(&normal_specimens(40, seed));
+        assert_eq!(report.false_alarms, Some(FALSE_ALARMS));
+        let mut found: Vec<usize> = report.findings.iter().map(|finding| finding.index).collect();
+        found.sort_unstable();
+        found.dedup();
+        (listed, all) = (listed + u32::try_from(found.len()).unwrap(), all + 40);
+    }
+    let error = (FALSE_ALARMS * (1.0 - FALSE_ALARMS) / f64::from(all)).sqrt();
+    assert!(f64::from(listed) / f64::from(all) <= FALSE_ALARMS + 2.0 * error, "{listed} of {all}");
 }
 
 fn graph(id: &str, points: Array2<f64>) -> NamedGraph {

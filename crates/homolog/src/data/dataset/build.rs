@@ -327,9 +327,9 @@ fn columns(table: &Attributes, rows: Option<&[usize]>) -> Columns {
 
 /// The pairs as they are written: without matches if the names give them.
 pub(super) fn pair_records(data: &DataSet) -> impl Iterator<Item = PairRecord> + '_ {
-    let names: Vec<BTreeMap<&str, usize>> = data.graphs.iter().map(|named| positions(&named.graph)).collect();
-    data.pairs.iter().map(move |pair| {
-        let side = |index: usize| Side { graph: &data.graphs[index].graph, names: &names[index] };
+    let names: Vec<BTreeMap<&str, usize>> = data.graphs().iter().map(|named| positions(&named.graph)).collect();
+    data.pairs().iter().map(move |pair| {
+        let side = |index: usize| Side { graph: &data.graphs()[index].graph, names: &names[index] };
         let (left, right) = (side(pair.left), side(pair.right));
         let constraint = pair.truth.as_ref().map(Matching::constraint).unwrap_or_default();
         let by_name = by_name(left.graph, right.names, right.graph.node_count(), constraint, &pair.unknown);
@@ -341,8 +341,8 @@ pub(super) fn pair_records(data: &DataSet) -> impl Iterator<Item = PairRecord> +
             }
         };
         PairRecord {
-            left: data.graphs[pair.left].id.clone(),
-            right: data.graphs[pair.right].id.clone(),
+            left: data.graphs()[pair.left].id.clone(),
+            right: data.graphs()[pair.right].id.clone(),
             matches,
             constraint: (constraint != Constraint::default()).then_some(constraint),
             unknown: pair.unknown.iter().map(|&i| left.write(i)).collect(),

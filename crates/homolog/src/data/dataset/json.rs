@@ -60,7 +60,7 @@ impl Serialize for DataSet {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         let mut file = serializer.serialize_struct("DataSet", 3)?;
         file.serialize_field("format", &head())?;
-        file.serialize_field("graphs", &self.graphs.iter().map(graph_record).collect::<Vec<_>>())?;
+        file.serialize_field("graphs", &self.graphs().iter().map(graph_record).collect::<Vec<_>>())?;
         file.serialize_field("pairs", &pair_records(self).collect::<Vec<_>>())?;
         file.end()
     }
@@ -133,7 +133,7 @@ impl DataSet {
     /// # Errors
     /// None in practice: every data set can be written.
     pub fn to_json(&self) -> Result<String> {
-        let graphs = self.graphs.iter().map(|named| line(&graph_record(named))).collect::<Result<Vec<_>>>()?;
+        let graphs = self.graphs().iter().map(|named| line(&graph_record(named))).collect::<Result<Vec<_>>>()?;
         let pairs = pair_records(self).map(|record| line(&record)).collect::<Result<Vec<_>>>()?;
         let list = |lines: &[String]| {
             if lines.is_empty() { "[]".to_string() } else { format!("[\n{}\n]", lines.join(",\n")) }
@@ -148,7 +148,7 @@ impl DataSet {
     /// None in practice: every data set can be written.
     pub fn to_json_lines(&self) -> Result<String> {
         let mut text = format!("{{\"format\":{}}}\n", line(&head())?);
-        for named in &self.graphs {
+        for named in self.graphs() {
             text += &(line(&graph_record(named))? + "\n");
         }
         for record in pair_records(self) {

@@ -31,7 +31,7 @@ pub struct Frame {
     pub number: i64,
     /// One row (left, top, width, height) per detection.
     pub boxes: Array2<f64>,
-    /// Who each is; `None` if it is nobody, or not known.
+    /// Who each is; `None` if it is no object, or not known.
     pub ids: Vec<Option<i64>>,
 }
 
@@ -113,7 +113,7 @@ impl Tracks {
     /// A gap of 0, or of more than [`MAX_GAP`]; more pairs or detections than a data set may have.
     pub fn pairs(&self, gap: usize) -> Result<DataSet> {
         if !(1..=MAX_GAP).contains(&gap) {
-            return Err(Error::BadSetting { name: "gap", value: gap as f64, reason: "it must be between 1 and 1000" });
+            return Err(Error::BadSetting { name: "gap", value: gap as f64, reason: "must be between 1 and 1000" });
         }
         let graph = |frame: &Frame| NamedGraph {
             id: format!("frame {}", frame.number),

@@ -1,4 +1,4 @@
-//! MOTChallenge text: one detection per line, `frame, id, left, top, width, height, confidence, …`, without a header. An id of -1 says that nobody knows
+//! MOTChallenge text: one detection per line, `frame, id, left, top, width, height, confidence, …`, without a header. An id of -1 says that no one knows
 //! who it is. In a file of truths (ids are given) a confidence of 0 says that the line does not count.
 
 use super::{Frame, Tracks};

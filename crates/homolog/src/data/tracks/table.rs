@@ -1,6 +1,6 @@
 //! A table of tracks: one detection per row, as TrackMate, laptrack and py-motmetrics write them.
 //!
-//! Columns, in capitals or not: `frame` (or frameid), `track_id` (or trackid, id; empty or negative: nobody), and either boxes as `x, y, width,
+//! Columns, in capitals or not: `frame` (or frameid), `track_id` (or trackid, id; empty or negative: no object), and either boxes as `x, y, width,
 //! height` (or w, h) with x, y the corner, or centres as `x, y` (or position_x, position_y) with a `radius`, if there is one. Others are ignored.
 //! Rows of words below the header, TrackMate's names and units, are left out. If nothing says how large detections are, all are as large as the
 //! median distance of a detection to the nearest other one of its frame.
@@ -74,9 +74,7 @@ pub fn is_one(text: &str) -> bool {
 /// # Ok::<(), homolog::Error>(())
 /// ```
 pub fn read_table(text: &str, size: Option<f64>) -> Result<Tracks> {
-    if let Some(value) = size.filter(|size| !(*size > 0.0 && size.is_finite())) {
-        return Err(Error::BadSetting { name: "size", value, reason: "it must be positive" });
-    }
+    size.map_or(Ok(()), |size| Error::unless_positive("size", size))?;
     let mut rows = table::rows(FORMAT, text)?;
     let Some(header) = rows.next().transpose()? else { return malformed(FORMAT, 1, "it is empty") };
     let columns = match Columns::of(&header.fields) {

@@ -1,5 +1,5 @@
 //! Which sets of features fit the data: the simplest first, without and with a price where nodes lack partners, without and with pictures
-//! where there are some, and an atlas where specimens share names.
+//! if there are some, and an atlas where specimens share names.
 
 use super::{ATLAS, AutoTrainer, atlas};
 use crate::Result;
@@ -32,7 +32,7 @@ impl AutoTrainer {
         let common = pairs.common()?;
         for set in ORDER {
             // Named in milliseconds: before what takes a search.
-            if set == FeatureSet::Quadratic && self.atlas && atlas::suits(pairs, &self.atlas_settings()) {
+            if set == FeatureSet::Quadratic && self.atlas.as_ref().is_some_and(|own| atlas::suits(pairs, own)) {
                 let seen = if self.images.is_empty() { "" } else { WITH_PICTURES };
                 candidates.push((format!("{ATLAS}{seen}"), Plan::Atlas));
             }
@@ -69,7 +69,7 @@ impl AutoTrainer {
 }
 
 /// The least turns that the true matchings show, as given, tilted, or any; and whether graphs as given are worth trying too. Limbs that swing look
-/// like a turn, and trying turns where there are none does harm; where some are turned far it is hopeless.
+/// like a turn, and trying turns if there are none does harm; where some are turned far it is hopeless.
 fn pose_of(pairs: &LabelledPairs) -> Result<(Pose, bool)> {
     let (mut farthest, mut is_hopeless) = (0.0_f64, false);
     for (pair, truth, _) in pairs.iter() {

@@ -152,13 +152,6 @@ impl Selected {
         self.trained().is_none_or(|trained| trained.complete)
     }
 
-    /// Whether an atlas was possible and something else was taken.
-    #[must_use]
-    pub fn passed_over_an_atlas(&self) -> bool {
-        let names = self.tried.iter().map(|tried| &tried.name).chain(self.skipped.iter().map(|skipped| &skipped.name));
-        self.trained().is_some() && names.into_iter().any(|name| name.starts_with(ATLAS))
-    }
-
     /// What was chosen, in a sentence.
     #[must_use]
     pub fn sentence(&self) -> String {

@@ -15,7 +15,7 @@
 use super::changes::soft_point;
 use super::risk::{LikelihoodRisk, Prepared};
 use super::{Likelihood, check};
-use crate::features::WeightGroups;
+use crate::features::{Shown, WeightGroups, tells_nothing};
 use crate::learn::Example;
 use crate::optimize::{Minimum, Regularization, Smooth, WeightRule};
 use crate::{Control, Result};
@@ -25,6 +25,8 @@ use ndarray::Array2;
 const DECADES: std::ops::RangeInclusive<i32> = -4..=0;
 /// σ² is no less than this share of τ²: no column is infinitely sure.
 const SUREST: f64 = 1e-6;
+/// Whether a column tells something is looked for in at most this many examples.
+const MOST_SCREENED: usize = 200;
 
 /// Groups of weights, and what one unit of each factor is.
 pub(in crate::learn) struct Groups {
@@ -80,14 +82,37 @@ pub(in crate::learn) fn informed(groups: &WeightGroups, unlearned: &[f64], examp
     Ok(groups.of.iter().enumerate().map(weight).collect())
 }
 
+/// The attributes that tell nothing about which nodes are partners ([`tells_nothing`]), by weight. Only beside other numbers of nodes, such as shape
+/// contexts: where attributes are all there is, one that tells little may be as good as the others.
+pub(in crate::learn) fn silent(groups: &WeightGroups, examples: &[Example]) -> Result<Vec<usize>> {
+    let is_alone = (0..groups.of.len()).all(|weight| groups.columns[weight] || !groups.squares[weight]);
+    let columns: Vec<usize> = (0..groups.of.len()).filter(|&weight| groups.columns[weight] && !is_alone).collect();
+    let mut shown = vec![Vec::new(); columns.len()];
+    let step = examples.len().div_ceil(MOST_SCREENED).max(1);
+    for example in examples.iter().step_by(step).filter(|_| !columns.is_empty()) {
+        let (n, m, partners) =
+            (example.truth().left_count(), example.truth().right_count(), example.truth().matched_count());
+        let mut all = vec![0.0; groups.of.len()];
+        example.instance().add_soft_features(&soft_point(Array2::ones((n, m))), 1.0, &mut all)?;
+        let own = example.instance().joint_features(example.truth())?;
+        for (shown, &weight) in shown.iter_mut().zip(&columns) {
+            let (of_partners, of_all) = (-own[weight] / partners as f64, -all[weight] / (n * m) as f64);
+            shown.push(Shown { partners: partners as f64, of_partners, of_all });
+        }
+    }
+    let silent = columns.iter().zip(shown).filter(|(_, shown)| tells_nothing(shown.iter().copied()));
+    let silent: Vec<usize> = silent.map(|(&weight, _)| weight).collect();
+    Ok(silent)
+}
+
 /// The μ to try, from large to small.
 pub(in crate::learn) fn strengths() -> Vec<f64> {
     DECADES.rev().map(|decade| 10.0_f64.powi(decade)).collect()
 }
 
 impl Groups {
-    /// Factors of these weights.
-    pub(in crate::learn) fn new(groups: &WeightGroups, weights: &[f64]) -> Self {
+    /// Factors of these weights; a group all of whose weights are to be 0 stays there.
+    pub(in crate::learn) fn new(groups: &WeightGroups, weights: &[f64], rules: &[WeightRule]) -> Self {
         let of = &groups.of[..];
         let count = of.iter().max().map_or(0, |&most| most + 1);
         let mut is_zero = vec![true; count];
@@ -101,7 +126,14 @@ impl Groups {
         let size = weights.iter().map(|weight| weight.abs()).sum::<f64>() / weights.len().max(1) as f64;
         let size = if size > 0.0 { size } else { 1.0 };
         let unit = of.iter().zip(weights).map(|(&group, &weight)| if is_zero[group] { size } else { weight });
+        let is_ruled_out = |group: usize| {
+            let mut own = of.iter().zip(rules).filter(|(own, _)| **own == group).peekable();
+            own.peek().is_some() && own.all(|(_, rule)| *rule == WeightRule::Fixed(0.0))
+        };
         let rule = |group: usize| {
+            if is_ruled_out(group) {
+                return WeightRule::Fixed(0.0);
+            }
             let is_free = is_negative[group] || is_zero[group] && !is_square[group];
             if is_free { WeightRule::Free } else { WeightRule::NonNegative }
         };

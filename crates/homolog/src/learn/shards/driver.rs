@@ -12,7 +12,8 @@ use crate::learn::risk::Memory;
 use crate::learn::runs::Run;
 use crate::learn::scale::step;
 use crate::learn::training_run::TrainingRun;
-use crate::learn::{Checkpoint, Evaluation, Example, Keeper, LearnerKind, Oracle, Trainer, TrainingSet};
+use crate::learn::training_set::may_leave_out;
+use crate::learn::{Checkpoint, Choice, Evaluation, Example, Keeper, LearnerKind, Oracle, Parts, Trainer, TrainingSet};
 use crate::matching::{LpRelaxation, Method};
 use crate::optimize::Risk;
 use crate::{Control, Error, Result};
@@ -24,7 +25,7 @@ pub type Carry<'a> = &'a mut dyn FnMut(&[(String, String)]) -> Result<Vec<String
 /// Examples in shards.
 struct Elsewhere<'a> {
     job: Job,
-    shards: &'a [Shard],
+    shards: Vec<Shard>,
     parts: usize,
     facts: Facts,
     carry: Carry<'a>,
@@ -58,12 +59,19 @@ impl Trainer {
             matcher: self.matcher_for(&set),
             examples,
         };
-        let mut elsewhere = Elsewhere { job, shards, parts, facts: Facts::default(), carry };
-        let known = elsewhere.prepare(checkpoint);
+        let mut elsewhere = Elsewhere { job, shards: shards.to_vec(), parts, facts: Facts::default(), carry };
+        let turned = match elsewhere.prepare(checkpoint) {
+            Ok(turned) => turned,
+            Err(error) => {
+                keeper.keep(checkpoint);
+                return Err(error);
+            }
+        };
+        let left_out = elsewhere.facts.left_out.clone();
         let set = TrainingSet::of_examples(elsewhere.job.features.clone(), Vec::new(), Vec::new());
-        if let Err(error) = known {
-            keeper.keep(checkpoint);
-            return Err(error);
+        let set = TrainingSet { turned, left_out, ..set };
+        if elsewhere.job.examples == 0 && self.choice == Choice::Least {
+            return Err(Error::NoExamples);
         }
         let by = if validation == 0 { ValidatedBy::Nothing } else { ValidatedBy::Pairs { pairs: validation } };
         let (runs, unlearned) = (vec![Run::on_all(elsewhere)], set.unlearned.clone());
@@ -99,12 +107,13 @@ impl Trainer {
 
 impl Elsewhere<'_> {
     fn ask(&mut self, purpose: Purpose, request: &Request) -> Result<Vec<(&Shard, Reply)>> {
-        let replies = ask(&self.job, self.shards, purpose, request, &mut *self.carry)?;
+        let replies = ask(&self.job, &self.shards, purpose, request, &mut *self.carry)?;
         Ok(self.shards.iter().filter(|shard| shard.purpose == purpose).zip(replies).collect())
     }
 
-    /// Measures the spreads of the features and asks for facts, once in a run.
-    fn prepare(&mut self, checkpoint: &mut Checkpoint) -> Result<()> {
+    /// Measures the spreads of the features, leaves out what is not learned from, and asks for facts, once in a run. Returns the pairs that were
+    /// left out, by position among those to learn from.
+    fn prepare(&mut self, checkpoint: &mut Checkpoint) -> Result<Vec<usize>> {
         if checkpoint.features.is_none() {
             let step = FeatureMap::spread_step(self.job.examples);
             let mut all = Vec::new();
@@ -117,6 +126,18 @@ impl Elsewhere<'_> {
         if let Some(features) = &checkpoint.features {
             self.job.features.clone_from(features);
         }
+        // A run that began before pairs were left out goes on with all of them.
+        if checkpoint.turned.is_none() && checkpoint.facts.is_none() && may_leave_out(&self.job.features) {
+            let mut turned = Vec::new();
+            for (shard, reply) in self.ask(Purpose::Train, &Request::Turned {})? {
+                match reply {
+                    Reply::Turned(own) if own.iter().all(|&at| at < shard.pairs) => turned.push(own),
+                    _ => return Err(misplaced(shard)),
+                }
+            }
+            checkpoint.turned = Some(turned);
+        }
+        let turned = self.leave_out(checkpoint.turned.as_deref().unwrap_or_default());
         if checkpoint.facts.is_none() {
             let weights = self.job.features.unlearned_weights();
             let request = Request::Facts { weights, step: step(self.job.examples) };
@@ -127,12 +148,34 @@ impl Elsewhere<'_> {
                     facts.ratios.extend(own.ratios);
                     facts.chance.extend(own.chance);
                     facts.without_lemma += own.without_lemma;
+                    facts.left_out.add(&own.left_out);
                 }
             }
             checkpoint.facts = Some(Box::new(facts));
         }
         self.facts = *checkpoint.facts.clone().unwrap_or_default();
-        Ok(())
+        Ok(turned)
+    }
+
+    /// Numbers the examples without those that each shard leaves out: the same planes as without these pairs.
+    fn leave_out(&mut self, turned: &[Vec<usize>]) -> Vec<usize> {
+        let all: usize = turned.iter().map(Vec::len).sum();
+        if all == 0 {
+            return Vec::new();
+        }
+        let examples = self.job.examples - all;
+        let parts = Parts::new(examples, examples as f64);
+        let (mut first, mut before, mut positions) = (0, 0, Vec::with_capacity(all));
+        let own = self.shards.iter_mut().filter(|shard| shard.purpose == Purpose::Train);
+        for (shard, turned) in own.zip(turned) {
+            let count = shard.pairs - turned.len();
+            shard.pieces = parts.pieces(first..first + count);
+            shard.left_out.clone_from(turned);
+            positions.extend(turned.iter().map(|at| before + at));
+            (first, before) = (first + count, before + shard.pairs);
+        }
+        (self.job.examples, self.parts) = (examples, parts.count());
+        positions
     }
 }
 
@@ -159,7 +202,7 @@ impl Examples for Elsewhere<'_> {
             }
             _ => Cow::Borrowed(&self.job),
         };
-        let (shards, parts, dim) = (self.shards, self.parts, self.job.features.dim());
+        let (shards, parts, dim) = (&self.shards[..], self.parts, self.job.features.dim());
         let (carry, sketch) = (&mut *self.carry, asking == Asking::Sketch);
         Ok(Box::new(ShardRisk { job, shards, parts, dim, carry, memory, closeness: None, sketch }))
     }

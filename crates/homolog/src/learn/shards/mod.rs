@@ -55,6 +55,9 @@ pub struct Shard {
     /// For pairs to learn from: which of the planes they contribute to. This alone decides what is summed with what.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) pieces: Vec<Piece>,
+    /// Pairs that a run does not learn from, counted within the shard.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) left_out: Vec<usize>,
 }
 
 impl Shard {

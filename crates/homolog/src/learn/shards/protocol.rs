@@ -3,7 +3,7 @@
 use super::Shard;
 use crate::features::FeatureMap;
 use crate::learn::parts::{Answer, Question};
-use crate::learn::{Evaluation, Oracle};
+use crate::learn::{Evaluation, LeftOut, Oracle};
 use crate::loss::LossKind;
 use crate::matching::Method;
 use crate::{Error, Result};
@@ -58,6 +58,8 @@ pub(super) enum Request {
         /// The step between sampled pairs, out of all pairs to learn from.
         step: usize,
     },
+    /// Which pairs are rotated too far to be learned from.
+    Turned {},
     /// What has to be known about the examples before learning.
     Facts {
         /// The weights before learning.
@@ -100,6 +102,8 @@ pub(super) struct Order {
 pub(super) enum Reply {
     /// For each sampled pair and each unit: the sum of differences, and how many there are.
     Spreads(Vec<Vec<(f64, f64)>>),
+    /// Pairs that are not learned from, counted within the shard.
+    Turned(Vec<usize>),
     /// What is known about the examples.
     Facts(Facts),
     /// One for each piece of the shard.
@@ -120,6 +124,9 @@ pub(in crate::learn) struct Facts {
     pub(super) chance: Vec<f64>,
     /// How many of them the paper's lemma does not apply to.
     pub(super) without_lemma: usize,
+    /// What is not learned from.
+    #[serde(default)]
+    pub(super) left_out: LeftOut,
 }
 
 /// An order or a reply as text.

@@ -5,7 +5,8 @@ use super::super::soft::count_tight;
 use super::protocol::{Asked, Facts, Job, Order, Reply, Request, from_text, to_text};
 use super::{Purpose, Shard};
 use crate::learn::parts::{Answer, PartMemory, PartRisk, Parts};
-use crate::learn::{Example, LabelledPairs, Oracle, evaluate};
+use crate::learn::training_set::turned;
+use crate::learn::{Example, LabelledPairs, LeftOut, Oracle, evaluate};
 use crate::{Control, Error, Result};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -69,6 +70,10 @@ impl Worker {
         if let Request::Spreads { step } = order.request {
             return spreads(order, &load(&order.shard).map_err(place)?, step).map_err(place);
         }
+        if let Request::Turned {} = order.request {
+            let pairs = load(&order.shard).map_err(place)?;
+            return turned(&order.job.features, &pairs).map(Reply::Turned).map_err(place);
+        }
         let at = self.held.iter().position(|held| held.shard == order.shard && held.job == order.job);
         // The one asked about most recently is last.
         let mut held = match at {
@@ -108,7 +113,8 @@ impl Held {
         let examples = if let Some(examples) = self.examples.take() {
             examples
         } else {
-            let examples = load(&self.shard)?.posed_examples(&self.job.features, self.job.loss.loss())?;
+            let pairs = load(&self.shard)?.without(&self.shard.left_out).watched_by(control);
+            let examples = pairs.posed_examples(&self.job.features, self.job.loss.loss())?;
             self.size = size_of(&examples);
             examples
         };
@@ -119,7 +125,9 @@ impl Held {
 
     fn answer_with(&mut self, examples: &[Example], request: &Request, control: &Control) -> Result<Reply> {
         let reply = match request {
-            Request::Spreads { .. } => return Err(self.shard.refused("spreads are asked of pairs".to_string())),
+            Request::Spreads { .. } | Request::Turned {} => {
+                return Err(self.shard.refused("spreads and rotations are asked of pairs".to_string()));
+            }
             Request::Facts { weights, step } => Reply::Facts(facts(&self.shard, examples, weights, *step)?),
             Request::Risk { rounds } => Reply::Risk(self.risk(examples, rounds, control)?),
             Request::Losses { weights } => {
@@ -170,6 +178,7 @@ fn facts(shard: &Shard, examples: &[Example], weights: &[f64], step: usize) -> R
             facts.ratios.extend(swap_ratios(weights, example)?);
         }
         facts.without_lemma = examples.iter().filter(|example| !example.lemma_applies()).count();
+        facts.left_out = LeftOut::of(examples, shard.left_out.len());
     } else {
         facts.chance = examples.iter().map(Example::loss_by_chance).collect();
     }

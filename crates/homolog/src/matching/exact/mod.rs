@@ -8,14 +8,19 @@
 //! 3. When the bound stops falling, the search branches on the left or right node whose choices have the least hope left, best
 //!    bound first, each child warm-started from its parent.
 //!
+//! Dense problems of whole numbers in which everyone is matched have bounds of their own (`whole`), from 8 to 16 nodes.
+//!
 //! A large problem starts from what Frank–Wolfe finds (`soft`); if its relaxation would be too large, that is the answer.
 //!
 //! On sparse graphs the relaxation is usually tight and nothing is branched on. The cost of an answer cannot be known in advance:
 //! limits are settings, a time limit is the caller's interrupt, and the matching and the bound are valid whenever it stops.
 
+mod ascent;
 mod branch;
 mod incumbent;
+mod reduction;
 mod tree;
+mod whole;
 
 use super::brute_force::matching_count;
 use super::lp::{Listing, Shifts, build, check_size};
@@ -37,8 +42,15 @@ const PROOF_TOLERANCE: f64 = 1e-12;
 /// no more than this, as between 7 and 8 nodes: a tenth of a second.
 const MOST_TO_TRY: usize = 400_000;
 
+/// How often a problem is solved again without large scores that do not matter: if what remains is the rounding of prices, it never helps.
+const MOST_ROUNDS: usize = 4;
+
 /// Whoever asks for nothing but a proof may have a relaxation with this many entries: about 1.5 GB.
 const MOST_TO_PROVE: usize = 20_000_000;
+
+/// On dense graphs: steps without a better matching, times cells, after which the search is shaken; before the first step of the
+/// relaxation, it then gives way.
+const PATIENCE: usize = 20;
 
 /// With this many pairs of edges, a few climbs are quicker than the relaxation's first look.
 const WORTH_SEARCHING: usize = 1 << 19;
@@ -141,6 +153,9 @@ impl Exact {
         // Run to completion: whatever happens next, the answer is feasible.
         let start = Linear::default().solve_through(&problem.without_edges(), work)?;
         let Some(edge) = &problem.edge else { return Ok(start) };
+        if let Some(answer) = whole::solve(self, problem, &start.matching, work, observe)? {
+            return Ok(answer);
+        }
         let crowd = start.certificate.as_ref().and_then(|certificate| certificate.crowd.as_ref());
         let shifts = Shifts::of(problem, crowd);
         let mut factors = build(problem, edge, &shifts, &start.matching, Listing::Tight);
@@ -149,7 +164,7 @@ impl Exact {
         }
         let priced = |i: usize| !shifts.is_crowded_left(i) && problem.unmatched_score(i) > f64::NEG_INFINITY;
         let mut matching = start.matching;
-        let mut iterations = 0;
+        let (mut iterations, mut rounds) = (0, 0);
         // What a first round has shown holds in the second.
         let (mut most, mut least) = (f64::NEG_INFINITY, f64::INFINITY);
         loop {
@@ -169,11 +184,13 @@ impl Exact {
             iterations += tree.iterations;
             matching = tree.matching(problem)?;
             let ended = tree.is_proven();
-            let proven = ended && tree.tells_scores_apart();
-            let (bound, room) = (shifts.unshifted_bound((tree.bound() + tree.tolerance()) / scale), tree.room());
+            let proven = ended && tree.tells_scores_apart(problem, folded.rounding() * scale);
+            let (bound, room) = (shifts.unshifted_bound(tree.safe_bound() / scale), tree.room());
             // Once more without the large scores that turned out not to matter.
+            rounds += 1;
             if ended
                 && !proven
+                && rounds < MOST_ROUNDS
                 && let Some(clamped) = factors.clamped(room)
             {
                 factors = clamped;

@@ -7,7 +7,7 @@
 
 use super::branch::{Node, Open, Outcome, narrowest_choice};
 use super::incumbent::Incumbent;
-use super::{Exact, PROOF_TOLERANCE, Progress};
+use super::{Exact, PATIENCE, PROOF_TOLERANCE, Progress};
 use crate::Result;
 use crate::matching::lp::{Factors, Halpern, Outlook, Point, Resolution, START_WEIGHT, common_step, linear_problem};
 use crate::matching::search::Tabu;
@@ -34,9 +34,6 @@ const SEARCH_PAUSE: usize = 8;
 const SEARCH_SHARE: f64 = 0.15;
 /// The same where graphs are dense: half of the work.
 const DENSE_SHARE: f64 = 3.0;
-/// On dense graphs: steps without a better matching, times cells, after which the search is shaken; before the first step of the
-/// relaxation, it then gives way.
-const PATIENCE: usize = 20;
 
 /// The whole problem, both as a relaxation and as a space to search.
 pub(super) struct Root<'a> {
@@ -70,6 +67,8 @@ pub(super) struct Tree<'a> {
     edge_hope: f64,
     largest_entry: f64,
     largest_cell: f64,
+    /// What rounding may have changed a bound by, beyond the tolerance.
+    blur: f64,
 }
 
 impl<'a> Tree<'a> {
@@ -102,6 +101,7 @@ impl<'a> Tree<'a> {
             edge_hope: (0..root.pairs.len()).map(|pair| root.best_entry(pair)).sum(),
             largest_entry: largest(&root.entry_score),
             largest_cell: largest(&root.cell_score),
+            blur: 0.0,
         }
     }
 
@@ -176,6 +176,11 @@ impl<'a> Tree<'a> {
         self.bound() <= self.threshold()
     }
 
+    /// What every matching's score is at most, whatever rounding did.
+    pub(super) fn safe_bound(&self) -> f64 {
+        self.bound() + self.tolerance() + self.blur
+    }
+
     /// How far apart two scores must be to be told apart here.
     pub(super) fn tolerance(&self) -> f64 {
         let score = self.best.score;
@@ -184,14 +189,19 @@ impl<'a> Tree<'a> {
         PROOF_TOLERANCE * score.abs().max(self.largest_entry).max(cell)
     }
 
+    /// What rounding may have changed a bound by, if that is not covered by the tolerance: worst cases are a hundred times what is seen.
+    fn visible(&self, rounding: f64) -> f64 {
+        if rounding > 100.0 * self.tolerance() { rounding } else { 0.0 }
+    }
+
     /// How much a matching better than the best known may fall short of the best choice of every row and pair together.
     pub(super) fn room(&self) -> f64 {
         (self.edge_hope - self.best.score + 8.0 * self.tolerance()) * (1.0 + 1e-9)
     }
 
-    /// Whether the tolerance is negligible beside the differences that decide between matchings.
-    pub(super) fn tells_scores_apart(&self) -> bool {
-        Resolution::of(self.root).allows(self.tolerance())
+    /// Whether the tolerance, and what scores may be off by anyway, is negligible beside the differences that decide between matchings.
+    pub(super) fn tells_scores_apart(&self, problem: &Compatibility, rounding: f64) -> bool {
+        Resolution::of(self.root, problem).allows(self.tolerance(), rounding + self.blur)
     }
 
     /// A branch that cannot exceed this has nothing better to offer.
@@ -216,6 +226,7 @@ impl<'a> Tree<'a> {
         let mut bounds = Vec::new();
         while factors.row_count() > 0 {
             outlook.evaluate(&factors, &halpern.image, self.work)?;
+            self.blur = self.blur.max(self.visible(outlook.rounding));
             bound = bound.min(outlook.bound);
             if bound == f64::NEG_INFINITY {
                 return Ok(Outcome::Pruned);

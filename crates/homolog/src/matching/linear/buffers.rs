@@ -5,7 +5,7 @@ use super::cores::Cores;
 use super::given::{Given, lost_by};
 use super::scan::{Facts, LANES};
 use super::sparse::SparseBuffers;
-use super::{few, reset};
+use super::{few, reset, tiny};
 use crate::Result;
 use crate::matching::{Compatibility, Shortage};
 
@@ -35,7 +35,7 @@ pub(crate) struct LinearBuffers {
 }
 
 impl LinearBuffers {
-    fn begin(&mut self, (n, m): (usize, usize)) {
+    pub(super) fn begin(&mut self, (n, m): (usize, usize)) {
         reset(&mut self.right_of, n, None);
         reset(&mut self.left, n, 0.0);
         reset(&mut self.right, m, 0.0);
@@ -60,7 +60,11 @@ impl LinearBuffers {
         if self.unmatched.iter().all(|&price| price == f64::NEG_INFINITY) {
             self.unmatched.clear();
         }
-        if self.assign_few(problem, few::AT_ONCE)? {
+        let is_tiny = n <= m && m <= tiny::MOST && self.unmatched.is_empty();
+        if is_tiny && problem.goes_on() && self.assign_tiny(problem) {
+            return Ok(());
+        }
+        if self.assign_few(problem, few::AT_ONCE)? || self.assign_common(problem) {
             return Ok(());
         }
         if n > m && self.unmatched.is_empty() { self.assign_tall(problem) } else { self.assign_wide(problem) }

@@ -5,6 +5,7 @@ use super::auction::{Auction, bid_from_lists};
 use super::bids::{FirstBids, MoreBids};
 use super::core::{Core, Scores};
 use super::lists::Lists;
+use super::reduction::ReduceColumns;
 use super::scan::Facts;
 use super::{careful, dense, lazy};
 
@@ -30,6 +31,9 @@ impl Cores {
     /// The first bids; the facts are collected on the way, if asked for.
     pub(super) fn begin(&mut self, problem: &Scores<'_>, facts: Option<&mut Facts>) {
         self.core.clear(problem.rows, problem.columns);
+        if is_full(problem) && problem.rows >= FEWEST_REDUCED {
+            pulp::Arch::new().dispatch(ReduceColumns { problem, right: &mut self.core.right });
+        }
         let is_listed = is_long(problem) && is_full(problem);
         if is_listed {
             self.lists.begin(problem.rows, problem.columns);
@@ -68,6 +72,8 @@ impl Cores {
     }
 }
 
+/// From so many columns on they are reduced, if they differ.
+const FEWEST_REDUCED: usize = 24;
 /// From so many columns on rows are listed, ...
 const FEWEST_COLUMNS: usize = 160;
 /// ... and from so many where not every column will be taken.

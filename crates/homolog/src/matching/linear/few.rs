@@ -13,7 +13,7 @@ pub(super) const WITHOUT_PLACES: usize = 8;
 /// How many rows are examined before deciding to read them all.
 const SAMPLE: usize = 8;
 /// Beyond these sizes sums may be out of range or lose digits; the table's solver can handle that.
-const ORDINARY: std::ops::RangeInclusive<f64> = 1e-250..=1e250;
+pub(super) const ORDINARY: std::ops::RangeInclusive<f64> = 1e-250..=1e250;
 
 /// The allowed pairs, if at most one in `one_in` is allowed; `prices` are those of staying unmatched, or empty.
 ///

@@ -6,6 +6,7 @@ use crate::{Control, Error, Result};
 use ndarray::{ArrayView1, ArrayView2};
 
 /// A one-to-one problem in place in the caller's memory.
+#[derive(Clone, Copy)]
 pub(super) struct Given<'a> {
     pub(super) node: ArrayView2<'a, f64>,
     pub(super) sense: Sense,

@@ -1,4 +1,4 @@
-//! Where not every node has a place: the crowd and the rest are solved apart. And what is answered when the caller will not wait.
+//! If not every node has a place: the crowd and the rest are solved apart. And what is answered when the caller will not wait.
 
 use super::buffers::{LinearBuffers, some_if_any};
 use super::core::Scores;

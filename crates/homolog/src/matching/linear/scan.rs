@@ -176,6 +176,23 @@ pub(super) fn best_reduced(scores: &[f64], sign: f64, right: &[f64]) -> f64 {
     rest.fold(fold(best, larger), |best, (score, right)| larger(sign * score - right, best))
 }
 
+/// The largest score of a row.
+pub(super) fn best_score(scores: &[f64], sign: f64) -> f64 {
+    let (chunks, rest) = scores.as_chunks::<LANES>();
+    let best = chunks
+        .iter()
+        .fold([f64::NEG_INFINITY; LANES], |best, scores| from_fn(|lane| larger(sign * scores[lane], best[lane])));
+    rest.iter().fold(fold(best, larger), |best, score| larger(sign * score, best))
+}
+
+/// Raises each of `most` to the score of its column, which is `sign` times the value.
+#[inline(always)]
+pub(super) fn raise(scores: &[f64], sign: f64, most: &mut [f64]) {
+    for (most, score) in most.iter_mut().zip(scores) {
+        *most = larger(sign * score, *most);
+    }
+}
+
 /// Whether any lane has a reduced score of at least `cut`.
 #[inline(always)]
 pub(super) fn any_reaches(scores: &Lanes, sign: f64, right: &Lanes, cut: f64) -> bool {

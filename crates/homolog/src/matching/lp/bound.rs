@@ -25,6 +25,8 @@ pub(crate) struct Outlook {
     pub(crate) bound: f64,
     /// No matching that uses the cell scores more.
     pub(crate) reach: Vec<f64>,
+    /// More than rounding can have changed the sum by: multipliers may be much larger than scores, and then hide them.
+    pub(crate) rounding: f64,
     /// The best entry with each slot.
     best: Vec<f64>,
 }
@@ -32,6 +34,9 @@ pub(crate) struct Outlook {
 impl Outlook {
     /// Evaluates the multipliers of a point.
     pub(crate) fn evaluate(&mut self, factors: &Factors, point: &Point, work: &mut Workspace) -> Result<()> {
+        let largest = |values: &[f64]| values.iter().fold(0.0_f64, |largest, value| largest.max(value.abs()));
+        let terms = 8.0 * f64::EPSILON * (factors.pairs.len() + factors.row_count()) as f64;
+        self.rounding = terms * (largest(&point.slots) + largest(&point.groups));
         self.reach.clear();
         self.reach.extend_from_slice(&factors.cell_score);
         for (&cell, multiplier) in factors.group_cell.iter().zip(&point.groups).skip(1) {

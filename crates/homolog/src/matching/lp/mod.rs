@@ -156,11 +156,10 @@ impl LpRelaxation {
         }
         problem.check()?;
         let folded = FoldedPrices::of(problem);
-        let mut relaxed = self.solve_folded(&folded.problem, warm, work)?;
+        let mut relaxed = self.solve_folded(&folded, warm, work)?;
         if !folded.is_plain() {
             relaxed.bound = folded.unfolded_bound(relaxed.bound);
             relaxed.value = folded.unfolded(relaxed.value);
-            relaxed.matching = relaxed.matching.filter(|matching| folded.keeps_proof(matching));
         }
         Ok(relaxed)
     }
@@ -175,21 +174,27 @@ impl LpRelaxation {
         Ok(())
     }
 
-    fn solve_folded(&self, problem: &Compatibility, warm: &mut WarmStart, work: &mut Workspace) -> Result<Relaxed> {
-        self.solve_sifting(problem, warm, Sifting::default(), work).map(|(relaxed, _)| relaxed)
+    fn solve_folded(&self, folded: &FoldedPrices<'_>, warm: &mut WarmStart, work: &mut Workspace) -> Result<Relaxed> {
+        self.solve_sifting(folded, warm, Sifting::default(), work).map(|(relaxed, _)| relaxed)
     }
 
     /// The answer, and how often it was sifted for it.
     fn solve_sifting(
         &self,
-        problem: &Compatibility,
+        folded: &FoldedPrices<'_>,
         warm: &mut WarmStart,
         sifting: Sifting,
         work: &mut Workspace,
     ) -> Result<(Relaxed, usize)> {
+        let problem = &*folded.problem;
         // To its end: whatever comes, the answer is feasible.
         let linear = Linear::default().solve_through(&problem.without_edges(), work)?;
-        let Some(edge) = &problem.edge else { return Ok((answer::from_linear(problem, linear), 0)) };
+        let Some(edge) = &problem.edge else {
+            let proof = linear.certificate.as_ref();
+            let is_kept = proof.is_some_and(|certificate| folded.keeps_proof(&linear.matching, certificate));
+            let relaxed = answer::from_linear(problem, linear);
+            return Ok((Relaxed { matching: relaxed.matching.filter(|_| is_kept), ..relaxed }, 0));
+        };
         let crowd = linear.certificate.as_ref().and_then(|certificate| certificate.crowd.as_ref());
         let shifts = Shifts::of(problem, crowd);
         let factors = build(problem, edge, &shifts, &linear.matching, Listing::Edges);
@@ -204,6 +209,6 @@ impl LpRelaxation {
         }
         *warm = WarmStart::new(&run.halpern, factors.scale);
         let rounds = run.sift.rounds;
-        Ok((run.finish(), rounds))
+        Ok((run.finish(folded.rounding()), rounds))
     }
 }

@@ -27,6 +27,8 @@ pub(super) struct Run<'a> {
     outlook: Outlook,
     /// Shifted, in units of the scores.
     bound: f64,
+    /// What rounding may have changed it by.
+    rounding: f64,
     lower: Lower,
     pub(super) sift: Sift,
     pub(super) iterations: usize,
@@ -51,6 +53,7 @@ impl<'a> Run<'a> {
             halpern: Halpern::new(factors, point, weight),
             outlook: Outlook::default(),
             bound: f64::INFINITY,
+            rounding: 0.0,
             lower: Lower::new(matching, shifts.score(problem, matching)),
             sift,
             iterations: 0,
@@ -71,7 +74,9 @@ impl<'a> Run<'a> {
     pub(super) fn look(&mut self, work: &mut Workspace) -> Result<()> {
         let (factors, image) = (self.factors, &self.halpern.image);
         self.outlook.evaluate(factors, image, work)?;
-        self.bound = self.bound.min(self.outlook.bound / factors.scale);
+        if self.outlook.bound / factors.scale < self.bound {
+            (self.bound, self.rounding) = (self.outlook.bound / factors.scale, self.outlook.rounding / factors.scale);
+        }
         self.lower.take((self.problem, self.shifts), factors, image, work)
     }
 
@@ -117,17 +122,19 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Whether the best matching scores what the bound allows.
-    fn is_tight(&self) -> bool {
+    /// Whether the best matching scores what the bound allows; scores may be off by `rounding` anyway.
+    fn is_tight(&self, rounding: f64) -> bool {
         let entries = self.factors.entry_score.iter();
         let largest = entries.fold(0.0_f64, |largest, score| largest.max(score.abs())) / self.factors.scale;
         let tolerance = TIGHT * self.lower.score.abs().max(largest);
         self.bound - self.lower.score <= tolerance
-            && Resolution::of(self.factors).allows(tolerance * self.factors.scale)
+            && self.rounding <= tolerance
+            && Resolution::of(self.factors, self.problem)
+                .allows(tolerance * self.factors.scale, rounding * self.factors.scale)
     }
 
-    pub(super) fn finish(self) -> Relaxed {
-        let tight = self.is_tight();
+    pub(super) fn finish(self, rounding: f64) -> Relaxed {
+        let tight = self.is_tight(rounding);
         let mut relaxed = of_matching(self.problem, &self.lower.matching);
         if let Some((cells, entries)) = &self.lower.soft
             && !tight

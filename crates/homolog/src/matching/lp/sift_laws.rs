@@ -2,7 +2,7 @@
 
 use super::laws::{all_matchings, factors_of, random_problem};
 use super::narrow::lift;
-use super::{Halpern, LpRelaxation, Outlook, Point, Relaxed, Sifting, WarmStart};
+use super::{FoldedPrices, Halpern, LpRelaxation, Outlook, Point, Relaxed, Sifting, WarmStart};
 use crate::matching::{Compatibility, EdgeList, EdgeTerm, Workspace};
 use ndarray::Array2;
 use rand::{RngExt, SeedableRng};
@@ -13,7 +13,7 @@ const TOLERANCE: f64 = 1e-5;
 
 fn solve(problem: &Compatibility, sifting: Sifting, warm: &mut WarmStart) -> (Relaxed, usize) {
     let solver = LpRelaxation { gap: 0.0, tolerance: TOLERANCE, max_iterations: 200_000, ..LpRelaxation::default() };
-    solver.solve_sifting(problem, warm, sifting, &mut Workspace::new()).unwrap()
+    solver.solve_sifting(&FoldedPrices::of(problem), warm, sifting, &mut Workspace::new()).unwrap()
 }
 
 /// From the first step on, whatever the size; and never.

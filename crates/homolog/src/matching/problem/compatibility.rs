@@ -10,7 +10,7 @@
 //! * among those matchings the largest total score wins.
 //!
 //! A right node may always stay unmatched; `right_unmatched` only says what that scores, 0 without it. Where right nodes can be shared
-//! such prices are refused: "nobody goes there" cannot then be written as a sum over pairs.
+//! such prices are refused: "no one goes there" cannot then be written as a sum over pairs.
 //!
 //! So a rectangular problem with more left than right nodes simply leaves some left nodes over, and there is no big number
 //! standing for "forbidden" anywhere.

@@ -1,5 +1,5 @@
 //! [`Matching`]: which left node goes to which right node. Its constructor checks everything once (indices in range, one-to-one
-//! where that is the constraint), so that nobody else has to.
+//! where that is the constraint), so that no one else has to.
 
 use crate::{Error, Result};
 use ndarray::Array1;
@@ -84,11 +84,6 @@ impl Matching {
     #[must_use]
     pub fn left_of(&self, right: usize) -> Option<usize> {
         self.right_to_left.get(right).copied().flatten()
-    }
-
-    /// All left nodes of a right node, in order: at most one when one-to-one.
-    pub fn lefts_of(&self, right: usize) -> impl Iterator<Item = usize> + '_ {
-        self.pairs().filter(move |&(_, k)| k == right).map(|(i, _)| i)
     }
 
     /// The whole map from the left.
@@ -182,7 +177,6 @@ mod tests {
         let clash = Matching::new(twice.clone(), 2, Constraint::OneToOne);
         assert_eq!(clash, Err(Error::NotOneToOne { right: 1, first: 0, second: 2 }));
         let many = Matching::new(twice, 2, Constraint::ManyToOne).unwrap();
-        assert_eq!(many.lefts_of(1).collect::<Vec<_>>(), [0, 2]);
         assert_eq!(many.left_of(1), Some(0));
     }
 }

@@ -1,6 +1,7 @@
 //! The problem that every matcher solves, and what it answers.
 
 mod compatibility;
+mod differences;
 mod edge_gradient;
 mod edge_list;
 mod edge_term;
@@ -27,6 +28,7 @@ pub use verify::verify;
 
 pub use compatibility::MAX_CELLS;
 pub(super) use compatibility::check_cells;
+pub(super) use differences::{Differences, PART};
 pub(super) use edge_gradient::GradientBuffers;
-pub(super) use precise::{Precise, two_sum};
+pub(super) use precise::{Precise, is_sum_positive, two_sum};
 pub(super) use right_prices::FoldedPrices;

@@ -54,6 +54,21 @@ impl Precise {
         self.high.total_cmp(&other.high).then(self.low.total_cmp(&other.low))
     }
 
+    /// The two numbers whose sum it is, as far as it is known.
+    pub(crate) fn parts(self) -> [f64; 2] {
+        [self.high, self.low]
+    }
+
+    /// The number that it is taken for from now on, whatever was lost.
+    pub(crate) fn taken(self) -> Self {
+        Self { slack: 0.0, ..self }
+    }
+
+    /// Whether it is known to be positive, or known not to be; `None` if too little is known.
+    pub(crate) fn is_positive(self) -> Option<bool> {
+        (self.high.abs() > 2.0 * self.slack || self.slack == 0.0).then_some(self.high > 0.0)
+    }
+
     /// The nearest number.
     pub(crate) fn value(self) -> f64 {
         self.high
@@ -82,6 +97,16 @@ pub(crate) fn two_sum(a: f64, b: f64) -> (f64, f64) {
     (sum, (a - a_part) + (b - b_part))
 }
 
+/// Whether the sum of these numbers is positive, exactly: every error is kept and added again until none is left.
+pub(crate) fn is_sum_positive(mut terms: [f64; 6]) -> bool {
+    for _ in 1..terms.len() {
+        for at in 1..terms.len() {
+            (terms[at], terms[at - 1]) = two_sum(terms[at], terms[at - 1]);
+        }
+    }
+    terms.iter().rev().find(|term| **term != 0.0).is_some_and(|term| *term > 0.0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -94,5 +119,27 @@ mod tests {
         assert!(Precise::difference(1.0, 1e-30).rounded_up() >= 1.0);
         assert_eq!(Precise::new(2.0).plus(Precise::new(3.0)).rounded_up(), 5.0);
         assert!(Precise::new(1.0).plus(Precise::new(1e-30)).rounded_up() > 1.0);
+    }
+    #[test]
+    fn the_sign_of_a_sum_is_that_of_the_exact_one() {
+        use rand::{RngExt, SeedableRng};
+        let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(1);
+        for _ in 0..20_000 {
+            // Whole multiples of 2^-60, the last of which leaves little of the sum of the others.
+            let mut whole = [0_i128; 6];
+            for term in &mut whole[..5] {
+                *term = i128::from(rng.random_range(-(1_i64 << 52)..1 << 52)) << rng.random_range(0..60);
+            }
+            let rest = -whole.iter().sum::<i128>();
+            // Its first 53 binary digits, so that it is a floating-point number too.
+            let lost = (128 - rest.unsigned_abs().leading_zeros()).saturating_sub(53);
+            whole[5] = rest / (1 << lost) * (1 << lost);
+            let total: i128 = whole.iter().sum();
+            let mut terms = whole.map(|term| term as f64 * 2.0_f64.powi(-60));
+            terms.rotate_left(rng.random_range(0..6));
+            assert_eq!(is_sum_positive(terms), total > 0, "{terms:?}");
+            let [a, b, c, ..] = terms;
+            assert!(!is_sum_positive([a, b, c, -c, -a, -b]));
+        }
     }
 }

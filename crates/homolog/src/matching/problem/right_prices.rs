@@ -5,12 +5,9 @@
 //! For a left node that has a price itself, its best choice is also subtracted from all of them, so that large scores do not swallow small
 //! ones. Differences are rounded; how much that can change a matching's score is known, and a proof that it could overturn is not called one.
 
-use super::{Compatibility, Matching, Precise, Solution, Status};
+use super::{Certificate, Compatibility, Differences, Matching, PART, Precise, Solution, Status};
 use crate::Result;
 use std::borrow::Cow;
-
-/// A proof stands if rounding changes scores by at most this fraction of the prices plus what the answer falls short of everyone's best.
-const NEGLIGIBLE: f64 = 1e-12;
 
 /// A problem without prices of right nodes, and what is needed to translate its answer back.
 pub(crate) struct FoldedPrices<'a> {
@@ -71,16 +68,24 @@ impl<'a> FoldedPrices<'a> {
         if self.is_plain() || !bound.is_finite() {
             return bound;
         }
-        self.constant.plus(Precise::new(bound)).plus(Precise::new(2.0 * self.rounding)).rounded_up()
+        self.constant.plus(Precise::new(bound)).plus(Precise::new(self.rounding())).rounded_up()
     }
 
-    /// Turns the answer to the folded problem into one to the given problem.
+    /// How much the difference of two matchings' scores may be off.
+    pub(crate) fn rounding(&self) -> f64 {
+        2.0 * self.rounding
+    }
+
+    /// Turns the answer to the folded problem into one to the given problem. A proof that has no certificate has to allow for [`Self::rounding`]
+    /// itself.
     pub(crate) fn carry_back(&self, given: &Compatibility, mut solution: Solution) -> Result<Solution> {
         if self.is_plain() {
             return Ok(solution);
         }
         solution.score = given.score(&solution.matching)?;
-        if solution.status == Status::Optimal && !self.keeps_proof(&solution.matching) {
+        let certificate = solution.certificate.as_ref();
+        let is_kept = certificate.is_none_or(|certificate| self.keeps_proof(&solution.matching, certificate));
+        if solution.status == Status::Optimal && !is_kept {
             solution.status = Status::Converged;
         }
         let bound = self.unfolded_bound(solution.bound);
@@ -88,8 +93,9 @@ impl<'a> FoldedPrices<'a> {
         Ok(solution)
     }
 
-    /// Whether a matching proven best for the folded scores is also best for the given ones.
-    pub(crate) fn keeps_proof(&self, matching: &Matching) -> bool {
+    /// Whether a matching of node scores proven best for the folded scores is also best for the given ones: rounding changes scores by at
+    /// most a small part of the usual difference between choices, and of the prices plus what the answer falls short of everyone's best.
+    pub(crate) fn keeps_proof(&self, matching: &Matching, certificate: &Certificate) -> bool {
         let problem = &self.problem;
         let mut size = self.price_size;
         for (i, right) in matching.left_to_right().iter().enumerate() {
@@ -97,6 +103,13 @@ impl<'a> FoldedPrices<'a> {
             let top = problem.node.row(i).iter().copied().fold(problem.unmatched_score(i), f64::max);
             size += if own.is_finite() { top - own } else { 0.0 };
         }
-        2.0 * self.rounding <= NEGLIGIBLE * size
+        let mut differences = Differences::default();
+        for i in Differences::rows(problem.left_count()) {
+            let row = problem.node.row(i);
+            let gains = row.iter().zip(&certificate.right).map(|(score, right)| score - right);
+            differences.add(gains.chain([problem.unmatched_score(i)]));
+        }
+        let usual = problem.left_count() as f64 * differences.usual();
+        self.rounding == 0.0 || self.rounding() <= PART * usual.min(size)
     }
 }

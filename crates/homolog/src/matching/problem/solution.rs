@@ -34,10 +34,12 @@ pub enum Status {
     /// subtract from all scores of a left node (its price of staying unmatched included) the largest of them, which changes no
     /// comparison of matchings; where left nodes compete for too few right nodes, the same with the right nodes they fill. Then
     ///
-    /// * linear assignment: τ = 1e-9 · the sum of what the answer's scores now fall short of 0, which is 0 if every left node has its best.
+    /// * linear assignment: τ = 1e-9 · the sum of what the answer's scores now fall short of 0, which is 0 if every left node has its best;
+    ///   and if dual values are of very different sizes, no more than 1e-12 · n · q for n left nodes and the usual difference q between
+    ///   their choices (the lower quartile, dual values subtracted).
     /// * [`Exact`](crate::matching::Exact): τ = 1e-12 · the largest of: what the answer now scores; an edge score or a node score that
     ///   a best matching could still use. If all scores are whole numbers, there is nothing better at all; otherwise τ is below a tenth of
-    ///   the usual difference between scores. If it is not, all matchings are tried if there are few, and if there are many the status is
+    ///   the usual difference between scores, and with up to 7 left and 8 right nodes below a thousandth of the least one. If it is not, all matchings are tried if there are few, and if there are many the status is
     ///   [`Status::Converged`].
     /// * [`BruteForce`](crate::matching::BruteForce): the rounding of the scores it adds up.
     ///
@@ -59,7 +61,7 @@ pub struct Certificate {
     pub left: Vec<f64>,
     /// One value per right node.
     pub right: Vec<f64>,
-    /// Where not every left node can be matched: the left nodes that compete, and every right node they may go to.
+    /// If not every left node can be matched: the left nodes that compete, and every right node they may go to.
     pub crowd: Option<Shortage>,
 }
 

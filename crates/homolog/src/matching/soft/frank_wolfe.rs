@@ -3,12 +3,12 @@
 //!
 //! From a soft matching y, the score is linearised, the best matching z of the linearised score is found exactly, and y moves
 //! towards z by the step t in [0, 1] that maximises the score, which along the way is the parabola  f(y) + t slope + t² bend. It
-//! stops where no matching promises more. Of all matchings z met along the way, and y rounded, the best is kept.
+//! stops if no matching promises more. Of all matchings z met along the way, and y rounded, the best is kept.
 //!
 //! Starts, in order: the flat soft matching; the best matching of the node scores alone; the soft matching that graduated
 //! assignment ends with; then means of the flat one and random ones. Cost of a step: one linear assignment and one gradient.
-//! Large problems have a third of the starts, and no more once two of them end at the same height; those whose node scores tell nodes apart
-//! are narrowed to lists of candidate pairs (`listed`).
+//! Large problems have a third of the starts. They, and networks without node scores, have no more once two starts end at the same height or
+//! one keeps most edges. Large problems whose node scores tell nodes apart are narrowed to lists of candidate pairs (`listed`).
 
 use super::problem::{Found, Objective, SoftProblem, Steps, solve_softly};
 use super::sinkhorn::{Sinkhorn, Soft};
@@ -25,7 +25,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct FrankWolfe {
-    /// How many starts; a third of them if there are millions of pairs of edges. One start is FAQ: nothing else is tried.
+    /// How many starts; a third of them if there are millions of pairs of edges. One start is FAQ; beside it, only networks without node
+    /// scores are also matched by their edges alone.
     pub starts: usize,
     /// At most this many steps from each.
     pub max_steps: usize,
@@ -56,10 +57,10 @@ fn is_zero(value: &f64) -> bool {
 
 /// The index of the start that comes from graduated assignment.
 pub(super) const ANNEALED: usize = 2;
-/// Large problems: scores that differ by less than this fraction agree, and this many results are improved by local search.
+/// Large problems and networks: scores that differ by less than this fraction agree, and this many results are improved by local search.
 const AGREEMENT: f64 = 1e-9;
 const MOST_POLISHED: usize = 2;
-/// Nor is there more to find in large networks of which this share of all edges is kept.
+/// Nor is there more to find in networks of which this share of all edges is kept.
 const ENOUGH: f64 = 0.9;
 
 impl Matcher for FrankWolfe {
@@ -127,17 +128,24 @@ impl FrankWolfe {
         let mut found: Vec<(f64, Matching)> = Vec::new();
         let is_large = relaxed.is_large();
         relaxed.is_alone = self.starts == 1;
-        let count = if is_large { self.starts.div_ceil(3) } else { self.starts };
         // For networks without node scores: what edges alone say is the best start; in place of the best matching without edges.
-        let by_edges = if self.starts > 1 { relaxed.matched_by_edges(work)? } else { None };
-        let first = if by_edges.is_some() { [1, ANNEALED, 0] } else { [0, ANNEALED, 1] };
-        let most = if by_edges.is_some() {
+        let by_edges = if given.is_none() { relaxed.matched_by_edges(work)? } else { None };
+        let is_network = by_edges.is_some();
+        let (count, order) = match (self.starts, is_network) {
+            (1, _) => (1 + usize::from(is_network), [0, 1, ANNEALED]),
+            (starts, _) if is_large => {
+                (starts.div_ceil(3), if is_network { [1, ANNEALED, 0] } else { [0, ANNEALED, 1] })
+            }
+            (starts, true) => (starts, [1, ANNEALED, 0]),
+            (starts, false) => (starts, [0, 1, ANNEALED]),
+        };
+        let most = if is_network {
             networks::most_of_edges(&relaxed.objective.edge) * relaxed.objective.weight
         } else {
             f64::INFINITY
         };
         for start in 0..count {
-            let start = if is_large { first.get(start).copied().unwrap_or(start) } else { start };
+            let start = order.get(start).copied().unwrap_or(start);
             if work.interrupted() {
                 steps.interrupted = true;
                 break;
@@ -159,16 +167,19 @@ impl FrankWolfe {
             let (value, matching) = self.ascend(&mut climb, relaxed, &mut steps, work)?;
             // Two starts that end at the same height have found what there is to find.
             let agrees = |best: &(f64, Matching)| (value - best.0).abs() <= AGREEMENT * value.abs();
-            let is_settled = is_large && (found.first().is_some_and(agrees) || value >= ENOUGH * most);
+            let is_enough = value >= ENOUGH * most;
+            let is_settled =
+                self.starts > 1 && (is_large || is_network) && (found.first().is_some_and(agrees) || is_enough);
             if found.iter().all(|(_, other)| *other != matching) {
                 let at = found.partition_point(|(other, _)| *other >= value);
-                found.insert(if is_large { at } else { found.len() }, (value, matching));
+                found.insert(if is_large || is_network { at } else { found.len() }, (value, matching));
             }
             if is_settled {
+                relaxed.is_alone |= is_enough;
                 break;
             }
         }
-        found.truncate(if is_large { MOST_POLISHED } else { found.len() });
+        found.truncate(if is_large { MOST_POLISHED } else { found.len() }.min(self.starts));
         Ok((found.into_iter().map(|(_, matching)| matching).collect(), steps))
     }
 

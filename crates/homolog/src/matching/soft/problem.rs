@@ -2,7 +2,7 @@
 //!
 //!   maximise  Σ_ik gain_ik y_ik  +  Σ d(ij, kl) y_ik y_jl     over soft matchings y
 //!
-//! gain_ik = node_ik - unmatched_i where node i has a price for staying unmatched, node_ik where it has none, minus infinity where no
+//! gain_ik = node_ik - unmatched_i where node i has a price for staying unmatched, node_ik where it has none, minus infinity if no
 //! feasible matching pairs i with k. So staying unmatched always scores 0. The forbidden pairs decide which nodes can stay unmatched at
 //! all: one linear solve finds the crowd of left nodes that compete for too few right nodes; those can, the rest must be
 //! matched, and the crowd's right nodes are taken by the crowd alone.

@@ -6,7 +6,7 @@
 //!
 //!   r(i, j)² + r(j, i)² < c (r(i, i)² + r(j, j)²)   and   r(i, i)² + r(j, j)² > (k · median r)²
 //!
-//! beside more than half of the other specimens. Of two specimens nobody knows which one is wrong: both are listed.
+//! beside more than half of the other specimens. Of two specimens no one knows which one is wrong: both are listed.
 
 use super::frame::Frame;
 use super::robust::median;

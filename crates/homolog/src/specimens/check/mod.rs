@@ -174,13 +174,14 @@ impl Checked {
         let (placed, shape) = (&self.placed[at], &table.specimens[at]);
         let mut mistakes = explain(&self.learned, at, &placed.points)?;
         let fits = mistakes.iter().all(|mistake| mistake.kind != Kind::Unlike);
-        if placed.mirrored && fits {
+        if fits && (placed.mirrored || self.orders[at].is_some()) {
+            // A mirror image that fits better is no mistake if the specimen fits as given: a flat body is nearly its own.
             let odd = self.oddness_as_given(shape)?;
-            mistakes.push(Mistake::whole(Kind::Mirrored, odd));
-        }
-        if let Some(order) = self.orders[at].as_ref().filter(|_| fits) {
-            let odd = self.oddness_as_given(shape)?;
-            mistakes.extend(renamings(order).into_iter().map(|renaming| Mistake::named(renaming, odd)));
+            if odd > self.learned.tail.threshold {
+                mistakes.extend(placed.mirrored.then(|| Mistake::whole(Kind::Mirrored, odd)));
+                let orders = self.orders[at].iter().flat_map(|order| renamings(order));
+                mistakes.extend(orders.map(|renaming| Mistake::named(renaming, odd)));
+            }
         }
         let finding = |kind: Kind| Finding::new(index, id, kind);
         let doubled = doubled(shape, &self.frame.mean);

@@ -1,10 +1,14 @@
 //! [`join`]: one consistent naming for the points of specimens without labels.
 //!
 //! 1. Every specimen is matched with each of some others (`pairwise`), which settles pose and presence unless they are given.
-//! 2. Groups of points that most of these matchings agree on (`consensus`), from each of the three best hubs.
-//! 3. Rounds of naming and learning (`rounds`) from each of the three, kept only if they make left-out specimens more likely than the groups
-//!    alone do; the most likely of the three.
-//! 4. Every specimen is named by an atlas of the others, with proof, and calibrated (`outcome`).
+//! 2. Groups of points that most of these matchings agree on (`consensus`), from each of the three best hubs, and the same groups after each
+//!    specimen's names were put to the vote.
+//! 3. Rounds of naming and learning (`rounds`) from each of the three; those after which left-out specimens are most likely. The gate: if the
+//!    names after them contradict the matchings of step 1 clearly more than groups do (agreement lower by more than 0.1) and suit these pairs
+//!    worse (a lower score), the groups with the highest score are kept instead. Likelihoods under atlases of different groupings do not tell:
+//!    few groups of few points may be the most likely.
+//! 4. Every specimen is named by an atlas of the others, with proof, and calibrated (`outcome`). If the pairs' score falls by it, the names stay
+//!    as they were.
 //!
 //! Names are consistent by construction: points match if they have the same name. Processor time grows linearly with the number of
 //! specimens up to a few hundred; aligning s specimens takes time s², which shows from a thousand on.
@@ -19,10 +23,10 @@ pub use outcome::{JoinReport, Joined, JoinedName, JoinedPoint};
 use super::rounds::{Labels, Poses, Rounds, counts};
 use crate::atlas::AtlasSettings;
 use crate::graph::Graph;
-use crate::matching::Matching;
+use crate::matching::{Compatibility, Matching};
 use crate::model::Model;
 use crate::{Control, Error, Report, Result};
-use consensus::consensus;
+use consensus::{consensus, voted};
 use outcome::Found;
 use pairwise::{Pairwise, Star};
 use rayon::prelude::*;
@@ -33,6 +37,10 @@ const STARTS: usize = 3;
 const ROUNDS: usize = 8;
 /// A name has to occur in this share of the specimens, and in two.
 const SHARE: f64 = 0.3;
+
+/// Names after the rounds may agree with the pairwise matches by this much less than groups do, which are made from them. Chosen on 25 draws of five
+/// sets of specimens (docs/notes/naming.md).
+const CONTRADICTING: f64 = 0.1;
 
 /// Joins specimens: graphs with points, in any order, of which some may have names. A model, if given, matches the pairs. If interrupted,
 /// what is known by then.
@@ -70,11 +78,21 @@ pub fn join(
         return Err(Error::Interrupted);
     }
     let rounds = Rounds { graphs: &graphs, settings: pairwise.settings().clone() };
-    let found = best_start(&rounds, stars, control)?;
-    found.outcome(&rounds, specimens, &control.part(4, 5))
+    let found = best_start(&pairwise, &rounds, stars, control)?;
+    found.outcome(&pairwise, &rounds, specimens, &control.part(4, 5))
 }
 
-/// Pairs of specimens, by position, matched as [`join`] matches them before it joins anything: left points to right points.
+/// Two specimens matched.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct MatchedPair {
+    /// Left points to right points.
+    pub matching: Matching,
+    /// The scores in the pose that was found.
+    pub problem: Compatibility,
+}
+
+/// Pairs of specimens, by position, matched as [`join`] matches them before it joins anything.
 ///
 /// # Errors
 /// As [`join`].
@@ -83,17 +101,18 @@ pub fn match_pairs(
     settings: &AtlasSettings,
     pairs: &[[usize; 2]],
     control: &Control,
-) -> Result<Vec<Matching>> {
+) -> Result<Vec<MatchedPair>> {
     let pairwise = Pairwise::new(specimens, settings, None, control)?;
     pairs.par_iter().map(|&[left, right]| pairwise.pair(left, right, control)).collect()
 }
 
-/// The most likely of the answers from the best hubs.
-fn best_start(rounds: &Rounds<'_>, mut stars: Vec<Star>, control: &Control) -> Result<Found> {
+/// The most likely names after rounds from the best hubs, unless they contradict the pairs clearly more than groups do.
+fn best_start(pairwise: &Pairwise<'_>, rounds: &Rounds<'_>, mut stars: Vec<Star>, control: &Control) -> Result<Found> {
     stars.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.hub.cmp(&b.hub)));
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a count")]
     let fewest = ((SHARE * rounds.graphs.len() as f64).ceil() as usize).max(2);
-    let mut best: Option<Found> = None;
+    let mut best: Option<Improved> = None;
+    let mut grouped: Vec<Labels> = Vec::new();
     for first in 0..STARTS.min(stars.len()) {
         control.part(2, 5).report(&Report::new("naming and learning in turn", first, Some(STARTS)));
         let mut order: Vec<&Star> = stars.iter().collect();
@@ -102,43 +121,70 @@ fn best_start(rounds: &Rounds<'_>, mut stars: Vec<Star>, control: &Control) -> R
         if groups.iter().flatten().all(Option::is_none) {
             continue;
         }
-        let found = improve(rounds, groups, fewest, control)?;
-        if best.as_ref().is_none_or(|best| found.likelihood() > best.likelihood()) {
-            best = Some(found);
+        let mut by_votes = voted(&order, groups.clone())?;
+        dissolve(&mut by_votes, fewest);
+        let improved = improve(rounds, groups.clone(), fewest, control)?;
+        if best.as_ref().is_none_or(|best| improved.held_out[1] > best.held_out[1]) {
+            best = Some(improved);
+        }
+        for labels in [groups, by_votes] {
+            if !grouped.contains(&labels) {
+                grouped.push(labels);
+            }
         }
         if control.interrupted() {
             break;
         }
     }
-    let best = best.ok_or(Error::Missing { what: "points that match in several specimens", needed_by: "join" })?;
-    Ok(Found { stars, ..best })
+    let Some(Improved { labels, held_out, rounds }) = best else {
+        return Err(Error::Missing { what: "points that match in several specimens", needed_by: "join" });
+    };
+    let score = pairwise.score_of(&stars, &labels)?;
+    let mut found = Found { labels, held_out, score, is_improved: rounds > 0, rounds, stars };
+    let least = consensus::agreement_with(&found.stars, &found.labels) + CONTRADICTING;
+    for labels in grouped {
+        if consensus::agreement_with(&found.stars, &labels) <= least {
+            continue;
+        }
+        let score = pairwise.score_of(&found.stars, &labels)?;
+        if score > found.score {
+            found = Found { labels, score, is_improved: false, ..found };
+        }
+    }
+    Ok(found)
 }
 
-/// Rounds until the names stay; the groups themselves if no round makes left-out specimens more likely.
-fn improve(rounds: &Rounds<'_>, groups: Labels, fewest: usize, control: &Control) -> Result<Found> {
-    let (mut labels, mut poses) = (groups.clone(), Poses::All);
-    let (mut before, mut after, mut done) = (None, f64::NEG_INFINITY, 0);
-    for _ in 0..ROUNDS {
+/// Names after rounds of naming and learning.
+struct Improved {
+    labels: Labels,
+    /// The log-likelihood of left-out specimens in the first round and in the last one.
+    held_out: [f64; 2],
+    rounds: usize,
+}
+
+/// Rounds until the names stay.
+fn improve(rounds: &Rounds<'_>, groups: Labels, fewest: usize, control: &Control) -> Result<Improved> {
+    let mut improved = Improved { labels: groups, held_out: [f64::NEG_INFINITY; 2], rounds: 0 };
+    let mut poses = Poses::All;
+    for round in 0..ROUNDS {
         if control.interrupted() {
             break;
         }
-        let named = rounds.round(&labels, 0, poses, control)?;
+        let named = rounds.round(&improved.labels, 0, poses, control)?;
         if control.interrupted() {
             break;
         }
-        let same = named.labels == labels;
-        (after, poses, done) = (named.total(), Poses::Near, done + 1);
-        before = before.or(Some(after));
-        labels = named.labels;
-        dissolve(&mut labels, fewest);
+        let same = named.labels == improved.labels;
+        let total = named.total();
+        let before = if round == 0 { total } else { improved.held_out[0] };
+        (improved.held_out, improved.rounds, poses) = ([before, total], round + 1, Poses::Near);
+        improved.labels = named.labels;
+        dissolve(&mut improved.labels, fewest);
         if same {
             break;
         }
     }
-    let start = before.unwrap_or(f64::NEG_INFINITY);
-    let is_improved = after >= start;
-    let labels = if is_improved { labels } else { groups };
-    Ok(Found { labels, held_out: [start, after], is_improved, rounds: done, stars: Vec::new() })
+    Ok(improved)
 }
 
 /// Takes away names that few specimens have.

@@ -1,11 +1,12 @@
 //! [`Joined`]: the names, how sure they are, the atlas, and a report.
 //!
-//! Each specimen is named once more, with proof, by an atlas of the others: that is its answer. How margins become confidences is
-//! learned from two atlases that share no specimen: each names the specimens of the other, and a name counts as right if it is the final
-//! one.
+//! Each specimen is named once more, with proof, by an atlas of the others: that is its answer, unless these names suit the pairs worse than
+//! those that they come from. How margins become confidences is learned from two atlases that share no specimen: each names the specimens of
+//! the other, and a name counts as right if it is the final one. A point that the others call by another name than its final one with
+//! confidence c has confidence 1 - c; one that they do not name, that of a margin of 0.
 
 use super::super::rounds::{Labels, Rounds, counts, labels_of, numbers};
-use super::pairwise::Star;
+use super::pairwise::{Pairwise, Star};
 use crate::atlas::{Atlas, Calibration, Clues, Naming, Pose, Presence, Search};
 use crate::graph::Graph;
 use crate::matching::{Compatibility, Linear, Matcher, Status, Workspace};
@@ -81,7 +82,9 @@ pub struct JoinReport {
     /// The log-likelihood per specimen of left-out specimens, by the groups that pairwise matches agree on and after the rounds; `None` if
     /// interrupted before.
     pub held_out: Option<[f64; 2]>,
-    /// Whether the names are those after the rounds; otherwise those of the groups.
+    /// The mean score of pairs as they were matched alone, and of the matches by name; `None` if a model matched the pairs.
+    pub pair_scores: Option<[f64; 2]>,
+    /// Whether the names are those after the rounds; otherwise those that pairwise matches agree on, which suit the pairs better.
     pub improved: bool,
     /// Rounds of naming and learning.
     pub rounds: usize,
@@ -95,26 +98,33 @@ pub struct JoinReport {
 pub(super) struct Found {
     pub(super) labels: Labels,
     pub(super) held_out: [f64; 2],
+    /// Of the pairs, by these names.
+    pub(super) score: f64,
     pub(super) is_improved: bool,
     pub(super) rounds: usize,
     pub(super) stars: Vec<Star>,
 }
 
 impl Found {
-    /// Of left-out specimens.
-    pub(super) fn likelihood(&self) -> f64 {
-        self.held_out[usize::from(self.is_improved)]
-    }
-
     /// Final names, confidences, the atlas.
-    pub(super) fn outcome(self, rounds: &Rounds<'_>, given: &[&Graph], control: &Control) -> Result<Joined> {
+    pub(super) fn outcome(
+        mut self,
+        pairwise: &Pairwise<'_>,
+        rounds: &Rounds<'_>,
+        given: &[&Graph],
+        control: &Control,
+    ) -> Result<Joined> {
         let mut labels = self.labels.clone();
         let named = rounds.named(&labels)?;
         let folds = FOLDS.min(given.len());
         let finals = by_the_others(rounds, &named, folds, Search::Proof, &control.part(0, 2))?;
         let mut calibration = None;
         if let Some(finals) = &finals {
-            labels = finals.iter().map(|final_one| final_one.labels.clone()).collect();
+            let by_others: Labels = finals.iter().map(|final_one| final_one.labels.clone()).collect();
+            let score = pairwise.score_of(&self.stars, &by_others)?;
+            if score >= self.score {
+                (labels, self.score) = (by_others, score);
+            }
             if let Some(halves) = by_the_others(rounds, &named, 2, Search::Quick, &control.part(1, 2))? {
                 let told: Vec<(f64, bool)> = halves
                     .iter()
@@ -136,8 +146,11 @@ impl Found {
         }
         let names = names_of(&labels, given)?;
         let confidence = |s: usize, point: usize| -> Option<f64> {
-            let call = finals.as_ref()?[s].naming.calls.iter().find(|call| call.point == point)?;
-            Some(calibration?.confidence(&Clues::of_margin(call.margin)))
+            let one = &finals.as_ref()?[s];
+            let call = one.naming.calls.iter().find(|call| call.point == point);
+            let own = calibration?.confidence(&Clues::of_margin(call.map_or(0.0, |call| call.margin)));
+            let is_other = one.labels[point].is_some() && one.labels[point] != labels[s][point];
+            Some(if is_other { 1.0 - own } else { own })
         };
         let points: Vec<Vec<Option<JoinedPoint>>> = labels
             .iter()
@@ -162,7 +175,7 @@ impl Found {
         atlas.calibration = calibration;
         let weights = atlas.start_weights();
         let model = Model::of_atlas(atlas, &weights)?;
-        let report = self.report(rounds, &labels, &points, finals.as_deref(), calibration.is_some());
+        let report = self.report(pairwise, rounds, &labels, &points, finals.as_deref(), calibration.is_some());
         let names = names.into_iter().map(|(number, name)| {
             let specimens = labels.iter().filter(|own| own.contains(&Some(number))).count();
             JoinedName { name, specimens }
@@ -172,6 +185,7 @@ impl Found {
 
     fn report(
         &self,
+        pairwise: &Pairwise<'_>,
         rounds: &Rounds<'_>,
         labels: &Labels,
         points: &[Vec<Option<JoinedPoint>>],
@@ -180,19 +194,23 @@ impl Found {
     ) -> JoinReport {
         let all = || points.iter().flatten();
         let sure: Vec<f64> = all().flatten().filter_map(|point| point.confidence).collect();
-        let count = rounds.graphs.len() as f64;
+        let count = rounds.graphs.len();
         JoinReport {
-            specimens: rounds.graphs.len(),
+            specimens: count,
             points: all().count(),
             names: counts(labels).len(),
             named: all().flatten().count(),
             confidence: (!sure.is_empty()).then(|| sure.iter().sum::<f64>() / sure.len() as f64),
             pose: rounds.settings.pose.unwrap_or(Pose::AsGiven),
             presence: rounds.settings.presence.unwrap_or(Presence::Partial),
-            pairs: self.stars.len() * (rounds.graphs.len() - 1),
+            pairs: self.stars.len() * (count - 1),
             agreement: agreement(&self.stars, labels),
             pairwise_consistency: consistency(&self.stars),
-            held_out: self.held_out.iter().all(|x| x.is_finite()).then(|| self.held_out.map(|x| x / count)),
+            held_out: self.held_out.iter().all(|x| x.is_finite()).then(|| self.held_out.map(|x| x / count as f64)),
+            pair_scores: pairwise
+                .alone(&self.stars)
+                .map(|alone| [alone, self.score])
+                .filter(|_| self.score.is_finite()),
             improved: self.is_improved,
             rounds: self.rounds,
             proven: finals.unwrap_or_default().iter().filter(|one| one.naming.status == Status::Optimal).count(),

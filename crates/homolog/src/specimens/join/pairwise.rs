@@ -5,10 +5,11 @@
 //! treated as everywhere else. One specimen shows no spread, but if points may be missing the spread decides what is matched: it is
 //! chosen by a sample of pairs (`rounds::precision`). A model can give the matchings instead.
 
-use super::super::rounds::{Labels, labels_of, numbers, precision, with_labels};
+use super::super::rounds::{Labels, labels_of, matching_of, numbers, precision, with_labels};
+use super::MatchedPair;
 use crate::atlas::{Atlas, AtlasSettings, Pose, Presence, Search};
 use crate::graph::Graph;
-use crate::matching::{Constraint, Matching, Restrictions, Workspace};
+use crate::matching::{Restrictions, Workspace};
 use crate::model::{Model, Prepared};
 use crate::{Control, Report, Result};
 use rayon::prelude::*;
@@ -25,6 +26,7 @@ const COMPLETE: f64 = 0.9;
 const SAMPLE: [usize; 2] = [3, 12];
 
 /// All specimens matched to one.
+#[derive(Clone)]
 pub(super) struct Star {
     pub(super) hub: usize,
     /// For each point the point of the hub that it is matched to.
@@ -85,6 +87,18 @@ impl<'a> Pairwise<'a> {
             pairwise.precision = precision(|factor| Ok(tried(factor).sample(control)?.1))?;
         }
         Ok(pairwise)
+    }
+
+    /// The mean score of the pairs that [`Self::score_of`] looks at as they were matched; `None` if a model matched them, whose scores do not compare.
+    pub(super) fn alone(&self, stars: &[Star]) -> Option<f64> {
+        let stars = &stars[..self.scored().min(stars.len())];
+        let mean = |star: &Star| star.score / (self.graphs.len() - 1) as f64;
+        self.model.is_none().then(|| stars.iter().map(mean).sum::<f64>() / stars.len().max(1) as f64)
+    }
+
+    /// Scores are compared on so many stars.
+    fn scored(&self) -> usize {
+        (PAIRS / self.graphs.len()).max(SAMPLE[0])
     }
 
     /// The settings with what was settled.
@@ -149,23 +163,21 @@ impl<'a> Pairwise<'a> {
         Ok(stars)
     }
 
-    /// Matches two specimens, left to right.
-    pub(super) fn pair(&self, left: usize, right: usize, control: &Control) -> Result<Matching> {
-        let star = self.star(left, &[right], control)?;
-        let mut to = vec![None; self.graphs[left].node_count()];
-        for (point, partner) in star.labels[right].iter().enumerate() {
-            if let Some(partner) = partner {
-                to[*partner] = Some(point);
-            }
-        }
-        Matching::new(to, self.graphs[right].node_count(), Constraint::OneToOne)
+    /// Matches two specimens, left to right, without a model.
+    pub(super) fn pair(&self, left: usize, right: usize, control: &Control) -> Result<MatchedPair> {
+        let (atlas, other) = (self.atlas(left)?, self.graphs[right]);
+        let weights = atlas.start_weights();
+        let work = &mut Workspace::with_control(control);
+        let naming = atlas.name_with(other, &weights, Search::Quick, work)?;
+        let problem = atlas.instance_as(other, &naming.frame, naming.presence)?.compatibility(&weights)?;
+        Ok(MatchedPair { matching: naming.matching, problem })
     }
 
     /// Matches some specimens to one.
     fn star(&self, hub: usize, others: &[usize], control: &Control) -> Result<Star> {
         let own: Vec<Option<usize>> = (0..self.graphs[hub].node_count()).map(Some).collect();
         let mut labels: Labels = self.graphs.iter().map(|graph| vec![None; graph.node_count()]).collect();
-        let atlas = self.atlas(hub, &own)?;
+        let atlas = self.atlas(hub)?;
         let weights = atlas.start_weights();
         let one = |&s: &usize| -> Result<(Vec<Option<usize>>, f64)> {
             if s == hub || control.interrupted() {
@@ -187,9 +199,38 @@ impl<'a> Pairwise<'a> {
         Ok(Star { hub, labels, score })
     }
 
-    /// The atlas of one specimen.
-    fn atlas(&self, hub: usize, own: &[Option<usize>]) -> Result<Atlas> {
-        let named = with_labels(self.graphs[hub], own)?;
+    /// How well the matches by name suit pairs that were matched, about `PAIRS` of the first stars: the mean of their scores, each in the pose that
+    /// the names determine. Minus infinity if specimens are complete and some point has no name.
+    pub(super) fn score_of(&self, stars: &[Star], labels: &Labels) -> Result<f64> {
+        let of_hub = |star: &Star| -> Result<f64> {
+            let atlas = self.atlas(star.hub)?;
+            let (weights, own) = (atlas.start_weights(), numbered(&labels[star.hub]));
+            let mut sum = 0.0;
+            for (s, graph) in self.graphs.iter().enumerate().filter(|(s, _)| *s != star.hub) {
+                let matching = matching_of(&own, &labels[s])?;
+                if atlas.presence_in(graph) == Presence::Complete && matching.matched_count() < own.len() {
+                    return Ok(f64::NEG_INFINITY);
+                }
+                if matching.matched_count() > atlas.dimension {
+                    let frame = atlas.frame_by_names(graph, &matching)?;
+                    sum += atlas.instance(graph, &frame)?.compatibility(&weights)?.score(&matching)?;
+                }
+            }
+            Ok(sum / (self.graphs.len() - 1) as f64)
+        };
+        let scores = stars.par_iter().take(self.scored()).map(of_hub).collect::<Result<Vec<f64>>>()?;
+        Ok(scores.iter().sum::<f64>() / scores.len().max(1) as f64)
+    }
+
+    /// The atlas of one specimen: its landmarks are the points, in order.
+    pub(super) fn atlas(&self, hub: usize) -> Result<Atlas> {
+        let own: Vec<Option<usize>> = (0..self.graphs[hub].node_count()).map(Some).collect();
+        let named = with_labels(self.graphs[hub], &own)?;
         Ok(Atlas::learn(&[&named], &self.settings)?.sharper(self.precision))
     }
+}
+
+/// Names as numbers; a point without a name has one that no other point has.
+fn numbered(labels: &[Option<usize>]) -> Vec<usize> {
+    labels.iter().enumerate().map(|(point, label)| label.unwrap_or(usize::MAX - point)).collect()
 }

@@ -64,11 +64,14 @@ impl fmt::Display for JoinReport {
                 "{} rounds of naming and learning: log-likelihood of left-out specimens {before:.1} to {after:.1}.",
                 self.rounds
             )?,
-            (Some([before, after]), false) => writeln!(
+            (Some(_), false) => writeln!(
                 to,
-                "Rounds of naming and learning did not help (log-likelihood of left-out specimens {before:.1} to {after:.1}): the names are those that pairwise matches agree on."
+                "Rounds of naming and learning did not suit the pairs better: the names are those that pairwise matches agree on."
             )?,
             (None, _) => {}
+        }
+        if let Some([alone, joined]) = self.pair_scores {
+            writeln!(to, "Mean score per pair: {alone:.1} matched alone, {joined:.1} by the names.")?;
         }
         if self.proven > 0 {
             writeln!(to, "{} of {} specimens: names proven best in their pose.", self.proven, self.specimens)?;

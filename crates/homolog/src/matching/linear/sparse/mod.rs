@@ -6,6 +6,7 @@
 //! best of them are matched. The rest keep their answer: no other node can use the right nodes that they compete for.
 
 mod auction;
+mod common;
 mod core;
 mod narrowed;
 mod problem;
@@ -13,27 +14,33 @@ mod verify;
 
 pub use problem::Sparse;
 pub use verify::verify_sparse;
-use verify::{excess, given_up, is_surely_within};
+use verify::{excess, given_up, is_surely_within, usual_difference};
 
 use self::core::{Core, NONE, Rows};
 pub(super) use self::problem::narrow;
 use super::Linear;
 use super::careful::TOLERANCE;
 use super::given::safe_scale;
-use crate::matching::{Certificate, Constraint, Matching, Shortage, Solution, Status, Workspace};
+use crate::matching::problem::PART;
+use crate::matching::{Certificate, Constraint, Matcher, Matching, Shortage, Solution, Status, Workspace};
 use crate::{Error, Result};
+
+/// A list that could not be proven is solved as a table, with more care, if that has no more cells than this.
+const SMALL_TABLE: usize = 1 << 20;
 
 /// Buffers of the sparse solver.
 #[derive(Debug, Default)]
 pub(super) struct SparseBuffers {
     core: Core,
     inner: Core,
+    /// The cells of a table that do not have its common value.
+    listed: OwnRows,
     scores: Vec<f64>,
     prices: Vec<f64>,
 }
 
 /// Rows that own their memory.
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct OwnRows {
     start: Vec<usize>,
     columns: Vec<u32>,
@@ -97,13 +104,20 @@ impl Linear {
                 }
             }
         }
-        let (bound, status) = if gap == 0.0 { (score, Status::Optimal) } else { (score + gap, Status::Converged) };
+        if gap > 0.0 && n.saturating_mul(m) <= SMALL_TABLE {
+            let table = self.solve(&problem.to_dense(), work)?;
+            if table.status != Status::Converged {
+                return Ok(table);
+            }
+        }
+        let (bound, status) =
+            if gap == 0.0 { (score, Status::Optimal) } else { ((score + gap).next_up(), Status::Converged) };
         Ok(Solution { matching, score, bound, status, iterations: n, certificate: Some(certificate), shortage })
     }
 }
 
 /// The certificate, and how far the bound it proves is above the score: 0 within the tolerance, which is a fraction of what the answer
-/// gives up compared with the best of each row.
+/// gives up compared with the best of each row, and of the usual difference between choices.
 fn proven(problem: &Sparse, matching: &Matching, certificate: Certificate) -> Result<(Certificate, f64)> {
     let mut plain = certificate.clone();
     plain.left.fill(0.0);
@@ -118,7 +132,8 @@ fn proven(problem: &Sparse, matching: &Matching, certificate: Certificate) -> Re
         }
         return Ok((plain, 0.0));
     }
-    let tolerance = TOLERANCE * given_up;
+    let usual = problem.left_count() as f64 * usual_difference(problem, &certificate);
+    let tolerance = (TOLERANCE * given_up).min(PART * usual);
     if is_surely_within(tolerance, problem, matching, &certificate) {
         return Ok((certificate, 0.0));
     }

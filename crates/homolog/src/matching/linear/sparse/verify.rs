@@ -6,7 +6,7 @@
 //! share.
 
 use super::Sparse;
-use crate::matching::problem::Precise;
+use crate::matching::problem::{Differences, Precise};
 use crate::matching::{Certificate, Matching};
 use crate::{Error, Result};
 
@@ -55,6 +55,17 @@ pub(super) fn given_up(problem: &Sparse, matching: &Matching, zero: &Certificate
     }
     // Out of range, or not a matching of the problem: by the careful way.
     if sum.is_finite() { Ok(sum * (1.0 - ROUNDING)) } else { excess(problem, matching, zero) }
+}
+
+/// The usual difference between the choices of left nodes at the certificate's right values.
+pub(super) fn usual_difference(problem: &Sparse, certificate: &Certificate) -> f64 {
+    let mut differences = Differences::default();
+    for i in Differences::rows(problem.left_count()) {
+        let gain = |(k, score)| score - problem.right_unmatched_score(k) - certificate.right[k];
+        let gains: Vec<f64> = problem.row(i).map(gain).chain([problem.unmatched_score(i)]).collect();
+        differences.add(gains.into_iter());
+    }
+    differences.usual()
 }
 
 /// Whether the excess is at most this much whatever ordinary numbers lose by rounding: then it need not be known more precisely. `false` says nothing.

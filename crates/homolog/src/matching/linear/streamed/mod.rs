@@ -21,6 +21,7 @@ pub(in crate::matching) use self::pricing::Prices;
 use super::Linear;
 use super::careful::TOLERANCE;
 use super::sparse::narrow;
+use crate::matching::problem::PART;
 use crate::matching::{Compatibility, Constraint, EdgeTerm, Matcher, Matching, Solution, Status, Workspace};
 use crate::{Control, Error, Result};
 use ndarray::{Array1, Array2};
@@ -227,6 +228,7 @@ impl Linear {
         match (solution.status, solution.shortage.clone().filter(|_| self.require_full)) {
             (Status::Optimal, Some(shortage)) => Err(Error::NoFullMatching { shortage }),
             (Status::Optimal | Status::Limit, _) => Ok(solution),
+            _ if Compatibility::check_size(problem.left_count, problem.right_count).is_err() => Ok(solution),
             _ => self.solve(&problem.to_dense()?, work),
         }
     }
@@ -252,7 +254,8 @@ impl Streamed<'_> {
                 candidates.add(priced.better.into_iter());
                 continue;
             }
-            let is_close = |gap: f64| gap + priced.noise <= TOLERANCE * priced.given_up;
+            let usual = self.left_count as f64 * priced.difference;
+            let is_close = |gap: f64| gap + priced.noise <= (TOLERANCE * priced.given_up).min(PART * usual);
             let is_proven = priced.better.is_empty() && priced.gap.is_some_and(is_close);
             if is_proven {
                 return Ok(Solution { bound: solution.score, status: Status::Optimal, ..solution });

@@ -5,6 +5,7 @@
 use super::best::{Best, raise};
 use super::candidates::{Candidates, Cell};
 use super::{Block, Streamed, narrow};
+use crate::matching::problem::Differences;
 use crate::matching::{Certificate, Solution};
 use crate::{Control, Result};
 
@@ -19,6 +20,8 @@ pub(super) struct Priced {
     pub(super) given_up: f64,
     /// What rounding may hide of the gap: every score less its price is rounded once, and the prices before that if right nodes have their own.
     pub(super) noise: f64,
+    /// The usual difference between the choices of left nodes.
+    pub(super) difference: f64,
 }
 
 /// Prices at which each kind of row sees the right nodes; plus infinity where it does not see them.
@@ -61,6 +64,7 @@ struct Part {
     gap: f64,
     given_up: f64,
     noise: f64,
+    differences: Differences,
     /// The most each right node of the crowd is worth to a left node of the crowd, with and without dual values.
     worth: Vec<f64>,
     plain_worth: Vec<f64>,
@@ -92,6 +96,11 @@ pub(super) fn price(
         let (mut best, mut none) = (Best::new(problem.candidates), Best::new(0));
         none.begin(f64::INFINITY);
         for (row, scores) in block.rows() {
+            if row.is_multiple_of(Differences::step(problem.left_count)) {
+                let seen = if prices.in_crowd[row] { &prices.inside } else { &prices.open };
+                let gains = scores.iter().zip(seen).map(|(score, price)| score - price);
+                part.differences.add(gains.chain([problem.unmatched_score(row)]));
+            }
             if prices.in_crowd[row] {
                 best.begin(f64::NEG_INFINITY);
                 let leaves = best.scan(scores, &prices.open, 0).0 > f64::NEG_INFINITY;
@@ -133,6 +142,7 @@ pub(super) fn price(
         all.gap += part.gap;
         all.given_up += part.given_up;
         all.noise += part.noise;
+        all.differences.append(part.differences);
         raise(&mut all.worth, &part.worth, 0.0);
         raise(&mut all.plain_worth, &part.plain_worth, 0.0);
         all.had.extend(part.had);
@@ -147,5 +157,6 @@ pub(super) fn price(
     // Scores less a price of zero are not rounded.
     let is_exact = rounded_price == 0.0 && certificate.right.iter().all(|&dual| dual <= 0.0) && !has_crowd;
     let (gap, noise) = ((!all.leaves).then_some(all.gap), if is_exact { 0.0 } else { all.noise });
-    Ok(Some(Priced { better: all.better, gap, given_up: all.given_up, noise }))
+    let difference = all.differences.usual();
+    Ok(Some(Priced { better: all.better, gap, given_up: all.given_up, noise, difference }))
 }

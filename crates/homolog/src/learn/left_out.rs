@@ -1,6 +1,6 @@
 //! [`LeftOut`]: what is in the data and was not learned from. It is part of every report: a proof is about what was learned from.
 
-use crate::learn::{Example, TEACHING_TURN, TrainingSet};
+use super::{Example, TEACHING_TURN};
 use serde::{Deserialize, Serialize};
 
 /// What was not learned from.
@@ -19,12 +19,20 @@ pub struct LeftOut {
 }
 
 impl LeftOut {
-    pub(super) fn of(set: &TrainingSet) -> Self {
-        let sum = |count: fn(&Example) -> usize| set.training.iter().map(count).sum::<usize>();
+    /// Of these examples, and of pairs that are not among them.
+    pub(super) fn of(examples: &[Example], rotated_pairs: usize) -> Self {
+        let sum = |count: fn(&Example) -> usize| examples.iter().map(count).sum::<usize>();
         let (all, unknown_nodes) = (sum(Example::left_out), sum(|example| example.unknown().len()));
-        let rotated_pairs = set.turned.len();
-        let pairs = rotated_pairs + set.training.len();
+        let pairs = rotated_pairs + examples.len();
         Self { rotated_pairs, pairs, partnerless_nodes: all.saturating_sub(unknown_nodes), unknown_nodes }
+    }
+
+    /// Of these and others together.
+    pub(super) fn add(&mut self, other: &Self) {
+        self.rotated_pairs += other.rotated_pairs;
+        self.pairs += other.pairs;
+        self.partnerless_nodes += other.partnerless_nodes;
+        self.unknown_nodes += other.unknown_nodes;
     }
 
     /// One sentence for each kind.
