@@ -1,13 +1,15 @@
 """Specimens joined by pylibmgm and pygmtools on given pairwise scores, as far as they are installed.
 
 A problem is one line of JSON on stdin: the number of points of each specimen, and for each pair of specimens its scores in the .dd format and the
-matching that they were solved by. The answer is one line: for each method the right point of each left point (or -1), pair by pair.
+matching that they were solved by. The answer is one line: the processor time so far, and for
+each method the right point of each left point (or -1), pair by pair.
 """
 
 import importlib.metadata
 import json
 import sys
 import tempfile
+import time
 
 import numpy as np
 
@@ -85,7 +87,8 @@ def main():
     for line in sys.stdin:
         problem = json.loads(line)
         answers = {name: solve(problem["nodes"], problem["pairs"]) for name, solve in METHODS.items() if versions[name]}
-        print(json.dumps({name: answer for name, answer in answers.items() if answer}), flush=True)
+        answers = {name: answer for name, answer in answers.items() if answer}
+        print(json.dumps({"seconds": time.process_time(), "answers": answers}), flush=True)
 
 
 if __name__ == "__main__":

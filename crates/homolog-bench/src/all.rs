@@ -71,6 +71,7 @@ const SECTIONS: &[Section] = &[
     section("join", 2, "join --quick"),
     section("unlabelled", 2, "unlabelled --quick"),
     section("never-worse", 1, "never-worse --pairs 3,10"),
+    section("never-worse-specimens", 1, "never-worse --specimens 3,5"),
     section("check", 2, "check --quick"),
     section("tracking", 1, "tracking"),
 ];

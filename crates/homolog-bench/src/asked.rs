@@ -25,11 +25,17 @@ pub(crate) struct Asked {
     tables: Vec<PathBuf>,
 }
 
-/// All cells, as they are written.
+/// All cells, as they are written, and what else is known.
 #[derive(Serialize)]
-struct Report<'a, T> {
+struct Report<'a, T, U> {
     cells: &'a [T],
+    #[serde(flatten)]
+    further: U,
 }
+
+/// Nothing else.
+#[derive(Serialize)]
+struct Nothing {}
 
 impl Asked {
     fn folder(&self) -> PathBuf {
@@ -49,7 +55,18 @@ impl Asked {
         Budget::new(self.quick)
     }
 
+    /// Writes what there is so far: a run may be long, and what is done is kept.
     pub(crate) fn write<T: Serialize>(&self, cells: &[T]) -> Result<()> {
-        self.json.as_ref().map_or(Ok(()), |path| files::write_json(path, &Report { cells }))
+        self.write_with(cells, Nothing {})
     }
+
+    /// The same with further keys.
+    pub(crate) fn write_with<T: Serialize>(&self, cells: &[T], further: impl Serialize) -> Result<()> {
+        self.json.as_ref().map_or(Ok(()), |path| files::write_json(path, &Report { cells, further }))
+    }
+}
+
+/// How the pose of specimens is called in every report.
+pub(crate) fn pose(turned: bool) -> &'static str {
+    if turned { "turned" } else { "as given" }
 }

@@ -2,8 +2,12 @@
 //!
 //! On a shared machine processor time is the steadier of the two: it leaves out the time when others ran.
 
+use anyhow::{Result, ensure};
 use cpu_time::{ProcessTime, ThreadTime};
+use homolog::Control;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 /// How long something took, in seconds.
@@ -44,22 +48,57 @@ pub(crate) fn median(values: &[f64]) -> Option<f64> {
     }
 }
 
-/// The processor time that a quick run may take: nothing new is begun after most of three minutes.
+/// The processor time that a quick run may take, on any data: nothing new is begun after most of three minutes, and what is under way then is
+/// stopped before they are over, and not reported.
+#[derive(Clone)]
 pub(crate) struct Budget {
     start: ProcessTime,
     is_limited: bool,
+    /// Milliseconds that other processes took for this one.
+    elsewhere: Arc<AtomicU64>,
 }
 
-/// What is left of three minutes is for what is under way.
+/// Seconds after which nothing is begun.
 const QUICK: f64 = 130.0;
+/// Seconds after which everything stops; what is left is for what does not look at the clock.
+const OVER: f64 = 165.0;
 
 impl Budget {
     pub(crate) fn new(is_quick: bool) -> Self {
-        Self { start: ProcessTime::now(), is_limited: is_quick }
+        Self { start: ProcessTime::now(), is_limited: is_quick, elsewhere: Arc::default() }
     }
 
+    fn exceeds(&self, seconds: f64) -> bool {
+        let elsewhere = self.elsewhere.load(Ordering::Relaxed) as f64 / 1e3;
+        self.is_limited && self.start.elapsed().as_secs_f64() + elsewhere > seconds
+    }
+
+    /// Whether nothing new should be begun.
     pub(crate) fn is_spent(&self) -> bool {
-        self.is_limited && self.start.elapsed().as_secs_f64() > QUICK
+        self.exceeds(QUICK)
+    }
+
+    /// Counts what another process took, in seconds since it began.
+    pub(crate) fn took_elsewhere(&self, seconds: f64) {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "milliseconds")]
+        self.elsewhere.store((1e3 * seconds.max(0.0)) as u64, Ordering::Relaxed);
+    }
+
+    /// Stops what it is given to when the time is over.
+    pub(crate) fn control(&self) -> Control {
+        let own = self.clone();
+        Control::new().interrupted_by(move || own.exceeds(OVER))
+    }
+
+    /// Ends what does not look at a control, once the time is over.
+    pub(crate) fn stop(&self) -> Result<()> {
+        ensure!(!self.exceeds(OVER), "the time of a quick run is over");
+        Ok(())
+    }
+
+    /// A result that was reached in time: what was stopped is none, whatever came of it.
+    pub(crate) fn in_time<T>(&self, result: Result<T>) -> Result<Option<T>> {
+        if self.exceeds(OVER) { Ok(None) } else { result.map(Some) }
     }
 }
 
@@ -72,5 +111,20 @@ mod tests {
         assert_eq!(median(&[]), None);
         assert_eq!(median(&[3.0, 1.0, 2.0]), Some(2.0));
         assert_eq!(median(&[4.0, 1.0, 3.0, 2.0]), Some(2.5));
+    }
+
+    #[test]
+    fn a_quick_run_ends_and_counts_what_others_took() {
+        let (budget, unlimited) = (Budget::new(true), Budget::new(false));
+        let control = budget.control();
+        assert!(!budget.is_spent() && !control.interrupted());
+        budget.took_elsewhere(140.0);
+        assert!(budget.is_spent() && !control.interrupted());
+        assert!(matches!(budget.in_time(Ok(1)), Ok(Some(1))));
+        budget.took_elsewhere(170.0);
+        unlimited.took_elsewhere(1e6);
+        assert!(control.interrupted() && !unlimited.is_spent() && !unlimited.control().interrupted());
+        // Whatever it came to.
+        assert!(matches!(budget.in_time(Err::<(), _>(anyhow::anyhow!("interrupted"))), Ok(None)));
     }
 }

@@ -1,5 +1,6 @@
 //! The landmarks of the house data, which is stored next to the project and not in it.
 
+use crate::tables;
 use anyhow::{Context, Result};
 use homolog::experiment::Frames;
 use homolog::graph::Graph;
@@ -22,14 +23,8 @@ pub(crate) fn rows(path: &Path) -> Result<Vec<Vec<String>>> {
 
 /// The landmarks of every frame: one row of two coordinates per landmark.
 pub(crate) fn landmarks(directory: &Path) -> Result<Vec<Array2<f64>>> {
-    let mut coordinates: Vec<Vec<f64>> = Vec::new();
-    for fields in rows(&directory.join("landmarks.csv"))? {
-        let frame: usize = fields[0].parse()?;
-        coordinates.resize(coordinates.len().max(frame), Vec::new());
-        coordinates[frame - 1].extend([fields[2].parse::<f64>()?, fields[3].parse::<f64>()?]);
-    }
-    let frames = coordinates.into_iter().map(|xy| Array2::from_shape_vec((xy.len() / 2, 2), xy));
-    Ok(frames.collect::<Result<_, _>>()?)
+    let frames = tables::specimens(&directory.join("landmarks.csv"))?;
+    frames.iter().map(|frame| Ok(frame.graph.points().context("landmarks are points")?.to_owned())).collect()
 }
 
 /// The frames under the features of every method; from the usual place, if no folder is given.

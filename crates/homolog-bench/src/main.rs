@@ -36,6 +36,7 @@ mod quadratic;
 mod scene;
 mod sparse;
 mod streamed;
+mod tables;
 mod takes;
 mod tracking;
 mod unlabelled;

@@ -59,7 +59,8 @@ struct Cell {
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let sets = arguments.asked.sets(given)?;
     let draws = if arguments.asked.quick { 3 } else { 20 };
-    let mut cells = Vec::new();
+    let (mut cells, budget) = (Vec::new(), arguments.asked.budget());
+    arguments.asked.write(&cells)?;
     println!(
         "{:14} {:12} {:>5}  {:>7} {:>6} {:>6}  {:>6} {:>6}",
         "data", "kind", "share", "planted", "found", "recall", "good", "alarms"
@@ -67,26 +68,30 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     for Data { name, ids, specimens, .. } in sets {
         let named = ids.into_iter().zip(specimens).map(|(id, graph)| NamedGraph { id, graph, image: None });
         let own: Vec<NamedGraph> = named.filter(|one| !KNOWN.contains(&(name.as_str(), one.id.as_str()))).collect();
+        let mut unplanted: Option<[usize; 4]> = None;
         for kind in Plant::ALL {
             for share in SHARES {
-                let one = |draw: u64| cell(&own, kind, share, draw, arguments.specimens);
-                let counts = (0..draws).into_par_iter().map(one).collect::<Result<Vec<_>>>()?;
-                let sum = |at: usize| counts.iter().map(|counts| counts[at]).sum::<usize>();
-                let cell = Cell {
-                    data: name.clone(),
-                    kind: kind.name(),
-                    share,
-                    planted: sum(0),
-                    found: sum(1),
-                    good: sum(2),
-                    false_alarms: sum(3),
-                };
+                if budget.is_spent() {
+                    continue;
+                }
+                let one = |draw: u64| cell(&own, kind, share, draw, arguments.specimens, &budget.control());
+                let add = |a: [usize; 4], b: [usize; 4]| std::array::from_fn(|at| a[at] + b[at]);
+                let measure = || (0..draws).into_par_iter().map(one).try_reduce(|| [0; 4], |a, b| Ok(add(a, b)));
+                // If nothing is planted, all kinds are the same.
+                let known = unplanted.filter(|_| share == 0.0);
+                let Some(counts) = budget.in_time(known.map_or_else(measure, Ok))? else { continue };
+                if share == 0.0 {
+                    unplanted = Some(counts);
+                }
+                let [planted, found, good, false_alarms] = counts;
+                let cell = Cell { data: name.clone(), kind: kind.name(), share, planted, found, good, false_alarms };
                 print(&cell);
                 cells.push(cell);
+                arguments.asked.write(&cells)?;
             }
         }
     }
-    arguments.asked.write(&cells)
+    Ok(())
 }
 
 fn print(cell: &Cell) {
@@ -97,19 +102,27 @@ fn print(cell: &Cell) {
 }
 
 /// Planted, found, good, false alarms.
-fn cell(all: &[NamedGraph], kind: Plant, share: f64, draw: u64, count: Option<usize>) -> Result<[usize; 4]> {
+fn cell(
+    all: &[NamedGraph],
+    kind: Plant,
+    share: f64,
+    draw: u64,
+    count: Option<usize>,
+    control: &Control,
+) -> Result<[usize; 4]> {
     let mut rng = ChaCha8Rng::seed_from_u64(draw);
     let order = drawn(all.len(), 1.0, &mut rng);
     let mut specimens: Vec<NamedGraph> =
         order.iter().take(count.unwrap_or(all.len())).map(|&at| all[at].clone()).collect();
-    let usual = Usual::of(&specimens)?;
     let mut known = BTreeMap::new();
-    for at in drawn(specimens.len(), share, &mut rng) {
-        let (one, mistake) = planted(&specimens[at], at, kind, &usual, &mut rng)?;
-        specimens[at] = one;
-        known.insert(at, mistake);
+    if let Some(usual) = Usual::of(&specimens)? {
+        for at in drawn(specimens.len(), share, &mut rng) {
+            let Some((one, mistake)) = planted(&specimens[at], at, kind, &usual, &mut rng)? else { continue };
+            specimens[at] = one;
+            known.insert(at, mistake);
+        }
     }
-    let report = check(&specimens, &Control::new())?;
+    let report = check(&specimens, control)?;
     let mut counts = [known.len(), 0, specimens.len() - known.len(), 0];
     for index in 0..specimens.len() {
         let own = report.findings.iter().filter(|finding| finding.index == index && finding.kind != Kind::Missing);
@@ -122,11 +135,12 @@ fn cell(all: &[NamedGraph], kind: Plant, share: f64, draw: u64, count: Option<us
     Ok(counts)
 }
 
-/// The given sets that have labels of every landmark.
+/// The given sets; that of many points last, in case a quick run does not get to it.
 fn given(folder: &Path) -> Result<Vec<Data>> {
     let mut sets = all_data(folder)?;
-    sets.retain(|data| !data.spoiled && data.name != "worms");
+    sets.retain(|data| !data.spoiled);
     sets.push(table(&folder.join("house/landmarks.csv"), "house")?);
     sets.push(table(&folder.join("wings/wings.tps"), "wings")?);
+    sets.sort_by_key(|data| data.name == "worms");
     Ok(sets)
 }

@@ -42,49 +42,82 @@ impl Plant {
     }
 }
 
-/// The mean place of each landmark and its root-mean-square distance from there, by plain Procrustes of complete specimens; and the size
-/// of each specimen.
+/// The mean place of each landmark and its root-mean-square distance from there, by plain Procrustes over the landmarks that specimens have in
+/// common with the mean; and the size of each specimen.
 pub(crate) struct Usual {
     names: Vec<String>,
     mean: Array2<f64>,
     pub(crate) spread: Vec<f64>,
-    size: Vec<f64>,
+    /// `None` for a specimen with too few landmarks.
+    size: Vec<Option<f64>>,
 }
 
 /// Rounds of Procrustes.
 const ROUNDS: usize = 8;
+/// Fewer points have no shape.
+const FEWEST: usize = 3;
 
 impl Usual {
-    pub(crate) fn of(specimens: &[NamedGraph]) -> Result<Self> {
-        let names = specimens.first().and_then(|one| one.graph.names()).context("names")?.to_vec();
-        let table = |one: &NamedGraph| -> Result<Array2<f64>> {
+    /// `None` if no specimen has enough landmarks.
+    pub(crate) fn of(specimens: &[NamedGraph]) -> Result<Option<Self>> {
+        let mut names: Vec<String> = Vec::new();
+        for one in specimens {
+            let own = one.graph.names().context("names")?.iter().filter(|name| !name.is_empty());
+            let new: Vec<String> = own.filter(|name| !names.contains(name)).cloned().collect();
+            names.extend(new);
+        }
+        // For each specimen the landmarks that it has, and their points.
+        let table = |one: &NamedGraph| -> Result<(Vec<usize>, Array2<f64>)> {
             let points = one.graph.points().context("points")?;
             let own = one.graph.names().context("names")?;
-            let row = |name: &String| {
-                own.iter().position(|own| own == name).with_context(|| format!("{}: no {name}", one.id))
-            };
-            Ok(points.select(Axis(0), &names.iter().map(row).collect::<Result<Vec<_>>>()?))
+            let place = |name: &String| own.iter().position(|own| own == name);
+            let found = names.iter().enumerate().filter_map(|(at, name)| Some((at, place(name)?)));
+            let (has, rows): (Vec<usize>, Vec<usize>) = found.unzip();
+            Ok((has, points.select(Axis(0), &rows)))
         };
         let tables = specimens.iter().map(table).collect::<Result<Vec<_>>>()?;
-        let mut mean = normalised(&tables[0]);
-        let mut frames = Vec::new();
+        let Some((first, points)) = tables.iter().rev().max_by_key(|table| table.0.len()) else { return Ok(None) };
+        if first.len() < FEWEST {
+            return Ok(None);
+        }
+        let mut counts = vec![0.0; names.len()];
+        first.iter().for_each(|&at| counts[at] = 1.0);
+        let mut mean = Array2::zeros((names.len(), points.ncols()));
+        normalised(points).outer_iter().zip(first).for_each(|(row, &at)| mean.row_mut(at).assign(&row));
+        let mut frames: Vec<Option<Similarity>> = Vec::new();
         for _ in 0..ROUNDS {
-            frames.clear();
+            let fit = |(has, points): &(Vec<usize>, Array2<f64>)| -> Result<Option<Similarity>> {
+                let shared: Vec<usize> = (0..has.len()).filter(|&row| counts[has[row]] > 0.0).collect();
+                let known: Vec<usize> = shared.iter().map(|&row| has[row]).collect();
+                let (own, usual) = (points.select(Axis(0), &shared), mean.select(Axis(0), &known));
+                let fit = || Similarity::fit(own.view(), usual.view(), None, false);
+                Ok((shared.len() >= FEWEST).then(fit).transpose()?)
+            };
+            frames = tables.iter().map(fit).collect::<Result<_>>()?;
             let mut sum = Array2::zeros(mean.raw_dim());
-            for table in &tables {
-                let frame = Similarity::fit(table.view(), mean.view(), None, false)?;
-                sum += &frame.apply(table.view());
-                frames.push(frame);
+            counts.fill(0.0);
+            for ((has, points), frame) in tables.iter().zip(&frames) {
+                let Some(frame) = frame else { continue };
+                for (row, &at) in frame.apply(points.view()).outer_iter().zip(has) {
+                    sum.row_mut(at).scaled_add(1.0, &row);
+                    counts[at] += 1.0;
+                }
             }
-            mean = normalised(&(sum / tables.len() as f64));
+            let known: Vec<usize> = (0..names.len()).filter(|&at| counts[at] > 0.0).collect();
+            known.iter().for_each(|&at| sum.row_mut(at).mapv_inplace(|x| x / counts[at]));
+            let usual = normalised(&sum.select(Axis(0), &known));
+            usual.outer_iter().zip(&known).for_each(|(row, &at)| mean.row_mut(at).assign(&row));
         }
-        let mut squares = Array1::<f64>::zeros(names.len());
-        for (table, frame) in tables.iter().zip(&frames) {
-            squares += &(frame.apply(table.view()) - &mean).mapv(|x| x * x).sum_axis(Axis(1));
+        let mut squares = vec![0.0; names.len()];
+        for ((has, points), frame) in tables.iter().zip(&frames) {
+            let Some(frame) = frame else { continue };
+            for (row, &at) in frame.apply(points.view()).outer_iter().zip(has) {
+                squares[at] += (&row - &mean.row(at)).mapv(|x| x * x).sum();
+            }
         }
-        let spread = squares.iter().map(|square| (square / tables.len() as f64).sqrt()).collect();
-        let size = frames.iter().map(|frame| 1.0 / frame.scale).collect();
-        Ok(Self { names, mean, spread, size })
+        let spread = squares.iter().zip(&counts).map(|(square, count)| (square / f64::max(*count, 1.0)).sqrt());
+        let (spread, size) = (spread.collect(), frames.iter().map(|frame| Some(1.0 / frame.as_ref()?.scale)).collect());
+        Ok(Some(Self { names, mean, spread, size }))
     }
 
     /// Whether two landmarks are further apart than their spreads: otherwise nothing tells them apart.
@@ -108,18 +141,20 @@ pub(crate) struct Planted {
     points_of: Vec<String>,
 }
 
-/// A specimen (by position) with a mistake.
+/// A specimen (by position) with a mistake; `None` if it has too few landmarks for it.
 pub(crate) fn planted(
     one: &NamedGraph,
     at: usize,
     plant: Plant,
     usual: &Usual,
     rng: &mut ChaCha8Rng,
-) -> Result<(NamedGraph, Planted)> {
+) -> Result<Option<(NamedGraph, Planted)>> {
     let own = one.graph.names().context("names")?.to_vec();
     let row = |name: usize| own.iter().position(|own| *own == usual.names[name]).unwrap_or(0);
+    let has: Vec<usize> = (0..usual.names.len()).filter(|&name| own.contains(&usual.names[name])).collect();
+    let Some(size) = usual.size[at].filter(|_| has.len() >= FEWEST) else { return Ok(None) };
     let mut points = one.graph.points().context("points")?.to_owned();
-    let n = usual.names.len();
+    let n = has.len();
     let mut known = Planted { plant, landmarks: Vec::new(), points_of: Vec::new() };
     let mut exchange = |names: &[usize], from: &[usize], points: &mut Array2<f64>| {
         // The point of `from[k]` is called `names[k]`, so `from[k]` should have the point of `names[k]`.
@@ -132,30 +167,33 @@ pub(crate) fn planted(
     };
     match plant {
         Plant::Swap => {
-            let pairs = (0..n).flat_map(|a| (a + 1..n).map(move |b| [a, b])).filter(|&[a, b]| usual.are_apart(a, b));
-            let pairs: Vec<[usize; 2]> = pairs.collect();
+            let pairs = (0..n).flat_map(|a| (a + 1..n).map(move |b| [a, b])).map(|[a, b]| [has[a], has[b]]);
+            let pairs: Vec<[usize; 2]> = pairs.filter(|&[a, b]| usual.are_apart(a, b)).collect();
+            if pairs.is_empty() {
+                return Ok(None);
+            }
             let [a, b] = pairs[rng.random_range(0..pairs.len())];
             exchange(&[a, b], &[b, a], &mut points);
         }
         Plant::Roll => {
             let count = rng.random_range(3..=n);
             let start = rng.random_range(0..=n - count);
-            let list: Vec<usize> = (start..start + count).collect();
-            let mut from = list.clone();
+            let list = &has[start..start + count];
+            let mut from = list.to_vec();
             from.rotate_right(1);
-            exchange(&list, &from, &mut points);
+            exchange(list, &from, &mut points);
         }
         Plant::Mirror => points.column_mut(0).mapv_inplace(|x| -x),
         Plant::Displace(far) => {
-            let name = rng.random_range(0..n);
+            let name = has[rng.random_range(0..n)];
             let mut way = Array1::from_shape_simple_fn(points.ncols(), || normal(rng));
             way /= way.dot(&way).sqrt();
-            points.row_mut(row(name)).scaled_add(far * usual.spread[name] * usual.size[at], &way);
+            points.row_mut(row(name)).scaled_add(far * usual.spread[name] * size, &way);
             known.landmarks.push(usual.names[name].clone());
         }
     }
     let graph = Graph::from_points(points)?.with_names(own)?;
-    Ok((NamedGraph { graph: Arc::new(graph), ..one.clone() }, known))
+    Ok(Some((NamedGraph { graph: Arc::new(graph), ..one.clone() }, known)))
 }
 
 /// A number drawn from a normal distribution, near enough: twelve uniform ones.
@@ -196,4 +234,37 @@ pub(crate) fn drawn(count: usize, share: f64, rng: &mut ChaCha8Rng) -> Vec<usize
     order.shuffle(rng);
     let wanted = (share * count as f64).round();
     order.into_iter().enumerate().take_while(|&(at, _)| (at as f64) < wanted).map(|(_, specimen)| specimen).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::SeedableRng;
+
+    fn specimen(id: &str, names: &[&str], points: &[[f64; 2]]) -> Result<NamedGraph> {
+        let points = Array2::from_shape_fn((points.len(), 2), |(row, axis)| points[row][axis]);
+        let graph = Graph::from_points(points)?.with_names(names.iter().map(ToString::to_string).collect())?;
+        Ok(NamedGraph { id: id.to_string(), graph: Arc::new(graph), image: None })
+    }
+
+    #[test]
+    fn specimens_that_lack_landmarks_are_planted_in_and_too_small_ones_are_not() -> Result<()> {
+        let square = [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]];
+        let all = [
+            specimen("a", &["p", "q", "r", "s"], &square)?,
+            specimen("b", &["p", "q", "s", ""], &[[0.0, 0.0], [2.0, 0.0], [0.0, 2.0], [9.0, 9.0]])?,
+            specimen("c", &["p", "q"], &square[..2])?,
+        ];
+        let usual = Usual::of(&all)?.context("a shape")?;
+        assert!(usual.spread.iter().all(|spread| *spread < 1e-9), "{:?}", usual.spread);
+        let mut rng = ChaCha8Rng::seed_from_u64(0);
+        for plant in Plant::ALL {
+            for at in 0..2 {
+                assert!(planted(&all[at], at, plant, &usual, &mut rng)?.is_some(), "{plant:?} {at}");
+            }
+            assert!(planted(&all[2], 2, plant, &usual, &mut rng)?.is_none(), "{plant:?}");
+        }
+        assert!(Usual::of(&all[2..])?.is_none() && Usual::of(&[])?.is_none());
+        Ok(())
+    }
 }

@@ -49,6 +49,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         "{:18} {:10} {:>9} {:>4}  {:>6} {:>6} {:>6}",
         "data", "features", "specimens", "draw", "plain", "noise", "name"
     );
+    arguments.asked.write(&cells)?;
+    let control = budget.control();
     for data in arguments.asked.sets(given_data)? {
         let with = [Columns::Nothing, Columns::Noise, Columns::Name].map(|columns| data.with(columns));
         for &specimens in &arguments.specimens {
@@ -59,7 +61,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
                         let own = own.as_ref().map_err(|error| anyhow::anyhow!("{error:#}"))?;
                         let Some((drawn, pairs)) = draw(own, (specimens, number), 40) else { continue };
                         let test = Test::new(own.matched(&pairs)?)?;
-                        errors.push(mean(&test.losses(&Made::new(features, &drawn, arguments.seconds)?)?));
+                        let made = Made::new(features, &drawn, arguments.seconds, &control);
+                        let losses = made.and_then(|made| test.losses(&made, &control));
+                        errors.extend(budget.in_time(losses)?.as_deref().map(mean));
                     }
                     let [plain, noise, name] = errors[..] else { continue };
                     let cell = Cell {

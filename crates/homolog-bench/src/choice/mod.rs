@@ -10,6 +10,7 @@ mod models;
 use crate::asked::Asked;
 use crate::never_worse::{Data, given_data};
 use anyhow::Result;
+use homolog::Control;
 use homolog::graph::Graph;
 use models::{Made, Test};
 use rand::SeedableRng;
@@ -91,13 +92,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         "data", "specimens", "draw", "taken", "error", "promised", "best single set", "error", "regret", "seconds"
     );
     let (mut cells, budget) = (Vec::new(), arguments.asked.budget());
+    arguments.asked.write(&cells)?;
     for &specimens in &sizes {
         for draw in 0..arguments.draws.unwrap_or(draws) {
             for data in &sets {
                 if budget.is_spent() {
                     continue;
                 }
-                let Some(cell) = cell(data, (specimens, draw), tests, limits)? else { continue };
+                let cell = cell(data, (specimens, draw), tests, limits, &budget.control());
+                let Some(cell) = budget.in_time(cell)?.flatten() else { continue };
                 print(&cell);
                 cells.push(cell);
                 // It is long: what is done by now is kept.
@@ -115,15 +118,20 @@ fn cell(
     (specimens, draw): (usize, usize),
     tests: usize,
     (seconds, single_seconds): (f64, f64),
+    control: &Control,
 ) -> Result<Option<Cell>> {
     let Some((drawn, pairs)) = self::draw(data, (specimens, draw), tests) else { return Ok(None) };
-    let test = Test::new(data.matched(&pairs)?)?;
-    let chosen = Made::new("auto", &drawn, seconds)?;
-    let losses = test.losses(&chosen)?;
+    let matched = data.matched(&pairs)?;
+    if matched.is_empty() {
+        return Ok(None);
+    }
+    let test = Test::new(matched)?;
+    let chosen = Made::new("auto", &drawn, seconds, control)?;
+    let losses = test.losses(&chosen, control)?;
     let mut single = BTreeMap::new();
     for name in models::single(&drawn) {
-        let made = Made::new(&name, &drawn, single_seconds)?;
-        let losses = if made.model == chosen.model { losses.clone() } else { test.losses(&made)? };
+        let made = Made::new(&name, &drawn, single_seconds, control)?;
+        let losses = if made.model == chosen.model { losses.clone() } else { test.losses(&made, control)? };
         single.insert(name, losses);
     }
     let error = mean(&losses);

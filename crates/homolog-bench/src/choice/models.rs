@@ -42,7 +42,7 @@ pub(super) fn single(specimens: &[Arc<Graph>]) -> Vec<String> {
 
 impl Made {
     /// What `homolog train --features NAME` makes of these specimens.
-    pub(super) fn new(name: &str, specimens: &[Arc<Graph>], limit: f64) -> Result<Self> {
+    pub(super) fn new(name: &str, specimens: &[Arc<Graph>], limit: f64, control: &Control) -> Result<Self> {
         let graph = |(at, graph): (usize, &Arc<Graph>)| NamedGraph {
             id: format!("specimen {at}"),
             graph: Arc::clone(graph),
@@ -53,7 +53,7 @@ impl Made {
         let settings = Settings { features, time_limit: Some(limit), ..Settings::default() };
         let start = ProcessTime::now();
         let clock: Clock = Arc::new(move || start.elapsed().as_secs_f64());
-        let outcome = Task { data, settings }.run(&Control::new(), Some(&clock))?;
+        let outcome = Task { data, settings }.run(control, Some(&clock))?;
         let report = outcome.report;
         let tried = report.tried.iter().find(|tried| tried.name == report.chosen);
         Ok(Self {
@@ -73,7 +73,7 @@ impl Test {
     }
 
     /// The loss of a model on each pair; matching a node that is known to have no partner is a mistake.
-    pub(super) fn losses(&self, made: &Made) -> Result<Vec<f64>> {
+    pub(super) fn losses(&self, made: &Made, control: &Control) -> Result<Vec<f64>> {
         let (model, loss) = (&made.model, Hamming { unmatched_is_label: true });
         let Some(atlas) = model.atlas() else {
             let examples = self.pairs.posed_examples(&model.features, &loss)?;
@@ -81,7 +81,7 @@ impl Test {
                 [] => Method::Linear(Linear::default()),
                 _ => Method::FrankWolfe(FrankWolfe::default()),
             };
-            return Ok(evaluate(&examples, matcher.matcher(), &model.weights(), &Control::new())?.losses);
+            return Ok(evaluate(&examples, matcher.matcher(), &model.weights(), control)?.losses);
         };
         let examples = self.pairs.examples(&FeatureMap::nothing(), &loss)?;
         let (mut namings, mut losses) = (BTreeMap::new(), Vec::new());
@@ -89,6 +89,9 @@ impl Test {
             for graph in [&pair.left, &pair.right] {
                 let key = Arc::as_ptr(graph) as usize;
                 if let std::collections::btree_map::Entry::Vacant(entry) = namings.entry(key) {
+                    if control.interrupted() {
+                        anyhow::bail!("stopped");
+                    }
                     let work = &mut Workspace::new();
                     entry.insert(atlas.name_with(graph, &model.weights(), Search::Quick, work)?);
                 }

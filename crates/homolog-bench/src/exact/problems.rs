@@ -1,6 +1,7 @@
 //! The benchmark problems, rebuilt from the data.
 
 use super::Problem;
+use crate::house;
 use anyhow::{Context, Result, ensure};
 use homolog::data;
 use homolog::features::{Difference, EdgeKind, FeatureMap, LengthUnit, Lengths};
@@ -20,14 +21,12 @@ fn read(path: &Path) -> Result<String> {
 
 /// The landmarks of the 111 house frames.
 pub(super) fn frames(data: &Path) -> Result<Vec<Array2<f64>>> {
-    let mut coordinates = Vec::new();
-    for line in read(&data.join("house/landmarks.csv"))?.lines().skip(1) {
-        for field in line.split(',').skip(2) {
-            coordinates.push(field.trim().parse::<f64>()?);
-        }
-    }
-    ensure!(coordinates.len() == 111 * 60, "house/landmarks.csv should have 111 frames of 30 landmarks");
-    coordinates.chunks(60).map(|frame| Ok(Array2::from_shape_vec((30, 2), frame.to_vec())?)).collect()
+    let frames = house::landmarks(&data.join("house"))?;
+    ensure!(
+        frames.len() == 111 && frames.iter().all(|frame| frame.nrows() == 30),
+        "house/landmarks.csv should have 111 frames of 30 landmarks"
+    );
+    Ok(frames)
 }
 
 /// A random order of the 30 landmarks, the same in every run.

@@ -7,11 +7,11 @@
 
 mod peers;
 
-use crate::asked::Asked;
+use crate::asked::{Asked, pose};
+use crate::clock::Budget;
 use crate::never_worse::{Data, all_data, standard_error};
 use anyhow::Result;
 use cpu_time::ProcessTime;
-use homolog::Control;
 use homolog::atlas::{AtlasSettings, Pose};
 use homolog::experiment::{Spoiling, Truth, Unnamed, split};
 use homolog::graph::Graph;
@@ -99,7 +99,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         "data", "specimens", "missing", "pose", "pairwise", "joint", "s.e.", "naming", "closed", "seconds"
     );
     let (mut cells, budget): (Vec<Cell>, _) = (Vec::new(), arguments.asked.budget());
+    arguments.asked.write(&cells)?;
     for data in &sets {
+        if data.specimens.len() < 2 {
+            eprintln!("{}: nothing to join, {} specimens", data.name, data.specimens.len());
+            continue;
+        }
         let mut done = BTreeSet::new();
         for count in counts.iter().map(|&count| count.min(data.specimens.len())) {
             if !done.insert(count) {
@@ -107,13 +112,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
             }
             for &missing in &shares {
                 for turned in [false, true] {
-                    if budget.is_spent() {
-                        continue;
-                    }
                     let at = cells.len();
-                    for draw in 0..draws {
+                    for draw in (0..draws).take_while(|_| !budget.is_spent()) {
                         let spoiling = Spoiling { turned, missing, ..Spoiling::default() };
-                        cells.push(cell(data, count, spoiling, draw, peers.as_mut())?);
+                        let cell = cell(data, count, (spoiling, draw), peers.as_mut(), &budget);
+                        cells.extend(budget.in_time(cell)?);
+                        arguments.asked.write(&cells)?;
                     }
                     print(&cells[at..]);
                 }
@@ -121,24 +125,31 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         }
     }
     summary(&cells);
-    arguments.asked.write(&cells)
+    Ok(())
 }
 
-fn cell(data: &Data, count: usize, spoiling: Spoiling, draw: u64, peers: Option<&mut Peers>) -> Result<Cell> {
+fn cell(
+    data: &Data,
+    count: usize,
+    (spoiling, draw): (Spoiling, u64),
+    peers: Option<&mut Peers>,
+    budget: &Budget,
+) -> Result<Cell> {
+    let control = budget.control();
     let specimens = &data.specimens;
     let (drawn, _) = split(specimens.len(), count, 0, draw);
     let spoil = |(at, &s): (usize, &usize)| Ok(spoiling.spoil(&specimens[s], 1000 * draw + at as u64)?);
     let unnamed = drawn.iter().enumerate().map(spoil).collect::<Result<Vec<Unnamed>>>()?;
     let graphs: Vec<&Graph> = unnamed.iter().map(|one| &one.graph).collect();
-    let pose = if spoiling.turned { Pose::Rotated } else { Pose::AsGiven };
-    let settings = AtlasSettings { pose: Some(pose), ..AtlasSettings::default() };
+    let searched = if spoiling.turned { Pose::Rotated } else { Pose::AsGiven };
+    let settings = AtlasSettings { pose: Some(searched), ..AtlasSettings::default() };
     let start = ProcessTime::now();
-    let joined = join(&graphs, &settings, None, &Control::new())?;
+    let joined = join(&graphs, &settings, None, &control)?;
     let seconds = start.elapsed().as_secs_f64();
     let labels: Vec<Vec<Option<usize>>> =
         joined.points.iter().map(|points| points.iter().map(|point| point.map(|point| point.name)).collect()).collect();
     let pairs = pairs(count, draw);
-    let matched = match_pairs(&graphs, &settings, &pairs, &Control::new())?;
+    let matched = match_pairs(&graphs, &settings, &pairs, &control)?;
     let (mut pairwise, mut joint) = (Counts::default(), Counts::default());
     let truth_of = |[i, j]: [usize; 2]| [&unnamed[i].truth[..], &unnamed[j].truth[..]];
     for (&[i, j], one) in pairs.iter().zip(&matched) {
@@ -151,7 +162,7 @@ fn cell(data: &Data, count: usize, spoiling: Spoiling, draw: u64, peers: Option<
         joint.add((0..labels[i].len()).filter_map(by_name), truth);
     }
     let nodes: Vec<usize> = graphs.iter().map(|graph| graph.node_count()).collect();
-    let answers = peers.map_or_else(|| Ok(BTreeMap::new()), |peers| peers.join(&nodes, &pairs, &matched))?;
+    let answers = peers.map_or_else(|| Ok(BTreeMap::new()), |peers| peers.join(&nodes, &pairs, &matched, budget))?;
     let f1_of = |answer: Vec<Matches>| {
         let mut counts = Counts::default();
         pairs.iter().zip(answer).for_each(|(&pair, answer)| counts.add(answer.into_iter(), truth_of(pair)));
@@ -161,7 +172,7 @@ fn cell(data: &Data, count: usize, spoiling: Spoiling, draw: u64, peers: Option<
         data: data.name.clone(),
         specimens: count,
         missing: spoiling.missing,
-        pose: if spoiling.turned { "rotated" } else { "as-given" },
+        pose: pose(spoiling.turned),
         draw,
         pairwise: pairwise.f1(),
         joint: joint.f1(),

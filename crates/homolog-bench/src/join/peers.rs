@@ -3,12 +3,14 @@
 //!
 //! pylibmgm minimises the sum of all pairs' costs over consistent matchings; pygmtools (`mgm_floyd`) composes the given pairwise matchings.
 
+use crate::clock::Budget;
 use crate::linear::python::{Process, environment_with};
 use anyhow::Result;
 use homolog::data::dd;
 use homolog::matching::{Compatibility, EdgeTerm};
 use homolog::specimens::join::MatchedPair;
 use ndarray::Array1;
+use serde::Deserialize;
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -21,6 +23,15 @@ const MOST_POINTS: usize = 60;
 
 /// Matched points of a pair.
 pub(super) type Matches = Vec<(usize, usize)>;
+
+/// What the script answers.
+#[derive(Deserialize)]
+struct Answer {
+    /// Processor time since it began.
+    seconds: f64,
+    /// For each peer and pair the right point of each left point, or a negative number.
+    answers: BTreeMap<String, Vec<Vec<i64>>>,
+}
 
 /// The Python process.
 pub(super) struct Peers(Process);
@@ -40,6 +51,7 @@ impl Peers {
         nodes: &[usize],
         pairs: &[[usize; 2]],
         matched: &[MatchedPair],
+        budget: &Budget,
     ) -> Result<BTreeMap<String, Vec<Matches>>> {
         if nodes.len() > MOST_SPECIMENS || nodes.iter().any(|&count| count > MOST_POINTS) {
             return Ok(BTreeMap::new());
@@ -50,7 +62,8 @@ impl Peers {
             Ok(json!({"left": left, "right": right, "problem": problem, "matching": matching}))
         });
         let request = json!({"nodes": nodes, "pairs": all.collect::<Result<Vec<_>>>()?});
-        let answers: BTreeMap<String, Vec<Vec<i64>>> = self.0.ask(&request)?;
+        let Answer { seconds, answers } = self.0.ask(&request)?;
+        budget.took_elsewhere(seconds);
         let matches = |places: Vec<i64>| {
             let places = places.into_iter().enumerate();
             places.filter_map(|(left, right)| Some((left, usize::try_from(right).ok()?))).collect()

@@ -3,8 +3,8 @@
 
 use super::sets::{Set, sets};
 use crate::asked::Asked;
+use crate::clock::Budget;
 use anyhow::Result;
-use homolog::Control;
 use homolog::atlas::{AtlasSettings, Search};
 use homolog::experiment::{Spoiling, Truth, split};
 use homolog::graph::Graph;
@@ -66,7 +66,8 @@ impl Sums {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let (splits, tests) = if arguments.asked.quick { (2, 6) } else { (arguments.splits, arguments.tests) };
-    let mut cells = Vec::new();
+    let (mut cells, budget) = (Vec::new(), arguments.asked.budget());
+    arguments.asked.write(&cells)?;
     println!("data           S   nominal  coverage  names per point  guaranteed   points");
     for set in sets(&arguments.asked)? {
         for &specimens in &arguments.specimens {
@@ -74,8 +75,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
                 eprintln!("{}: only {} complete specimens", set.name, set.specimens.len());
                 continue;
             }
-            let one = |seed: u64| measure(&set, specimens, tests, seed);
-            let all = (0..splits).into_par_iter().map(one).collect::<Result<Vec<_>>>()?;
+            if budget.is_spent() {
+                continue;
+            }
+            let one = |seed: u64| measure(&set, specimens, tests, seed, &budget);
+            let all = budget.in_time((0..splits).into_par_iter().map(one).collect::<Result<Vec<_>>>())?;
+            let Some(all) = all else { continue };
             for (at, nominal) in LEVELS.into_iter().enumerate() {
                 let sums = all.iter().fold(Sums::default(), |sums, own| sums.plus(own[at]));
                 let share = |sum: f64| sum / sums.points.max(1.0);
@@ -95,6 +100,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
                 );
                 cells.push(cell);
             }
+            arguments.asked.write(&cells)?;
         }
     }
     let short: Vec<f64> = cells.iter().map(|cell| cell.nominal - cell.coverage).collect();
@@ -104,17 +110,18 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         short.iter().filter(|short| **short > 0.02).count(),
         cells.len()
     );
-    arguments.asked.write(&cells)
+    Ok(())
 }
 
 /// One split.
-fn measure(set: &Set, specimens: usize, tests: usize, seed: u64) -> Result<[Sums; 4]> {
+fn measure(set: &Set, specimens: usize, tests: usize, seed: u64, budget: &Budget) -> Result<[Sums; 4]> {
     let (training, test) = split(set.specimens.len(), specimens, tests, seed);
     let training: Vec<&Graph> = training.iter().map(|&at| &*set.specimens[at]).collect();
-    let (model, _) = Model::fit_atlas(&training, &AtlasSettings::default(), &Control::new())?;
+    let (model, _) = Model::fit_atlas(&training, &AtlasSettings::default(), &budget.control())?;
     let mut sums = [Sums::default(); 4];
     let Some(atlas) = model.atlas() else { return Ok(sums) };
     for at in test {
+        budget.stop()?;
         let bare = Spoiling::default().spoil(&set.specimens[at], 0)?;
         let naming = atlas.name_with(&bare.graph, &model.weights(), Search::Quick, &mut Workspace::new())?;
         for (sums, level) in sums.iter_mut().zip(LEVELS) {

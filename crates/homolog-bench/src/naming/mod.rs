@@ -2,5 +2,6 @@
 //! its lists of names hold the true one (`coverage`).
 
 pub(crate) mod coverage;
+mod fit;
 pub(crate) mod presence;
 mod sets;

@@ -1,10 +1,14 @@
 //! Specimens with missing and foreign points named by an atlas of complete ones, with the program's defaults: F1 beside that of naming all as
 //! complete and all as partial, and how far the confidences are from the share of right names.
 //!
+//! Beside that (`fit`): the share of specimens that are said to fit badly, of kinds that no atlas fits and of kinds that it does.
+//!
 //! The expected calibration error is Σ_b (names in b / names) · |mean confidence - share right| over ten equal bins of confidence.
 
+use super::fit::{self, Fit};
 use super::sets::{Set, sets, turned};
-use crate::asked::Asked;
+use crate::asked::{Asked, pose};
+use crate::clock::Budget;
 use anyhow::Result;
 use homolog::Control;
 use homolog::atlas::{AtlasSettings, Presence, Search};
@@ -80,7 +84,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     } else {
         (&[0.0, 0.1, 0.2, 0.3][..], arguments.draws, arguments.tests)
     };
-    let mut cells = Vec::new();
+    let (mut cells, mut fits, budget) = (Vec::new(), Vec::new(), arguments.asked.budget());
+    arguments.asked.write_with(&cells, Fits { fit: &fits })?;
     println!(
         "data           S  pose      missing foreign   F1   complete partial  calibration  names  confidence right  fit badly"
     );
@@ -91,39 +96,75 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
                 continue;
             }
             for is_turned in [false, true] {
+                if budget.is_spent() {
+                    continue;
+                }
                 let conditions: Vec<Condition> = shares
                     .iter()
                     .flat_map(|&missing| {
                         shares.iter().map(move |&foreign| Condition { missing, foreign, turned: is_turned })
                     })
                     .collect();
-                let mut outcomes: Vec<Vec<Outcome>> = conditions.iter().map(|_| Vec::new()).collect();
-                for draw in 0..draws {
-                    let (training, test) = split(set.specimens.len(), specimens, tests, draw);
-                    let model = learn(&set, &training, is_turned)?;
-                    for (condition, outcomes) in conditions.iter().zip(&mut outcomes) {
-                        let named = test.par_iter().map(|&at| name(&model, &set.specimens[at], condition, at as u64));
-                        outcomes.extend(named.collect::<Result<Vec<_>>>()?);
-                    }
-                }
-                for (condition, outcomes) in conditions.iter().zip(&outcomes) {
-                    let cell = cell(&set, specimens, condition, outcomes);
-                    print(&cell);
-                    cells.push(cell);
-                }
+                let sample = Sample { set: &set, specimens, draws, tests, turned: is_turned };
+                let Some((own, fit)) = budget.in_time(sample.measure(&conditions, &budget))? else { continue };
+                own.iter().for_each(print);
+                cells.extend(own);
+                fits.extend(fit);
+                arguments.asked.write_with(&cells, Fits { fit: &fits })?;
             }
         }
     }
     summary(&cells);
-    arguments.asked.write(&cells)
+    fit::summary(&fits);
+    Ok(())
+}
+
+/// What is written beside the cells.
+#[derive(Serialize)]
+struct Fits<'a> {
+    fit: &'a [Fit],
+}
+
+/// Specimens to learn from and others to name.
+struct Sample<'a> {
+    set: &'a Set,
+    specimens: usize,
+    draws: u64,
+    tests: usize,
+    turned: bool,
+}
+
+impl Sample<'_> {
+    /// All conditions, and how many specimens of each kind are said to fit badly.
+    fn measure(&self, conditions: &[Condition], budget: &Budget) -> Result<(Vec<Cell>, Vec<Fit>)> {
+        let &Self { set, specimens, draws, tests, turned } = self;
+        let mut outcomes: Vec<Vec<Outcome>> = conditions.iter().map(|_| Vec::new()).collect();
+        let mut fits = Fit::all(&set.name, specimens, turned);
+        for draw in 0..draws {
+            let (training, test) = split(set.specimens.len(), specimens, tests, draw);
+            let model = learn(set, &training, turned, &budget.control())?;
+            for (condition, outcomes) in conditions.iter().zip(&mut outcomes) {
+                budget.stop()?;
+                let named = test.par_iter().map(|&at| name(&model, &set.specimens[at], condition, at as u64));
+                outcomes.extend(named.collect::<Result<Vec<_>>>()?);
+            }
+            for fit in &mut fits {
+                budget.stop()?;
+                fit.add(&model, &test.iter().map(|&at| &*set.specimens[at]).collect::<Vec<_>>())?;
+            }
+        }
+        let cells =
+            conditions.iter().zip(&outcomes).map(|(condition, outcomes)| cell(set, specimens, condition, outcomes));
+        Ok((cells.collect(), fits))
+    }
 }
 
 /// The model that the program learns without options.
-fn learn(set: &Set, training: &[usize], is_turned: bool) -> Result<Model> {
+fn learn(set: &Set, training: &[usize], is_turned: bool, control: &Control) -> Result<Model> {
     let specimens = training.iter().map(|&at| turned(&set.specimens[at], is_turned, at as u64));
     let specimens = specimens.collect::<Result<Vec<Graph>>>()?;
     let specimens: Vec<&Graph> = specimens.iter().collect();
-    Ok(Model::fit_atlas(&specimens, &AtlasSettings::default(), &Control::new())?.0)
+    Ok(Model::fit_atlas(&specimens, &AtlasSettings::default(), control)?.0)
 }
 
 fn name(model: &Model, specimen: &Graph, condition: &Condition, seed: u64) -> Result<Outcome> {
@@ -160,7 +201,7 @@ fn cell(set: &Set, specimens: usize, condition: &Condition, outcomes: &[Outcome]
         specimens,
         missing: condition.missing,
         foreign: condition.foreign,
-        pose: if condition.turned { "turned" } else { "as given" },
+        pose: pose(condition.turned),
         f1: f1(0),
         f1_complete: f1(1),
         f1_partial: f1(2),

@@ -1,12 +1,11 @@
 //! The landmark data of the table: specimens with named points, and pairs of them.
 
-use crate::house;
+use crate::{house, tables};
 use anyhow::{Context, Result, ensure};
-use homolog::data::dataset::{NamedGraph, match_by_name};
-use homolog::data::landmarks::LandmarkTable;
+use homolog::data::dataset::match_by_name;
 use homolog::graph::{Attributes, Graph, Pair};
 use homolog::learn::LabelledPairs;
-use ndarray::{Array2, ArrayView2};
+use ndarray::{Array2, ArrayView2, Axis};
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -59,26 +58,10 @@ pub(crate) enum Columns {
     Name,
 }
 
-/// The specimens of a file: a table of landmarks, of which whichever of the usual columns exists names the specimen, or anything else that
-/// the program reads.
+/// The specimens of a file.
 pub(crate) fn table(path: &Path, name: &str) -> Result<Data> {
-    let of = |graphs: Vec<NamedGraph>| {
-        let (ids, specimens) = graphs.into_iter().map(|named| (named.id, named.graph)).unzip();
-        Data { name: name.to_string(), ids, specimens, spoiled: false }
-    };
-    if path.extension().is_none_or(|ending| ending != "csv") {
-        let bytes = std::fs::read(path).with_context(|| format!("reading {}", path.display()))?;
-        return Ok(of(homolog::data::read(&path.to_string_lossy(), &bytes, &|_, _| None)?.data.graphs().to_vec()));
-    }
-    let text = std::fs::read_to_string(path).with_context(|| format!("reading {}", path.display()))?;
-    let header = text.lines().next().unwrap_or_default().to_lowercase();
-    let columns: Vec<&str> = header.split(',').map(str::trim).collect();
-    let graph = ["specimen", "object", "frame", "image", "id"].into_iter().find(|name| columns.contains(name));
-    let graph = graph.with_context(|| format!("{}: no column names the specimen", path.display()))?;
-    let known = |column: &&&str| [graph, "landmark", "x", "y", "z"].contains(*column);
-    let ignored = columns.iter().filter(|column| !known(column)).map(ToString::to_string).collect();
-    let table = LandmarkTable { graph: Some(graph.to_string()), ignored, ..LandmarkTable::default() };
-    Ok(of(table.read(&text, name).with_context(|| path.display().to_string())?))
+    let (ids, specimens) = tables::specimens(path)?.into_iter().map(|named| (named.id, named.graph)).unzip();
+    Ok(Data { name: name.to_string(), ids, specimens, spoiled: false })
 }
 
 /// The bicycles, those that face left mirrored.
@@ -116,8 +99,10 @@ impl Data {
     pub(crate) fn pairs(&self, count: usize, for_tests: bool, seed: u64) -> Result<LabelledPairs> {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let own: Vec<usize> = (0..self.specimens.len()).filter(|n| (n % 2 == 1) == for_tests).collect();
-        ensure!(own.len() >= 2, "{}: too few specimens", self.name);
         let (mut pairs, mut seen) = (LabelledPairs::new(), BTreeSet::new());
+        if own.len() < 2 {
+            return Ok(pairs);
+        }
         for _ in 0..100 * count {
             let (left, right) = (own[rng.random_range(0..own.len())], own[rng.random_range(0..own.len())]);
             if pairs.len() < count && left != right && seen.insert((left.min(right), left.max(right))) {
@@ -166,8 +151,13 @@ impl Data {
                     (vec!["name"], Array2::from_shape_fn((points.nrows(), 1), |(at, _)| code(at)))
                 }
             };
-            let attributes = Attributes::new(names.into_iter().map(str::to_string).collect(), values)?;
-            Ok(Arc::new((**graph).clone().with_node_attributes(attributes)?))
+            // Beside those that the table has.
+            let (mut all, mut table) = (names.into_iter().map(str::to_string).collect::<Vec<_>>(), values);
+            if let Some(own) = graph.node_attributes() {
+                all.splice(0..0, own.names().iter().cloned());
+                table = ndarray::concatenate(Axis(1), &[own.values().view(), table.view()])?;
+            }
+            Ok(Arc::new((**graph).clone().with_node_attributes(Attributes::new(all, table)?)?))
         };
         let specimens = self.specimens.iter().map(&mut with).collect::<Result<_>>()?;
         Ok(Self { name: self.name.clone(), ids: self.ids.clone(), specimens, spoiled: self.spoiled })
@@ -207,7 +197,7 @@ fn spoil(graph: &Graph, rng: &mut ChaCha8Rng) -> Result<Graph> {
     kept.shuffle(rng);
     let foreign = graph.node_count() / 3;
     kept.truncate(graph.node_count() - foreign);
-    let mut all = points.select(ndarray::Axis(0), &kept);
+    let mut all = points.select(Axis(0), &kept);
     let mut called: Vec<String> = kept.iter().map(|&node| names[node].clone()).collect();
     for _ in 0..foreign {
         let place: Vec<f64> = points
@@ -225,6 +215,6 @@ fn spoil(graph: &Graph, rng: &mut ChaCha8Rng) -> Result<Graph> {
     let Some(attributes) = graph.node_attributes() else { return Ok(spoiled) };
     // A foreign point has the numbers of some point.
     kept.extend((0..foreign).map(|_| rng.random_range(0..graph.node_count())));
-    let values = attributes.values().select(ndarray::Axis(0), &kept);
+    let values = attributes.values().select(Axis(0), &kept);
     Ok(spoiled.with_node_attributes(Attributes::new(attributes.names().to_vec(), values)?)?)
 }

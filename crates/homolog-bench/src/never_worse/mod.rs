@@ -1,6 +1,7 @@
 //! Whether learning ever hurts: every set of features on every data set, from 1, 3 and 10 labelled pairs and from all pairs of 3 and 5 specimens,
 //! five times each, measured on pairs of specimens that training never saw, before and after learning. From specimens also with further
-//! numbers for every point: one that tells nothing, and a direction that tells something.
+//! numbers for every point: one that tells nothing, and a direction that tells something. Columns that tell nothing are left out before
+//! learning begins; before and after are both without them, so that leaving them out does not count as learning.
 
 mod data;
 
@@ -10,7 +11,7 @@ use cpu_time::ProcessTime;
 pub(crate) use data::{Columns, Data, all as all_data, given as given_data, table};
 use homolog::Control;
 use homolog::features::FeatureSet;
-use homolog::learn::{LabelledPairs, Trainer, TrainingSet, evaluate};
+use homolog::learn::{LabelledPairs, LearnerName, Trainer, TrainingSet, evaluate};
 use homolog::loss::LossKind;
 use homolog::matching::{FrankWolfe, Linear, Method};
 use serde::Serialize;
@@ -53,8 +54,10 @@ struct Cell {
     specimens: Option<usize>,
     pairs: usize,
     subset: usize,
-    /// The mean error on the test pairs before learning.
+    /// The mean error on the test pairs before learning, without the columns that tell nothing: what learning begins at.
     unlearned: f64,
+    /// The same with all columns, if some were left out.
+    unscreened: Option<f64>,
     /// After.
     learned: f64,
     /// Of the mean of the paired differences.
@@ -88,6 +91,49 @@ impl Cell {
     fn is_worse(&self) -> bool {
         self.difference() > 0.02 && self.difference() > 2.0 * self.standard_error
     }
+
+    /// By more than two standard errors.
+    fn is_clearly_better(&self) -> bool {
+        -self.difference() > 2.0 * self.standard_error
+    }
+}
+
+/// Of the cells from 3 and 5 specimens with something to learn, how many learning made better.
+#[derive(Serialize)]
+struct FewSpecimens {
+    /// With an unlearned error above this.
+    unlearned_above: f64,
+    cells: usize,
+    better: usize,
+    clearly_better: usize,
+    worse: usize,
+    share_better: f64,
+    share_clearly_better: f64,
+}
+
+impl FewSpecimens {
+    fn of(cells: &[Cell]) -> Self {
+        let own: Vec<&Cell> = cells.iter().filter(|cell| cell.has_to_learn()).collect();
+        let count = |is: &dyn Fn(&Cell) -> bool| own.iter().filter(|cell| is(cell)).count();
+        let better = count(&|cell| cell.difference() < 0.0);
+        let clearly_better = count(&Cell::is_clearly_better);
+        let share = |part: usize| part as f64 / own.len().max(1) as f64;
+        Self {
+            unlearned_above: WORTH,
+            cells: own.len(),
+            better,
+            clearly_better,
+            worse: count(&|cell| cell.difference() > 0.0),
+            share_better: share(better),
+            share_clearly_better: share(clearly_better),
+        }
+    }
+}
+
+/// What is written beside the cells.
+#[derive(Serialize)]
+struct Summary {
+    few_specimens: FewSpecimens,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
@@ -95,6 +141,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let test_count = if arguments.asked.quick { 20 } else { 40 };
     let subsets = arguments.subsets.unwrap_or(if arguments.asked.quick { 1 } else { 5 });
     let (mut cells, budget) = (Vec::new(), arguments.asked.budget());
+    write(arguments, &cells)?;
     println!(
         "{:26} {:16} {:9} {:>13}  {:>9} {:>9} {:>8}  cells",
         "data", "features", "columns", "from", "unlearned", "learned", "s.e."
@@ -103,6 +150,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         for data in &sets {
             let data = &data.with(columns)?;
             let test = data.pairs(test_count, true, 1000)?;
+            if test.is_empty() {
+                eprintln!("{}: too few specimens with names to test with", data.name);
+                continue;
+            }
             for set in FeatureSet::ALL {
                 let is_wanted =
                     arguments.features.is_empty() || arguments.features.iter().any(|name| name == set.name());
@@ -120,15 +171,21 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
                         Lesson::Pairs(count) => data.pairs(count, false, 10 * count as u64 + subset as u64)?,
                         Lesson::Specimens(count) => data.all_pairs_of(count, 10 * count as u64 + subset as u64)?,
                     };
-                    let cell = cell(arguments, data, set, (lesson, columns, subset), &training, &test)?;
-                    cells.extend(cell);
+                    let control = budget.control();
+                    let cell = cell(arguments, data, set, (lesson, columns, subset), [&training, &test], &control);
+                    cells.extend(budget.in_time(cell)?.flatten());
+                    write(arguments, &cells)?;
                 }
                 print(&cells[at..]);
             }
         }
     }
     summary(&cells);
-    arguments.asked.write(&cells)
+    Ok(())
+}
+
+fn write(arguments: &Arguments, cells: &[Cell]) -> Result<()> {
+    arguments.asked.write_with(cells, Summary { few_specimens: FewSpecimens::of(cells) })
 }
 
 /// What is learned from, and the columns that go with it.
@@ -151,8 +208,8 @@ fn cell(
     data: &Data,
     set: FeatureSet,
     (lesson, columns, subset): (Lesson, Columns, usize),
-    training: &LabelledPairs,
-    test: &LabelledPairs,
+    [training, test]: [&LabelledPairs; 2],
+    control: &Control,
 ) -> Result<Option<Cell>> {
     if training.is_empty() {
         return Ok(None);
@@ -167,12 +224,16 @@ fn cell(
     let trainer = Trainer { matcher: Some(matcher.clone()), ..Trainer::default() };
     // Of the process: what others do on the machine must not decide what is learned.
     let (start, limit) = (ProcessTime::now(), arguments.seconds);
-    let control = Control::new().interrupted_by(move || start.elapsed().as_secs_f64() > limit);
-    let trained = trainer.train(&examples, &control)?;
+    let limited = control.clone().interrupted_by(move || start.elapsed().as_secs_f64() > limit);
+    let trained = trainer.train(&examples, &limited)?;
     let seconds = start.elapsed().as_secs_f64();
     let held_out = test.examples(&examples.features, loss.loss())?;
-    let losses = |weights: &[f64]| evaluate(&held_out, matcher.matcher(), weights, &Control::new());
-    let (before, after) = (losses(&examples.unlearned)?, losses(trained.weights())?);
+    let losses = |weights: &[f64]| evaluate(&held_out, matcher.matcher(), weights, control);
+    // The first candidate: leaving out columns that tell nothing is not what learning achieved.
+    let screened = trained.candidates.first().filter(|first| first.learner == LearnerName::Unlearned);
+    let screened = screened.map_or(&examples.unlearned, |first| &first.weights);
+    let unscreened = (*screened != examples.unlearned).then(|| losses(&examples.unlearned)).transpose()?;
+    let (before, after) = (losses(screened)?, losses(trained.weights())?);
     let differences: Vec<f64> = after.losses.iter().zip(&before.losses).map(|(after, before)| after - before).collect();
     Ok(Some(Cell {
         data: data.name.clone(),
@@ -186,6 +247,7 @@ fn cell(
         pairs: training.len(),
         subset,
         unlearned: before.mean(),
+        unscreened: unscreened.map(|losses| losses.mean()),
         learned: after.mean(),
         standard_error: standard_error(&differences),
         seconds,
@@ -230,9 +292,15 @@ fn summary(cells: &[Cell]) {
         count(&|cell| cell.difference() > 0.0),
         count(&Cell::is_worse)
     );
+    let few = FewSpecimens::of(cells);
     println!(
-        "from 3 and 5 specimens, unlearned above {WORTH}: {} cells, {} better",
-        count(&Cell::has_to_learn),
-        count(&|cell| cell.has_to_learn() && cell.difference() < 0.0)
+        "from 3 and 5 specimens, unlearned above {WORTH}: {} cells, {} better ({:.2}), {} of them by more than two standard errors ({:.2}), {} worse",
+        few.cells, few.better, few.share_better, few.clearly_better, few.share_clearly_better, few.worse
+    );
+    let dropped: Vec<f64> = cells.iter().filter_map(|cell| Some(cell.unlearned - cell.unscreened?)).collect();
+    println!(
+        "columns that tell nothing left out before learning in {} cells: unlearned error {:+.4} on average by that alone",
+        dropped.len(),
+        dropped.iter().sum::<f64>() / dropped.len().max(1) as f64
     );
 }
