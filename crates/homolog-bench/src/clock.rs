@@ -68,6 +68,11 @@ impl Budget {
         Self { start: ProcessTime::now(), is_limited: is_quick, elsewhere: Arc::default() }
     }
 
+    /// Whether the run is a quick one.
+    pub(crate) fn is_limited(&self) -> bool {
+        self.is_limited
+    }
+
     fn exceeds(&self, seconds: f64) -> bool {
         let elsewhere = self.elsewhere.load(Ordering::Relaxed) as f64 / 1e3;
         self.is_limited && self.start.elapsed().as_secs_f64() + elsewhere > seconds
