@@ -386,3 +386,60 @@ fn edge_scores_near_the_smallest_number_are_not_lost_in_multipliers() {
     let answer = solve(&Exact::default(), &problem);
     assert_eq!((answer.status, answer.score), (Status::Optimal, best.score));
 }
+
+/// Two copies of a point set, the second moved a little and in another order, with edges to the four nearest; affinities of edge lengths.
+fn affinities(count: usize, seed: u64) -> Compatibility {
+    let mut rng = rng(seed);
+    let left: Vec<[f64; 2]> = (0..count).map(|_| [rng.random(), rng.random()]).collect();
+    let mut moved = |at: usize| left[(at * 5 + 3) % count].map(|x| x + 0.02 * (rng.random::<f64>() - 0.5));
+    let right: Vec<[f64; 2]> = (0..count).map(&mut moved).collect();
+    let near = |points: &[[f64; 2]]| -> Vec<([usize; 2], f64)> {
+        let length = |i: usize, j: usize| (points[i][0] - points[j][0]).hypot(points[i][1] - points[j][1]);
+        let nearest = |i: usize| {
+            let mut others: Vec<usize> = (0..points.len()).filter(|&j| j != i).collect();
+            others.sort_by(|&a, &b| length(i, a).total_cmp(&length(i, b)));
+            others.truncate(4);
+            others.into_iter().map(move |j| ([i, j], length(i, j)))
+        };
+        (0..points.len()).flat_map(nearest).collect()
+    };
+    let (left, right) = (near(&left), near(&right));
+    let score = |a: f64, b: f64| (-(a - b).powi(2) / 2e-3).exp();
+    let scores: Vec<_> = left.iter().flat_map(|&(e, a)| right.iter().map(move |&(f, b)| (e, f, score(a, b)))).collect();
+    with_edges(Compatibility::linear(Array2::zeros((count, count))), &scores)
+}
+
+#[test]
+fn affinities_that_fall_to_nothing_do_not_keep_a_proof_back() {
+    for seed in 0..40 {
+        let answer = solve(&Exact::default(), &affinities(14, seed));
+        assert_eq!(answer.status, Status::Optimal, "seed {seed}: {} and {}", answer.score, answer.bound);
+    }
+}
+
+#[test]
+fn constants_that_cancel_hide_no_better_matching_of_more_nodes_than_can_be_tried() {
+    let mut proven = 0;
+    for seed in 0..30 {
+        let mut rng = rng(seed);
+        let count = rng.random_range(9..12);
+        // Multiples of 2^-10, so that a constant of 2^40 leaves them exactly as they were.
+        let mut part = || f64::from(rng.random_range(-2048_i32..2048)) / 1024.0;
+        let node = Array2::from_shape_simple_fn((count, count), &mut part);
+        let ring = |step: usize| (0..count).map(move |i| [i, (i + step) % count]);
+        let pairs: Vec<_> = ring(1).flat_map(|e| ring(2).map(move |f| (e, f))).collect();
+        let scores: Vec<_> = pairs.into_iter().map(|(e, f)| (e, f, part())).collect();
+        let plain = with_edges(Compatibility::linear(node.clone()), &scores);
+        let best = solve(&Exact::default(), &plain);
+        assert_eq!(best.status, Status::Optimal);
+        let mut shifted = node;
+        let constant = 2.0_f64.powi(rng.random_range(20..41));
+        shifted.row_mut(rng.random_range(0..count)).map_inplace(|score| *score += constant);
+        shifted.column_mut(rng.random_range(0..count)).map_inplace(|score| *score -= constant);
+        let answer = solve(&Exact::default(), &with_edges(Compatibility::linear(shifted), &scores));
+        let score = plain.score(&answer.matching).unwrap();
+        assert!(answer.status != Status::Optimal || score == best.score, "seed {seed}: {score}, not {}", best.score);
+        proven += usize::from(answer.status == Status::Optimal);
+    }
+    assert!(proven >= 15, "only {proven} of 30 proven");
+}

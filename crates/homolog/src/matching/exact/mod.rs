@@ -184,7 +184,7 @@ impl Exact {
             iterations += tree.iterations;
             matching = tree.matching(problem)?;
             let ended = tree.is_proven();
-            let proven = ended && tree.tells_scores_apart(problem, folded.rounding() * scale);
+            let proven = ended && tree.tells_scores_apart(problem, &matching, folded.rounding() * scale);
             let (bound, room) = (shifts.unshifted_bound(tree.safe_bound() / scale), tree.room());
             // Once more without the large scores that turned out not to matter.
             rounds += 1;

@@ -200,8 +200,8 @@ impl<'a> Tree<'a> {
     }
 
     /// Whether the tolerance, and what scores may be off by anyway, is negligible beside the differences that decide between matchings.
-    pub(super) fn tells_scores_apart(&self, problem: &Compatibility, rounding: f64) -> bool {
-        Resolution::of(self.root, problem).allows(self.tolerance(), rounding + self.blur)
+    pub(super) fn tells_scores_apart(&self, problem: &Compatibility, best: &Matching, rounding: f64) -> bool {
+        Resolution::of(self.root, problem, best).allows(self.tolerance(), rounding + self.blur)
     }
 
     /// A branch that cannot exceed this has nothing better to offer.

@@ -2,15 +2,19 @@
 //!
 //! Bounds are sums of floating-point numbers, so they hold up to a fraction of the largest score that could matter. If scores are far larger
 //! than what they differ by (say, whole numbers beside a constant of 1e12 on a column or on all edges), that fraction hides the differences
-//! that decide. The scores themselves show it: sorted, their neighbours differ by what the scores can tell apart; and before rows are shifted,
-//! the small ones among them show what constants hide that cancel. If the tolerance is not well below the usual difference (three in four
-//! are smaller: numbers that are equal but for rounding do not count much) and the usual size (one in four is smaller), or in a small problem the
-//! least ones, an agreement of bound and score is no proof.
+//! that decide. The scores themselves show it: sorted, their neighbours differ by what the scores can tell apart. Constants that cancel, or that
+//! are part of few matchings, do not show there, but in what the score falls by if a left node takes another partner, who takes its old one.
+//! Only what a score of this size can show counts (affinities that fall to 1e-200 hide nothing).
 //!
-//! O(s log s) for s scores, of which at most 3 · `MOST_SCORES` are looked at.
+//! If the tolerance is not well below the usual difference of scores (three in four are smaller: numbers that are equal but for rounding do not
+//! count much) and below what nearly all such exchanges cost (one in ten costs less), an agreement of bound and score is no proof. In a small
+//! problem the least difference and the least size of a score count: there all matchings can be tried instead.
+//!
+//! O(s log s) for s scores, of which at most 2 · `MOST_SCORES` are looked at, and at most `MOST_EXCHANGES` exchanges.
 
 use super::Factors;
-use crate::matching::Compatibility;
+use crate::matching::problem::Precise;
+use crate::matching::{Compatibility, Constraint, Matching};
 
 /// Neighbours that differ by less than this part of themselves differ by rounding.
 const ROUNDING: f64 = 1e-15;
@@ -20,6 +24,8 @@ const PART: f64 = 0.1;
 const SMALL_PART: f64 = 1e-3;
 /// Scores that are looked at, of nodes and of edges; of more, evenly spread ones.
 const MOST_SCORES: usize = 50_000;
+/// Exchanges that are looked at; of more, evenly spread ones.
+const MOST_EXCHANGES: usize = 4000;
 /// With no more nodes than these, the least difference counts: all matchings of such a problem can be tried instead.
 const FEW_NODES: [usize; 2] = [7, 8];
 
@@ -29,7 +35,8 @@ pub(crate) struct Resolution {
 }
 
 impl Resolution {
-    pub(crate) fn of(factors: &Factors, problem: &Compatibility) -> Self {
+    /// Of the whole problem, near the best matching known.
+    pub(crate) fn of(factors: &Factors, problem: &Compatibility, best: &Matching) -> Self {
         let all = || factors.cell_score.iter().chain(&factors.entry_score).copied();
         let step = common_step(all().map(|score| score / factors.scale)) * factors.scale;
         if step > 0.0 {
@@ -37,15 +44,7 @@ impl Resolution {
         }
         let is_small = factors.row_count() <= FEW_NODES[0] && factors.rights.len() <= FEW_NODES[1];
         let rounding = if is_small { 0.0 } else { ROUNDING };
-        let rank = |mut values: Vec<f64>, quarters: usize| {
-            let at = if is_small { 0 } else { values.len() * quarters / 4 };
-            (!values.is_empty()).then(|| *values.select_nth_unstable_by(at, f64::total_cmp).1)
-        };
         let mut differences = Vec::new();
-        let nodes = problem.node.iter().chain(problem.unmatched.iter().flatten()).map(|score| score * factors.scale);
-        let all: Vec<f64> = nodes.chain(factors.entry_score.iter().copied()).collect();
-        let sizes = all.iter().step_by(all.len() / MOST_SCORES + 1).map(|score| score.abs());
-        let size = rank(sizes.filter(|size| *size > 0.0 && size.is_finite()).collect(), 1);
         for scores in [&factors.cell_score, &factors.entry_score] {
             let some = scores.iter().copied().step_by(scores.len() / MOST_SCORES + 1);
             let mut sorted: Vec<f64> = some.filter(|score| score.is_finite()).collect();
@@ -53,9 +52,18 @@ impl Resolution {
             let neighbours = sorted.windows(2).map(|pair| (pair[1] - pair[0], pair[0].abs().max(pair[1].abs())));
             differences.extend(neighbours.filter(|&(apart, size)| apart > rounding * size).map(|(apart, _)| apart));
         }
-        let difference = rank(differences, 3).map(|apart| size.map_or(apart, |size| apart.min(size)));
-        let part = if is_small { SMALL_PART / PART } else { 1.0 };
-        Self { difference: difference.map(|apart| part * apart) }
+        let others = if is_small {
+            let nodes = problem.node.iter().chain(problem.unmatched.iter().flatten());
+            let sizes = nodes.map(|score| (score * factors.scale).abs()).chain(all().map(f64::abs));
+            sizes.filter(|size| *size > 0.0 && size.is_finite()).collect()
+        } else {
+            exchanges(problem, best).into_iter().map(|cost| cost * factors.scale).collect()
+        };
+        let part = |of: f64| if is_small { 0.0 } else { of };
+        let difference = quantile(differences, part(0.75));
+        let other = quantile(others, part(0.1));
+        let least = difference.zip(other).map(|(difference, other)| difference.min(other)).or(difference).or(other);
+        Self { difference: least.map(|least| if is_small { SMALL_PART / PART * least } else { least }) }
     }
 
     /// Whether scores that differ by no more than this are as good as equal; `rounding` is what all of them may be off by, which hides
@@ -63,6 +71,56 @@ impl Resolution {
     pub(crate) fn allows(&self, tolerance: f64, rounding: f64) -> bool {
         self.difference.map_or(rounding == 0.0, |difference| tolerance + rounding <= PART * difference)
     }
+}
+
+/// The number that this part of the others is below.
+fn quantile(mut values: Vec<f64>, part: f64) -> Option<f64> {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a part of a length")]
+    let at = (values.len() as f64 * part) as usize;
+    (!values.is_empty()).then(|| *values.select_nth_unstable_by(at, f64::total_cmp).1)
+}
+
+/// What the score changes by if a left node takes another partner, who takes its old one; without what a score of this size cannot show.
+fn exchanges(problem: &Compatibility, matching: &Matching) -> Vec<f64> {
+    let (n, m) = problem.node.dim();
+    let mut right_of = matching.left_to_right().to_vec();
+    let visible = 4.0 * f64::EPSILON * problem.score(matching).map_or(f64::INFINITY, f64::abs);
+    let mut costs = Vec::new();
+    for at in (0..n * m).step_by(n * m / MOST_EXCHANGES + 1) {
+        let (i, k) = (at / m, at % m);
+        let old = right_of[i];
+        let other = matching.left_of(k).filter(|_| matching.constraint() == Constraint::OneToOne);
+        if old == Some(k) {
+            continue;
+        }
+        let before = terms(problem, &right_of, i, other);
+        right_of[i] = Some(k);
+        other.inspect(|&j| right_of[j] = old);
+        let after = terms(problem, &right_of, i, other);
+        other.inspect(|&j| right_of[j] = Some(k));
+        right_of[i] = old;
+        if before.iter().chain(&after).all(|term| term.is_finite()) {
+            let [before, after] = [before, after].map(|terms| terms.into_iter().map(Precise::new).sum::<Precise>());
+            costs.push(before.minus(after).value().abs());
+        }
+    }
+    costs.retain(|cost| *cost > visible);
+    costs
+}
+
+/// The parts of the score that one or two left nodes have a share in.
+fn terms(problem: &Compatibility, right_of: &[Option<usize>], i: usize, other: Option<usize>) -> Vec<f64> {
+    let own = |i: usize| right_of[i].map_or(problem.unmatched_score(i), |k| problem.node[[i, k]]);
+    let mut terms: Vec<f64> = [Some(i), other].into_iter().flatten().map(own).collect();
+    let Some(edge) = &problem.edge else { return terms };
+    let (lefts, rights) = (edge.left_edges(), edge.right_edges());
+    let around = |node: usize| lefts.from_node(node).chain(lefts.into_node(node).iter().copied());
+    let of_other = other.into_iter().flat_map(around).filter(|&e| !lefts.ends()[e].contains(&i));
+    terms.extend(around(i).chain(of_other).filter_map(|e| {
+        let [a, b] = lefts.ends()[e];
+        Some(edge.value(e, rights.find(right_of[a]?, right_of[b]?)?))
+    }));
+    terms
 }
 
 /// The largest number of which all scores are multiples, if they are whole numbers; otherwise 0.

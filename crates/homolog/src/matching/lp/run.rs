@@ -129,7 +129,7 @@ impl<'a> Run<'a> {
         let tolerance = TIGHT * self.lower.score.abs().max(largest);
         self.bound - self.lower.score <= tolerance
             && self.rounding <= tolerance
-            && Resolution::of(self.factors, self.problem)
+            && Resolution::of(self.factors, self.problem, &self.lower.matching)
                 .allows(tolerance * self.factors.scale, rounding * self.factors.scale)
     }
 
