@@ -2,7 +2,7 @@
 //! compared with the best by exact arithmetic, and has to be the best to the last digit unless the family says otherwise.
 
 use super::fixed::{self, Total, rounded};
-use super::{as_list, check_all, check_beside_constants};
+use super::{as_list, check_all, check_beside_constants, middle};
 use homolog::Control;
 use homolog::matching::{
     Compatibility, Constraint, EdgeList, EdgeTerm, Exact, Linear, LpRelaxation, Matcher, Matching, Solution, Status,
@@ -35,6 +35,7 @@ pub const FAMILIES: &[Family] = &[
         linear(n, w, Scores::Large)
     }),
     family("linear-reals", "linear, decimals beside constants", 20_000, |n, w| linear(n, w, Scores::Beside)),
+    family("middle", "linear, 24 to 200 nodes of every ordinary kind", 500, middle::check),
     family("margins", "margins of linear problems", 10_000, check_margins),
     family("k-best", "the best matchings in order", 2_000, check_ranks),
     family("constants", "with edges, whole numbers beside constants", 10_000, check_beside_constants),
