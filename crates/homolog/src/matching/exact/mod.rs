@@ -153,7 +153,10 @@ impl Exact {
         // Run to completion: whatever happens next, the answer is feasible.
         let start = Linear::default().solve_through(&problem.without_edges(), work)?;
         let Some(edge) = &problem.edge else { return Ok(start) };
-        if let Some(answer) = whole::solve(self, problem, &start.matching, work, observe)? {
+        // Folding rounds scores, which that solver does not allow for.
+        if folded.is_plain()
+            && let Some(answer) = whole::solve(self, problem, &start.matching, searches, work, observe)?
+        {
             return Ok(answer);
         }
         let crowd = start.certificate.as_ref().and_then(|certificate| certificate.crowd.as_ref());

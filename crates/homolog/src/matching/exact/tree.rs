@@ -200,8 +200,10 @@ impl<'a> Tree<'a> {
     }
 
     /// Whether the tolerance, and what scores may be off by anyway, is negligible beside the differences that decide between matchings.
+    /// Differences between rounded scores say nothing about what rounding took from them, so that has to be below the tolerance too.
     pub(super) fn tells_scores_apart(&self, problem: &Compatibility, best: &Matching, rounding: f64) -> bool {
-        Resolution::of(self.root, problem, best).allows(self.tolerance(), rounding + self.blur)
+        rounding <= self.tolerance()
+            && Resolution::of(self.root, problem, best).allows(self.tolerance(), rounding + self.blur)
     }
 
     /// A branch that cannot exceed this has nothing better to offer.

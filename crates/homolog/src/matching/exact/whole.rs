@@ -2,7 +2,8 @@
 //!
 //! For problems of 8 to 16 nodes in which everyone on both sides must be matched. The cost of a pair of nodes, or of two pairs, is what it
 //! scores less than the most there is, times a power of two so that costs can be divided; a better matching costs less by at least the largest
-//! number of which all scores are multiples. Costs, bounds and scores are whole numbers below 2^53, so a proof is one without any tolerance.
+//! number of which all scores are multiples. Each single score is a whole number, and costs, bounds and sums are whole numbers below 2^53, so a
+//! proof is one without any tolerance.
 //!
 //! Branches are taken by their bound, the lowest first, or the latest if memory runs short; each fixes a cell of the row or column whose cells
 //! cost the most. On nug15, 0.2 ms per round and three rounds per branch.
@@ -21,7 +22,9 @@ use std::rc::Rc;
 const NODES: RangeInclusive<usize> = 8..=16;
 /// All costs together, at most: numbers within a round are below 4 · 16³ times this (`ascent`), well below 2^53.
 const MOST_COST: f64 = (1_u64 << 36) as f64;
-/// Searches for a matching before the first branch.
+/// All single scores that a matching adds up, at most: sums of such numbers are exact.
+const MOST_SCORE: f64 = (1_u64 << 52) as f64;
+/// Searches for a matching before the first branch, if nobody has searched before.
 const SEARCHES: usize = 4;
 /// Rounds at the root, at most in a branch, and how many more like the last one may be needed to close a branch, for it not to be split.
 const ROOT_ROUNDS: usize = 50;
@@ -30,11 +33,12 @@ const WORTH_WAITING: f64 = 20.0;
 /// Stored numbers (8 bytes each) beyond which the search goes depth first.
 const MAX_STORED: usize = 1 << 24;
 
-/// The answer to a problem of this kind; `None` for others. `start`: a feasible matching.
+/// The answer to a problem of this kind; `None` for others. `start`: a feasible matching; `searches`: whether much searching is worth its time.
 pub(super) fn solve(
     settings: &Exact,
     problem: &Compatibility,
     start: &Matching,
+    searches: bool,
     work: &Workspace,
     observe: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
 ) -> Result<Option<Solution>> {
@@ -46,7 +50,7 @@ pub(super) fn solve(
         return Ok(None);
     }
     tabu.jump(start.left_to_right());
-    for search in 0..SEARCHES {
+    for search in 0..if searches { SEARCHES } else { 1 } {
         if search > 0 {
             tabu.restart();
         }
@@ -84,7 +88,7 @@ impl Units {
         if !sizes.contains(&size) || !is_full || !is_plain || problem.constraint != Constraint::OneToOne {
             return None;
         }
-        let mut pair = pair_scores(edge, size);
+        let mut pair = pair_scores(edge, size)?;
         let nodes = || problem.node.iter().copied().filter(|node| *node > f64::NEG_INFINITY);
         let step = common_step(nodes().chain(pair.iter().copied().filter(|score| *score > f64::NEG_INFINITY)));
         let largest = |scores: &mut dyn Iterator<Item = f64>| scores.fold(f64::NEG_INFINITY, f64::max);
@@ -116,13 +120,18 @@ impl Units {
     }
 }
 
-/// d(ij, kl) + d(ji, lk) at ((i, k), (j, l)); minus infinity for cells of the same row or column.
-fn pair_scores(edge: &EdgeTerm, size: usize) -> Vec<f64> {
+/// d(ij, kl) + d(ji, lk) at ((i, k), (j, l)); minus infinity for cells of the same row or column. `None` if single scores are not whole
+/// numbers, or too large to be added up one by one: whatever their sums over both directions are, a matching's score would be rounded.
+fn pair_scores(edge: &EdgeTerm, size: usize) -> Option<Vec<f64>> {
     let cells = size * size;
     let mut scores = vec![0.0; cells * cells];
+    let most = MOST_SCORE / cells as f64;
     for (e, &[i, j]) in edge.left_edges().ends().iter().enumerate() {
         for (f, &[k, l]) in edge.right_edges().ends().iter().enumerate() {
             let (a, b, value) = (i * size + k, j * size + l, edge.value(e, f));
+            if value.fract() != 0.0 || value.abs() > most {
+                return None;
+            }
             scores[a * cells + b] += value;
             scores[b * cells + a] += value;
         }
@@ -133,7 +142,7 @@ fn pair_scores(edge: &EdgeTerm, size: usize) -> Vec<f64> {
             *score = f64::NEG_INFINITY;
         }
     }
-    scores
+    Some(scores)
 }
 
 /// A waiting branch: what is left of its parent, and the cell that is chosen there.

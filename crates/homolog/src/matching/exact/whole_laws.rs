@@ -31,6 +31,18 @@ fn problem(random: &mut ChaCha8Rng, size: usize) -> Compatibility {
     Compatibility::linear(node).with_edges(EdgeTerm::factored(left, right, a, b).unwrap())
 }
 
+/// Edge scores that are whole numbers if both directions are added up, but not exact sums of one number per edge.
+fn split(random: &mut ChaCha8Rng, size: usize) -> Compatibility {
+    let parts = [[0.1, 0.9], [0.4, 0.6], [0.3, 0.7], [2.0_f64.powi(52), -2.0_f64.powi(52)]][random.random_range(0..4)];
+    let pairs = (0..size).flat_map(|i| (0..size).map(move |j| [i, j])).filter(|[i, j]| i != j).collect();
+    let edges = Arc::new(EdgeList::new(size, pairs).unwrap());
+    let all = (0..edges.len()).flat_map(|e| (0..edges.len()).map(move |f| (e, f)));
+    let part = |e: usize| parts[usize::from(edges.ends()[e][0] > edges.ends()[e][1])];
+    let entries = all.map(|(e, f)| (e, f, part(e) + f64::from(random.random_range(0..3_i32)))).collect();
+    let term = EdgeTerm::listed(Arc::clone(&edges), Arc::clone(&edges), entries).unwrap();
+    Compatibility::linear(Array2::zeros((size, size))).with_edges(term)
+}
+
 fn start_of(problem: &Compatibility) -> Matching {
     Linear::default().solve(&problem.without_edges(), &mut Workspace::new()).unwrap().matching
 }
@@ -132,7 +144,8 @@ fn the_best_of_all_matchings_of_eight_nodes_is_proven() {
         let problem = problem(&mut random, 8);
         let start = start_of(&problem);
         let answer =
-            solve(&Exact::default(), &problem, &start, &Workspace::new(), &mut |_| ControlFlow::Continue(())).unwrap();
+            solve(&Exact::default(), &problem, &start, true, &Workspace::new(), &mut |_| ControlFlow::Continue(()))
+                .unwrap();
         if let Some(answer) = answer {
             let maps = permutations(8).into_iter().map(|rights| rights.into_iter().map(Some).collect());
             let scores = maps.filter_map(|map| problem.score(&Matching::new(map, 8, problem.constraint).ok()?).ok());
@@ -142,4 +155,40 @@ fn the_best_of_all_matchings_of_eight_nodes_is_proven() {
         }
     }
     assert!(answered > 2, "{answered}");
+}
+
+#[test]
+fn edge_scores_that_add_up_with_rounding_are_not_taken() {
+    let mut random = ChaCha8Rng::seed_from_u64(11);
+    for round in 0..200 {
+        let problem = split(&mut random, 4 + round % 3);
+        let edge = problem.edge.as_ref().unwrap();
+        let start = start_of(&problem);
+        let Some((root, units)) = Units::with_sizes(&problem, edge, &start, &(2..=16)) else { continue };
+        let settings = Exact::default();
+        let mut tree = tree_of(&problem, &settings, &start, units);
+        let bound = tree.run(root, &Workspace::new(), &mut |_| ControlFlow::Continue(())).unwrap();
+        let best = BruteForce::default().solve(&problem, &mut Workspace::new()).unwrap().score;
+        assert!(bound > tree.score || tree.score > best - 0.5, "{} is called the best, {best} is", tree.score);
+    }
+}
+
+#[test]
+fn what_prices_of_right_nodes_round_away_is_not_called_proven() {
+    let mut random = ChaCha8Rng::seed_from_u64(12);
+    // Beside prices of 2^30, differences of 2^-26 are lost.
+    let unit = 2.0_f64.powi(26);
+    for _ in 0..4 {
+        let mut problem = problem(&mut random, 8);
+        let mut score = || f64::from(random.random_range(0..3_i32)) + f64::from(random.random_range(0..9_i32)) / unit;
+        problem.node = Array2::from_shape_simple_fn((8, 8), &mut score);
+        problem.right_unmatched = Some(ndarray::Array1::from_elem(8, 2.0_f64.powi(30)));
+        let answer = Exact::default().solve(&problem, &mut Workspace::new()).unwrap();
+        // Multiples of 2^-26 below 2^20: sums are exact.
+        let maps = permutations(8).into_iter().map(|rights| rights.into_iter().map(Some).collect());
+        let scores = maps.filter_map(|map| problem.score(&Matching::new(map, 8, problem.constraint).ok()?).ok());
+        let best = scores.fold(f64::NEG_INFINITY, f64::max);
+        assert!(answer.status != Status::Optimal || answer.score == best, "{best} is better than {answer:?}");
+        assert!(answer.bound >= best);
+    }
 }

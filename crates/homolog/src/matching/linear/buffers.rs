@@ -96,7 +96,7 @@ impl LinearBuffers {
         let given = Scores { rows: n, columns, values, sign, unmatched: some_if_any(&self.unmatched) };
         let goes_on = || problem.goes_on();
         let mut facts = Facts::new(sign);
-        self.cores.begin(&given, Some(&mut facts));
+        self.cores.begin(&given, m, Some(&mut facts));
         let scale = problem.checked_scale(&facts)?;
         let placed = if scale == 1.0 {
             self.cores.finish(&given, &goes_on)

@@ -28,6 +28,12 @@ const ROUNDS: usize = 4;
 /// With no more rows than this a few large scores can be most of them.
 const FEW_ROWS: usize = 8;
 
+/// What is so many times as large as rounding can be told from it.
+const HIDDEN: f64 = 100.0;
+
+/// Columns that a quick look takes from a row.
+const MOST_COLUMNS: usize = 64;
+
 /// Solves again where necessary. Returns how far the proven bound is above the score: 0 where that is within the tolerance; `None` if
 /// `goes_on` says no.
 pub(super) fn refine(
@@ -37,7 +43,14 @@ pub(super) fn refine(
     goes_on: &dyn Fn() -> bool,
 ) -> Option<f64> {
     let noise = noise(&core.left, &core.right);
-    let is_even = is_even(noise, &core.left, &core.right, (0..problem.rows).map(|row| chosen(problem, core, row)));
+    let own = (0..problem.rows).map(|row| chosen(problem, core, row));
+    let looks = looks(problem.rows, problem.columns).map(|(row, start)| {
+        let end = problem.columns.min(start + MOST_COLUMNS);
+        let scores = problem.row(row)[start..end].iter().map(|value| problem.sign * value);
+        let chosen = core.column_of[row].wrapping_sub(start);
+        Look { left: core.left[row], right: &core.right[start..end], scores, chosen }
+    });
+    let is_even = is_even(noise, &core.left, &core.right, own) && tells_apart(noise, problem.rows, looks);
     if is_even && noise <= TOLERANCE * estimated_loss(problem, core) {
         return Some(0.0);
     }
@@ -99,6 +112,47 @@ fn is_even(noise: f64, left: &[f64], right: &[f64], own: impl Iterator<Item = f6
     if left.len() <= FEW_ROWS { below == 0 } else { 4 * below <= all }
 }
 
+/// Whether rounding of this size hides most of what pairs that are not chosen fall short by: a quick look at a few rows. In a small problem
+/// everything counts that is not a tie; in others what is hardly more than the last digit is what rounding made of one. If all are ties, those that
+/// are chosen must not fall short by anything.
+fn tells_apart<'a, I: Iterator<Item = f64>>(
+    noise: f64,
+    count: usize,
+    looks: impl Iterator<Item = Look<'a, I>>,
+) -> bool {
+    let least = HIDDEN * noise;
+    let nothing = if count <= FEW_ROWS { 0.0 } else { noise / (count as f64).sqrt() };
+    let (mut all, mut below, mut is_exact) = (0_u32, 0_u32, true);
+    for Look { left, right, scores, chosen } in looks {
+        let mut own = 0.0;
+        for (column, (right, score)) in right.iter().zip(scores).enumerate() {
+            let short = (left + right - score).abs();
+            own = if column == chosen { short } else { own };
+            all += u32::from(short > nothing && short < f64::INFINITY);
+            below += u32::from(short > nothing && short < least);
+        }
+        all -= u32::from(own > nothing);
+        below -= u32::from(own > nothing && own < least);
+        is_exact &= own == 0.0;
+    }
+    2 * below <= all && (all > 0 || is_exact || count > FEW_ROWS)
+}
+
+/// Some columns of a row, their scores for it, and the chosen one among them, if it is.
+struct Look<'a, I> {
+    left: f64,
+    right: &'a [f64],
+    scores: I,
+    chosen: usize,
+}
+
+/// Which rows a quick look takes, and where in each it begins.
+fn looks(rows: usize, columns: usize) -> impl Iterator<Item = (usize, usize)> {
+    let step = rows / FEW_ROWS + 1;
+    let room = columns - columns.min(MOST_COLUMNS);
+    (0..rows).step_by(step).map(move |row| (row, room * row / rows))
+}
+
 /// What an answer may be behind the best.
 fn tolerance(problem: &Scores<'_>, right: &[Precise], loss: f64) -> f64 {
     let mut differences = Differences::default();
@@ -113,7 +167,7 @@ fn tolerance(problem: &Scores<'_>, right: &[Precise], loss: f64) -> f64 {
         });
         differences.add(behind);
     }
-    (TOLERANCE * loss).min(PART * problem.rows as f64 * differences.usual())
+    (TOLERANCE * loss).min(PART * problem.rows as f64 * differences.usual_of_exact())
 }
 
 /// How far rounding may have moved the dual values of an answer.
@@ -124,10 +178,23 @@ fn noise(left: &[f64], right: &[f64]) -> f64 {
 }
 
 /// Whether rounding can be neglected next to what an answer gives up, by a quick look at its dual values; if not, [`refine`] looks closer.
-/// `own` is what each row has.
-pub(super) fn is_precise(left: &[f64], right: &[f64], own: impl Iterator<Item = f64>, loss: f64) -> bool {
+/// `columns` has the column of each row, `NONE` if it has none, and `scores` the scores of a row.
+pub(super) fn is_precise<I: Iterator<Item = f64>>(
+    left: &[f64],
+    right: &[f64],
+    columns: impl Fn(usize) -> usize,
+    scores: impl Fn(usize) -> I,
+    loss: f64,
+) -> bool {
     let noise = noise(left, right);
-    noise <= TOLERANCE * loss && is_even(noise, left, right, own)
+    let score = |(row, column): (usize, usize)| scores(row).nth(column);
+    let own = (0..left.len()).map(|row| (row, columns(row))).filter(|&(_, column)| column != NONE).filter_map(score);
+    let looks = looks(left.len(), right.len()).map(|(row, start)| {
+        let end = right.len().min(start + MOST_COLUMNS);
+        let chosen = columns(row).wrapping_sub(start);
+        Look { left: left[row], right: &right[start..end], scores: scores(row).skip(start), chosen }
+    });
+    noise <= TOLERANCE * loss && is_even(noise, left, right, own) && tells_apart(noise, left.len(), looks)
 }
 
 /// What a row has in the answer.

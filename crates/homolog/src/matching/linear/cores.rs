@@ -24,15 +24,15 @@ pub(super) struct Cores {
 impl Cores {
     /// Places every row; `false` if some row has no place, or where `goes_on` says no.
     pub(super) fn solve(&mut self, problem: &Scores<'_>, goes_on: &dyn Fn() -> bool) -> bool {
-        self.begin(problem, None);
+        self.begin(problem, problem.columns, None);
         self.finish(problem, goes_on)
     }
 
-    /// The first bids; the facts are collected on the way, if asked for.
-    pub(super) fn begin(&mut self, problem: &Scores<'_>, facts: Option<&mut Facts>) {
+    /// The first bids; the facts are collected on the way, if asked for. Columns from `width` on are forbidden to all rows.
+    pub(super) fn begin(&mut self, problem: &Scores<'_>, width: usize, facts: Option<&mut Facts>) {
         self.core.clear(problem.rows, problem.columns);
-        if is_full(problem) && problem.rows >= FEWEST_REDUCED {
-            pulp::Arch::new().dispatch(ReduceColumns { problem, right: &mut self.core.right });
+        if problem.rows == width && problem.unmatched.is_none() && problem.rows >= FEWEST_REDUCED {
+            pulp::Arch::new().dispatch(ReduceColumns { problem, right: &mut self.core.right[..width] });
         }
         let is_listed = is_long(problem) && is_full(problem);
         if is_listed {

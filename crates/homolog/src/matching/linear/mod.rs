@@ -40,6 +40,7 @@ mod scan;
 mod sparse;
 mod streamed;
 mod tiny;
+mod unfolded;
 
 pub use self::hungarian::Hungarian;
 
@@ -53,6 +54,9 @@ use super::{Certificate, Compatibility, Constraint, Matcher, Matching, Sense, Sh
 use crate::{Control, Error, Result};
 use ndarray::ArrayView2;
 use serde::{Deserialize, Serialize};
+
+/// With prices of right nodes and no more nodes than this, a problem is solved again if rounding of the prices could hide what matters.
+const MOST_NODES_PRICED: usize = 256;
 
 /// Exact linear assignment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -140,7 +144,13 @@ impl Linear {
                 crowd,
             }),
         };
-        folded.carry_back(given, solution)
+        let solution = folded.carry_back(given, solution)?;
+        let nodes = problem.left_count() + problem.right_count();
+        if folded.is_plain() || solution.status != Status::Converged || nodes > MOST_NODES_PRICED {
+            return Ok(solution);
+        }
+        let unfolded = unfolded::solve(given, &solution, buffers, control)?;
+        Ok(unfolded.unwrap_or(solution))
     }
 
     /// Solves a matrix where it stands in the caller's memory, without unmatched prices: the right node of each left node. Costs are

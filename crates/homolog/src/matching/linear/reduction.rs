@@ -25,7 +25,7 @@ const LEAST_SHARE: f64 = 0.4;
 /// Starts the right values with the prices of columns that differ as a whole.
 pub(super) struct ReduceColumns<'a> {
     pub(super) problem: &'a Scores<'a>,
-    /// All zero.
+    /// Of the columns that are not forbidden to all rows; all zero.
     pub(super) right: &'a mut [f64],
 }
 
@@ -35,7 +35,7 @@ impl pulp::WithSimd for ReduceColumns<'_> {
     #[inline(always)]
     fn with_simd<S: pulp::Simd>(self, _: S) {
         let Self { problem, right } = self;
-        let share = share(problem);
+        let share = share(problem, right.len());
         // Not a number if a sampled cell is forbidden.
         if share.is_nan() || share < LEAST_SHARE {
             return;
@@ -54,11 +54,11 @@ impl pulp::WithSimd for ReduceColumns<'_> {
 
 /// How much of the differences between neighbouring columns is the same in all sampled rows.
 #[inline(always)]
-fn share(problem: &Scores<'_>) -> f64 {
+fn share(problem: &Scores<'_>, width: usize) -> f64 {
     let sampled: [&[f64]; ROWS] = from_fn(|at| problem.row(at * problem.rows / ROWS));
     let (mut common, mut all) = ([0.0; LANES], [0.0; LANES]);
     let mut start = 0;
-    while start + LANES < problem.columns.min(MOST_COLUMNS) {
+    while start + LANES < width.min(MOST_COLUMNS) {
         let mut sum = [0.0; LANES];
         for row in sampled {
             let (here, next) = (&row[start..start + LANES], &row[start + 1..=start + LANES]);
@@ -74,18 +74,33 @@ fn share(problem: &Scores<'_>) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::buffers::LinearBuffers;
+    use super::super::given::Given;
     use super::*;
-    use crate::matching::{Compatibility, Linear, Matcher, Workspace, verify};
+    use crate::matching::{Compatibility, Linear, Matcher, Sense, Workspace, verify};
     use ndarray::Array2;
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;
 
+    /// The right values before the first bid.
     fn reduced(scores: &Array2<f64>) -> Vec<f64> {
         let n = scores.nrows();
         let problem = Scores { rows: n, columns: n, values: scores.as_slice().unwrap(), sign: 1.0, unmatched: None };
         let mut right = vec![0.0; n];
         pulp::Arch::new().dispatch(ReduceColumns { problem: &problem, right: &mut right });
         right
+    }
+
+    #[test]
+    fn short_rows_that_are_filled_up_are_reduced_too() {
+        for n in 24..70 {
+            let scores = Array2::from_shape_fn((n, n), |(i, k)| ((i * k) % 5 + 50 * (k % 7)) as f64);
+            let mut buffers = LinearBuffers::default();
+            let given = Given { node: scores.view(), sense: Sense::Maximize, prices: None, control: None };
+            buffers.assign(&given).unwrap();
+            // Without prices to start with, every row would first bid for one of the columns that all of them like best.
+            assert!(buffers.cores.core.wish.iter().any(|&wish| wish < 300.0), "{n}: {:?}", buffers.cores.core.wish);
+        }
     }
 
     #[test]

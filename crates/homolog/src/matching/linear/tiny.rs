@@ -53,7 +53,13 @@ impl LinearBuffers {
         if loss == 0.0 {
             // Every row has its best, and dual values of zero prove it.
             (tiny.left, tiny.right) = (best, [0.0; W]);
-        } else if !is_precise(&tiny.left[..n], &tiny.right[..m], (0..n).map(own), loss) {
+        } else if !is_precise(
+            &tiny.left[..n],
+            &tiny.right[..m],
+            |row| tiny.column_of[row],
+            |row| tiny.scores[row].iter().copied(),
+            loss,
+        ) {
             return false;
         }
         self.left.copy_from_slice(&tiny.left[..n]);

@@ -128,7 +128,7 @@ impl<'a> Run<'a> {
         let largest = entries.fold(0.0_f64, |largest, score| largest.max(score.abs())) / self.factors.scale;
         let tolerance = TIGHT * self.lower.score.abs().max(largest);
         self.bound - self.lower.score <= tolerance
-            && self.rounding <= tolerance
+            && self.rounding.max(rounding) <= tolerance
             && Resolution::of(self.factors, self.problem, &self.lower.matching)
                 .allows(tolerance * self.factors.scale, rounding * self.factors.scale)
     }

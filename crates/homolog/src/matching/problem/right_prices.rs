@@ -18,6 +18,8 @@ pub(crate) struct FoldedPrices<'a> {
     rounding: f64,
     /// Σ_k |r_k|.
     price_size: f64,
+    /// The smallest size of a score or a price that is not zero.
+    least: f64,
 }
 
 impl<'a> FoldedPrices<'a> {
@@ -25,7 +27,7 @@ impl<'a> FoldedPrices<'a> {
     pub(crate) fn of(problem: &'a Compatibility) -> Self {
         let Some(prices) = &problem.right_unmatched else {
             let (constant, problem) = (Precise::default(), Cow::Borrowed(problem));
-            return Self { problem, constant, rounding: 0.0, price_size: 0.0 };
+            return Self { problem, constant, rounding: 0.0, price_size: 0.0, least: 0.0 };
         };
         let mut folded = Compatibility { right_unmatched: None, ..problem.clone() };
         let mut constant: Precise = prices.iter().map(|&price| Precise::new(price)).sum();
@@ -50,7 +52,9 @@ impl<'a> FoldedPrices<'a> {
             rounding += most;
         }
         let price_size = prices.iter().map(|price| price.abs()).sum();
-        Self { problem: Cow::Owned(folded), constant, rounding, price_size }
+        let all = problem.node.iter().chain(prices).chain(problem.unmatched.iter().flatten());
+        let least = all.map(|score| score.abs()).filter(|&size| size > 0.0).fold(f64::INFINITY, f64::min);
+        Self { problem: Cow::Owned(folded), constant, rounding, price_size, least }
     }
 
     /// Whether nothing was folded.
@@ -94,22 +98,38 @@ impl<'a> FoldedPrices<'a> {
     }
 
     /// Whether a matching of node scores proven best for the folded scores is also best for the given ones: rounding changes scores by at
-    /// most a small part of the usual difference between choices, and of the prices plus what the answer falls short of everyone's best.
+    /// most a small part of the prices plus what the answer falls short of everyone's best; and of all scores, or, if there are many, of the
+    /// usual difference between choices. Where left nodes compete for too few right nodes, the right nodes choose.
     pub(crate) fn keeps_proof(&self, matching: &Matching, certificate: &Certificate) -> bool {
+        if self.rounding == 0.0 {
+            return true;
+        }
         let problem = &self.problem;
-        let mut size = self.price_size;
-        for (i, right) in matching.left_to_right().iter().enumerate() {
-            let own = right.map_or(problem.unmatched_score(i), |k| problem.node[[i, k]]);
-            let top = problem.node.row(i).iter().copied().fold(problem.unmatched_score(i), f64::max);
-            size += if own.is_finite() { top - own } else { 0.0 };
+        let (n, m) = problem.node.dim();
+        let (mut in_crowd, mut crowded) = (vec![false; n], vec![false; m]);
+        if let Some(crowd) = &certificate.crowd {
+            crowd.left.iter().for_each(|&i| in_crowd[i] = true);
+            crowd.right.iter().for_each(|&k| crowded[k] = true);
         }
-        let mut differences = Differences::default();
-        for i in Differences::rows(problem.left_count()) {
+        let most = |scores: &mut dyn Iterator<Item = f64>| scores.fold(f64::NEG_INFINITY, f64::max);
+        let (mut size, mut choosers, mut differences) = (self.price_size, 0, Differences::default());
+        for i in (0..n).filter(|&i| !in_crowd[i]) {
             let row = problem.node.row(i);
-            let gains = row.iter().zip(&certificate.right).map(|(score, right)| score - right);
-            differences.add(gains.chain([problem.unmatched_score(i)]));
+            let own = matching.right_of(i).map_or(problem.unmatched_score(i), |k| row[k]);
+            let top = most(&mut row.iter().copied().chain([problem.unmatched_score(i)]));
+            size += if own.is_finite() { top - own } else { 0.0 };
+            if choosers % Differences::step(n) == 0 {
+                let gains = row.iter().zip(&certificate.right).map(|(score, right)| score - right);
+                differences.add(gains.chain([problem.unmatched_score(i)]));
+            }
+            choosers += 1;
         }
-        let usual = problem.left_count() as f64 * differences.usual();
-        self.rounding == 0.0 || self.rounding() <= PART * usual.min(size)
+        for k in (0..m).filter(|&k| crowded[k]) {
+            let column = problem.node.column(k);
+            size += matching.left_of(k).map_or(0.0, |i| most(&mut column.iter().copied()) - column[i]);
+            differences.add(column.iter().zip(&certificate.left).map(|(score, left)| score - left));
+            choosers += 1;
+        }
+        self.rounding() <= PART * size.min(choosers as f64 * self.least.max(differences.usual()))
     }
 }

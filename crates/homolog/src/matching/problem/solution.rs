@@ -35,16 +35,17 @@ pub enum Status {
     /// comparison of matchings; where left nodes compete for too few right nodes, the same with the right nodes they fill. Then
     ///
     /// * linear assignment: τ = 1e-9 · the sum of what the answer's scores now fall short of 0, which is 0 if every left node has its best;
-    ///   and if dual values are of very different sizes, no more than 1e-12 · n · q for n left nodes and the usual difference q between
-    ///   their choices (the lower quartile, dual values subtracted).
+    ///   and if scores or dual values are of very different sizes, or large compared with their differences, no more than 1e-12 · n · q for n
+    ///   left nodes and the usual difference q between their choices (the lower quartile, of up to 16 nodes the least, dual values subtracted).
     /// * [`Exact`](crate::matching::Exact): τ = 1e-12 · the largest of: what the answer now scores; an edge score or a node score that
     ///   a best matching could still use. If all scores are whole numbers, there is nothing better at all; otherwise τ is below a tenth of
-    ///   the usual difference between scores, and with up to 7 left and 8 right nodes below a thousandth of the least one. If it is not, all matchings are tried if there are few, and if there are many the status is
-    ///   [`Status::Converged`].
+    ///   the usual difference between scores and of what nearly every exchange of partners changes the score by, as far as a score can show
+    ///   it; and with up to 7 left and 8 right nodes below a thousandth of the least difference. If it is not, all matchings are tried if
+    ///   there are few, and if there are many the status is [`Status::Converged`].
     /// * [`BruteForce`](crate::matching::BruteForce): the rounding of the scores it adds up.
     ///
-    /// With prices of right nodes, "node scores" means the scores minus the right node's price, rounded. Where rounding could hide
-    /// more than τ the status is not `Optimal`. Scores so large that sums overflow are refused as [`Error::Overflow`](crate::Error::Overflow).
+    /// With prices of right nodes, "node scores" means the scores minus the right node's price, rounded, which may hide as much again. If
+    /// rounding could hide more, the status is not `Optimal`. Scores so large that sums overflow are refused as [`Error::Overflow`](crate::Error::Overflow).
     Optimal,
     /// Ran to completion, which for this solver is not a proof.
     Converged,

@@ -2,7 +2,7 @@
 //! compared with the best by exact arithmetic, and has to be the best to the last digit unless the family says otherwise.
 
 use super::fixed::{self, Total, rounded};
-use super::{as_list, check_all, check_beside_constants};
+use super::{as_list, check_all, check_beside_constants, middle};
 use homolog::Control;
 use homolog::matching::{
     Compatibility, Constraint, EdgeList, EdgeTerm, Exact, Linear, LpRelaxation, Matcher, Matching, Solution, Status,
@@ -35,6 +35,7 @@ pub const FAMILIES: &[Family] = &[
         linear(n, w, Scores::Large)
     }),
     family("linear-reals", "linear, decimals beside constants", 20_000, |n, w| linear(n, w, Scores::Beside)),
+    family("middle", "linear, 24 to 200 nodes of every ordinary kind", 500, middle::check),
     family("margins", "margins of linear problems", 10_000, check_margins),
     family("k-best", "the best matchings in order", 2_000, check_ranks),
     family("constants", "with edges, whole numbers beside constants", 10_000, check_beside_constants),
@@ -190,22 +191,59 @@ fn check(who: &str, problem: &Compatibility, answer: &Solution, best: Total, sla
     Ok(is_optimal)
 }
 
-/// No less than τ of [`Status::Optimal`] if scores are not told apart to the last digit: 1e-9 of what rows, or columns, have less than their best.
-fn tolerance(problem: &Compatibility, matching: &Matching) -> f64 {
-    let price = |k: usize| problem.right_unmatched.as_ref().map_or(0.0, |prices| prices[k]);
-    let gains = Array2::from_shape_fn(problem.node.dim(), |(i, k)| problem.node[[i, k]] - price(k));
-    let finite = |score: f64| Some(score).filter(|score| score.is_finite());
-    let most = |scores: &mut dyn Iterator<Item = &f64>| scores.copied().fold(f64::NEG_INFINITY, f64::max);
-    let (mut rows, mut columns) = (0.0, 0.0);
-    for (i, row) in gains.rows().into_iter().enumerate() {
-        let own = matching.right_of(i).map_or(problem.unmatched_score(i), |k| row[k]);
-        let best = most(&mut row.iter().chain([&problem.unmatched_score(i)]));
-        rows += finite(own).map_or_else(|| finite(best).unwrap_or(0.0).abs(), |own| best - own);
+/// Twice τ of [`Status::Optimal`] at its smallest: 1e-9 of what an answer gives up, and no more than 1e-12 n q. Right nodes that too many left
+/// nodes compete for choose in their place.
+fn tolerance(problem: &Compatibility, answer: &Solution) -> f64 {
+    let Some(certificate) = &answer.certificate else { return 0.0 };
+    let crowd = certificate.crowd.as_ref();
+    let in_crowd = |i: &usize| crowd.is_some_and(|crowd| crowd.left.contains(i));
+    let crowded = |k: &usize| crowd.is_some_and(|crowd| crowd.right.contains(k));
+    let price = |k: usize| problem.right_unmatched.as_ref().map_or(0, |prices| fixed::fixed(prices[k]));
+    let gain = |i: usize, k: usize| {
+        let score = problem.node[[i, k]];
+        (score > f64::NEG_INFINITY).then(|| fixed::fixed(score) - price(k))
+    };
+    let dual = |value: f64| fixed::fixed(rounded(value));
+    let (n, m) = problem.node.dim();
+    let stays = |i: usize| Some(problem.unmatched_score(i)).filter(|score| score.is_finite()).map(fixed::fixed);
+    let mut rows = Choosers::default();
+    for i in (0..n).filter(|i| !in_crowd(i)) {
+        let pairs = (0..m).filter(|k| !crowded(k)).filter_map(|k| Some((gain(i, k)?, dual(certificate.right[k]))));
+        let own = answer.matching.right_of(i).map_or_else(|| stays(i), |k| gain(i, k));
+        rows.add(pairs.chain(stays(i).map(|score| (score, 0))).collect(), own);
     }
-    for (k, column) in gains.columns().into_iter().enumerate() {
-        columns += matching.left_of(k).map_or(0.0, |i| most(&mut column.iter()) - column[i]);
+    let mut columns = Choosers::default();
+    for k in (0..m).filter(crowded) {
+        let pairs = (0..n).filter(in_crowd).filter_map(|i| Some((gain(i, k)?, dual(certificate.left[i]))));
+        columns.add(pairs.collect(), answer.matching.left_of(k).and_then(|i| gain(i, k)));
     }
-    1e-9 * f64::max(rows, columns)
+    2.0 * (rows.tolerance() + columns.tolerance())
+}
+
+/// What nodes that choose give up, and what their choices fall short of the best of each, dual values subtracted.
+#[derive(Default)]
+struct Choosers {
+    count: usize,
+    given_up: i128,
+    differences: Vec<i128>,
+}
+
+impl Choosers {
+    /// A node with its choices, each with the dual value of the other side, and what it has.
+    fn add(&mut self, choices: Vec<(i128, i128)>, own: Option<i128>) {
+        self.count += 1;
+        let best = choices.iter().map(|choice| choice.0).max();
+        self.given_up += best.zip(own).map_or(0, |(best, own)| best - own);
+        let reduced = choices.into_iter().map(|(score, dual)| score - dual);
+        let best = reduced.clone().max().unwrap_or(0);
+        self.differences.extend(reduced.map(|score| best - score).filter(|&short| short > 0));
+    }
+
+    fn tolerance(mut self) -> f64 {
+        self.differences.sort_unstable();
+        let usual = self.differences.get(self.differences.len() / 4).map_or(0.0, |&usual| fixed::value(usual));
+        (1e-9 * fixed::value(self.given_up)).min(1e-12 * self.count as f64 * usual)
+    }
 }
 
 fn linear(number: u64, work: &mut Workspace, scores: Scores) -> Result<bool, String> {
@@ -213,7 +251,7 @@ fn linear(number: u64, work: &mut Workspace, scores: Scores) -> Result<bool, Str
     let best = fixed::best_linear(&problem);
     let failed = |error: homolog::Error| format!("{error} on {problem:?}");
     let is_rounded = [Scores::Mixed, Scores::Beside].contains(&scores);
-    let slack = |answer: &Solution| if is_rounded { tolerance(&problem, &answer.matching) } else { 0.0 };
+    let slack = |answer: &Solution| if is_rounded { tolerance(&problem, answer) } else { 0.0 };
     let answer = Linear::default().solve(&problem, work).map_err(failed)?;
     let mut all_proven = check("linear", &problem, &answer, best, slack(&answer))?;
     if let Some(certificate) = &answer.certificate {

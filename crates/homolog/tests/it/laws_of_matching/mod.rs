@@ -5,6 +5,7 @@
 
 pub mod families;
 mod fixed;
+mod middle;
 
 use homolog::matching::{
     BruteForce, Compatibility, Constraint, EdgeList, EdgeTerm, Exact, Linear, LpRelaxation, Matcher, Matching, Method,

@@ -114,7 +114,9 @@ impl LinearBuffers {
         };
         let loss: f64 = (0..n).map(given_up).sum();
         if loss > 0.0 {
-            return is_precise(left, right, (0..n).filter_map(|row| Some(chosen(row)?.1)), loss);
+            let columns = |row: usize| right_of[row].unwrap_or(usize::MAX);
+            let scores = |row: usize| problem.node.row(row).into_iter().map(move |value| sign * value);
+            return is_precise(left, right, columns, scores, loss);
         }
         let (bests, zeros) = if is_tall { (right, left) } else { (left, right) };
         bests.copy_from_slice(best);
