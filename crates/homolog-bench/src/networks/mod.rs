@@ -10,6 +10,7 @@ mod peers;
 use crate::clock::Stopwatch;
 use crate::files;
 use anyhow::{Context, Result};
+use cpu_time::ProcessTime;
 use families::{FAMILIES, Network};
 use homolog::Control;
 use homolog::features::FeatureSet;
@@ -27,7 +28,6 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 /// Arguments of `homolog-bench networks`.
 #[derive(clap::Args)]
@@ -50,6 +50,15 @@ pub(crate) struct Arguments {
     /// Only so many nodes; may be repeated
     #[arg(long)]
     size: Vec<usize>,
+    /// Only this share of the edges changed; may be repeated
+    #[arg(long)]
+    changed: Vec<f64>,
+    /// Only so many seeds; may be repeated
+    #[arg(long)]
+    seeds: Vec<usize>,
+    /// Only networks of this name (mouse-brains, karate, erdos-renyi, ...); may be repeated
+    #[arg(long)]
+    family: Vec<String>,
 }
 
 /// One method on one problem.
@@ -80,9 +89,11 @@ struct Problem {
     place: Vec<usize>,
 }
 
-/// After this long the default matcher stops looking for a proof; in large networks for a match.
-const LIMIT: Duration = Duration::from_secs(2);
-const LARGE_LIMIT: Duration = Duration::from_secs(60);
+/// After so many seconds of processor time the default matcher stops looking for a proof. In networks of more than [`SMALL`] nodes the search
+/// itself takes longer than that, and nothing is proven.
+const LIMIT: f64 = 2.0;
+const LARGE_LIMIT: f64 = 60.0;
+const SMALL: usize = 500;
 
 /// Larger networks are matched without peers, whose times grow with the cube of the nodes.
 const MOST_FOR_PEERS: usize = 2000;
@@ -101,11 +112,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let mut table = Table::default();
     let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
     for (problem, seeds) in problems(arguments, peers.as_ref())? {
-        let given: Vec<[usize; 2]> = (0..problem.left.nodes)
-            .step_by(problem.left.nodes.div_ceil(seeds.max(1)).max(1))
-            .take(seeds)
-            .map(|i| [i, problem.place[i]])
-            .collect();
+        let given: Vec<[usize; 2]> =
+            (0..seeds).map(|seed| seed * problem.left.nodes / seeds).map(|i| [i, problem.place[i]]).collect();
         // On one thread, whose processor time is then all there is.
         let mut cells = alone.install(|| ours(&problem, &given))?;
         if let Some(peers) = peers.as_mut().filter(|_| problem.left.nodes <= MOST_FOR_PEERS) {
@@ -132,7 +140,7 @@ fn problems(arguments: &Arguments, peers: Option<&Peers>) -> Result<Vec<(Problem
     let mut problems = Vec::new();
     let shared = std::env::var_os("HOMOLOG_DATA").map_or_else(|| PathBuf::from("../shared/data"), PathBuf::from);
     let mouse = ["mouse-54776.edges", "mouse-54777.edges"].map(|name| shared.join("networks").join(name));
-    let mut lists = vec![("mouse brains".to_string(), mouse.to_vec())];
+    let mut lists = vec![("mouse-brains".to_string(), mouse.to_vec())];
     if let [left, right] = &arguments.lists[..] {
         lists.push((format!("{} {}", left.display(), right.display()), arguments.lists.clone()));
         for path in [left, right] {
@@ -147,7 +155,7 @@ fn problems(arguments: &Arguments, peers: Option<&Peers>) -> Result<Vec<(Problem
         let (mut left, mut right) = (read(&paths[0])?, read(&paths[1])?);
         let nodes = left.nodes.max(right.nodes);
         (left.nodes, right.nodes) = (nodes, nodes);
-        for seeds in [0, 10, 30] {
+        for seeds in chosen(&arguments.seeds, &[0, 10, 30]) {
             let place = shuffled(nodes, 7);
             let right = right.reordered(&place);
             problems.push((Problem { data: data.clone(), changed: 0.0, left: left.clone(), right, place }, seeds));
@@ -158,21 +166,20 @@ fn problems(arguments: &Arguments, peers: Option<&Peers>) -> Result<Vec<(Problem
         let nodes = edges.iter().map(|edge| edge.0.max(edge.1) + 1).max().unwrap_or(0);
         (name, Network { nodes, edges })
     });
-    let quick = if arguments.quick { vec![50, 200] } else { vec![50, 200, 500, 1000, 2000] };
-    let sizes = if arguments.size.is_empty() { quick } else { arguments.size.clone() };
+    let sizes = chosen(&arguments.size, if arguments.quick { &[50, 200] } else { &[50, 200, 500, 1000, 2000] });
     let random = FAMILIES.into_iter().flat_map(|family| {
         sizes.iter().map(move |&nodes| (family.to_string(), Network::random(family, nodes, nodes as u64)))
     });
     for (data, left) in known.chain(random) {
         let is_small = left.nodes <= 500 && !arguments.quick;
-        let changes = if arguments.quick { vec![0.01, 0.05] } else { vec![0.0, 0.01, 0.05, 0.2] };
-        let seed_counts = match (arguments.quick, is_small) {
-            (true, _) => vec![0],
-            (false, true) => vec![0, 10, 30],
-            (false, false) => vec![0, 30],
+        let changes: &[f64] = if arguments.quick { &[0.01, 0.05] } else { &[0.0, 0.01, 0.05, 0.1, 0.2] };
+        let seed_counts: &[usize] = match (arguments.quick, is_small) {
+            (true, _) => &[0],
+            (false, true) => &[0, 10, 30],
+            (false, false) => &[0, 30],
         };
-        for changed in changes {
-            for seeds in seed_counts.clone() {
+        for changed in chosen(&arguments.changed, changes) {
+            for seeds in chosen(&arguments.seeds, seed_counts) {
                 if seeds < left.nodes {
                     let place = shuffled(left.nodes, 7);
                     let right = left.changed(changed, &place, 11);
@@ -181,7 +188,14 @@ fn problems(arguments: &Arguments, peers: Option<&Peers>) -> Result<Vec<(Problem
             }
         }
     }
+    let is_wanted = |data: &String| arguments.family.is_empty() || arguments.family.contains(data);
+    problems.retain(|(problem, _)| is_wanted(&problem.data));
     Ok(problems)
+}
+
+/// What was asked for, or else the usual.
+fn chosen<T: Copy>(asked: &[T], usual: &[T]) -> Vec<T> {
+    if asked.is_empty() { usual.to_vec() } else { asked.to_vec() }
 }
 
 fn shuffled(nodes: usize, seed: u64) -> Vec<usize> {
@@ -248,14 +262,14 @@ fn ours(problem: &Problem, given: &[[usize; 2]]) -> Result<Vec<Cell>> {
         FeatureSet::Graph.features([&*pair.left, &*pair.right])?.with_spread_of(std::slice::from_ref(&pair))?;
     let one = Method::FrankWolfe(FrankWolfe { starts: 1, kicks: 0, ..FrankWolfe::default() });
     let several = Method::FrankWolfe(FrankWolfe::default());
-    let limit = if problem.left.nodes > MOST_FOR_PEERS { LARGE_LIMIT } else { LIMIT };
+    let limit = if problem.left.nodes > SMALL { LARGE_LIMIT } else { LIMIT };
     let mut cells = Vec::new();
     for (name, method) in
         [("homolog", default_matcher(&features)), ("homolog, several starts", several), ("homolog, one start", one)]
     {
         let model = Model::unlearned(features.clone(), method)?;
-        let end = Instant::now() + limit;
-        let control = Control::new().interrupted_by(move || Instant::now() > end);
+        let start = ProcessTime::now();
+        let control = Control::new().interrupted_by(move || start.elapsed().as_secs_f64() > limit);
         reset_peak();
         let stopwatch = Stopwatch::start();
         let solution = model.solve(&pair, &mut Workspace::with_control(&control))?;

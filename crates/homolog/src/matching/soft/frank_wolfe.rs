@@ -164,10 +164,18 @@ impl FrankWolfe {
             if let Some(given) = given.filter(|_| start == 0) {
                 climb.soft.set(given, &relaxed.objective.gain);
             }
+            let before = steps.count;
             let (value, matching) = self.ascend(&mut climb, relaxed, &mut steps, work)?;
+            if self.starts == 1 {
+                // As FAQ counts: the steps of the climb that is kept.
+                let is_kept = found.first().is_none_or(|best| value > best.0);
+                steps.count = if is_kept { steps.count - before } else { before };
+            }
             // Two starts that end at the same height have found what there is to find.
             let agrees = |best: &(f64, Matching)| (value - best.0).abs() <= AGREEMENT * value.abs();
-            let is_enough = value >= ENOUGH * most;
+            // What matched nodes gain by themselves, such as not to pay for staying unmatched, says nothing about edges.
+            let own: f64 = matching.pairs().map(|pair| relaxed.objective.gain[pair]).sum();
+            let is_enough = value - own >= ENOUGH * most;
             let is_settled =
                 self.starts > 1 && (is_large || is_network) && (found.first().is_some_and(agrees) || is_enough);
             if found.iter().all(|(_, other)| *other != matching) {

@@ -102,6 +102,39 @@ fn sizes_may_differ_and_nodes_may_stay_unmatched_at_a_price() {
 }
 
 #[test]
+fn a_price_that_nobody_pays_does_not_end_the_search() {
+    let climb = FrankWolfe::default();
+    let (mut with, mut without) = (0.0, 0.0);
+    for seed in 0..4 {
+        let (edge, _) = two_networks(60, 20, false, seed);
+        let free = Compatibility::linear(Array2::zeros((60, 60))).with_edges(edge.clone());
+        let prices = Some(ndarray::Array1::from_elem(60, -100.0));
+        let priced = Compatibility { unmatched: prices, ..free.clone() };
+        without += climb.solve(&free, &mut Workspace::new()).unwrap().score;
+        let solution = climb.solve(&priced, &mut Workspace::new()).unwrap();
+        assert_eq!(solution.matching.matched_count(), 60);
+        // No single climb takes so many steps.
+        assert!(solution.iterations > climb.max_steps, "{}", solution.iterations);
+        with += solution.score;
+    }
+    // Nodes that may stay unmatched begin elsewhere, which is luck.
+    assert!(with >= 0.98 * without, "{with} with a price, {without} without");
+}
+
+#[test]
+fn one_start_counts_the_steps_of_the_climb_that_is_kept() {
+    for seed in 0..5 {
+        let (edge, _) = two_networks(60, 20, false, seed);
+        let problem = Compatibility::linear(Array2::zeros((60, 60))).with_edges(edge);
+        for max_steps in [1, 3, 30] {
+            let climb = FrankWolfe { starts: 1, max_steps, ..FrankWolfe::default() };
+            let steps = climb.solve(&problem, &mut Workspace::new()).unwrap().iterations;
+            assert!((1..=max_steps).contains(&steps), "{steps} of {max_steps}");
+        }
+    }
+}
+
+#[test]
 fn nodes_that_differ_and_dense_graphs_are_not_for_edges_alone() {
     let (edge, _) = two_networks(60, 0, false, 1);
     let differ = |rows: Range<usize>, scores: &mut Array2<f64>| {
