@@ -100,8 +100,14 @@ impl FoundPoint {
     /// The confidence, or what it usually is for this evidence.
     #[must_use]
     pub fn certainty(&self) -> f64 {
+        self.certainty_by(None)
+    }
+
+    /// The same by what is known of confidences elsewhere, if it is.
+    pub(crate) fn certainty_by(&self, calibration: Option<&Calibration>) -> f64 {
         let usual = USUAL_OFFSET + USUAL_SLOPE * self.evidence.ln_1p();
-        self.confidence.unwrap_or_else(|| 1.0 / (1.0 + (-usual).exp()))
+        let own = calibration.map(|calibration| calibration.confidence(&Clues::of_margin(self.evidence)));
+        own.or(self.confidence).unwrap_or_else(|| 1.0 / (1.0 + (-usual).exp()))
     }
 }
 
@@ -124,6 +130,11 @@ impl Appearance {
     #[must_use]
     pub fn specimens(&self) -> usize {
         self.specimens
+    }
+
+    /// The same with confidences that were learned elsewhere.
+    pub(crate) fn calibrated_by(self, calibration: Option<Calibration>) -> Self {
+        Self { calibration, ..self }
     }
 
     /// How confidences were learned.

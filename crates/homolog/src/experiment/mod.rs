@@ -6,6 +6,7 @@ mod naming;
 mod outcome;
 mod scene;
 mod scenes;
+mod seen;
 mod sequence;
 mod study;
 
@@ -14,6 +15,7 @@ pub use method::{EDGE_LAMBDAS, LINEAR_LAMBDAS, SequenceMethod};
 pub use naming::{NamingMethod, Tally, names_of, split};
 pub use outcome::{Outcome, learn_and_compare};
 pub use scene::{Candidates, Scene, SceneSettings};
-pub use scenes::{Scenes, Splits};
+pub use scenes::{ScenePairs, Scenes, Splits};
+pub use seen::by_appearance;
 pub use sequence::Sequence;
 pub use study::{Frames, Trial, Weights};

@@ -12,10 +12,13 @@ use crate::learn::Example;
 use crate::loss::Loss;
 use crate::matching::{Constraint, Matching};
 use crate::{Error, Result};
+use ndarray::ArrayView2;
 use std::sync::Arc;
 
 /// Examples for training, validation and test, in the order of [`Split::ALL`].
 pub type Splits = [Vec<Example>; 3];
+/// Templates and targets for training, validation and test.
+pub type ScenePairs = [Vec<(usize, usize)>; 3];
 
 /// Scenes in which landmark k is the same throughout.
 #[derive(Debug, Clone)]
@@ -107,29 +110,52 @@ impl Scenes {
         (0..self.count()).filter(move |&scene| scene != template && Split::of_frame(scene) == split)
     }
 
-    /// A fixed template with all other scenes.
+    /// A fixed template with all other scenes: which pairs these are.
+    #[must_use]
+    pub fn pairs_with(&self, template: usize) -> ScenePairs {
+        Split::ALL.map(|split| self.targets_of(template, split).map(|target| (template, target)).collect())
+    }
+
+    /// All pairs of a scene and the one `baseline` later, split by the first as in the paper's sequences.
+    #[must_use]
+    pub fn pairs_at(&self, baseline: usize) -> ScenePairs {
+        let first = |part: usize| (part..self.count().saturating_sub(baseline)).step_by(3);
+        [0, 1, 2].map(|part| first(part).map(|scene| (scene, scene + baseline)).collect())
+    }
+
+    /// The examples of some pairs.
+    ///
+    /// # Errors
+    /// As [`Self::example`].
+    pub fn examples(&self, pairs: &ScenePairs, loss: &dyn Loss) -> Result<Splits> {
+        let of = |part: &Vec<(usize, usize)>| {
+            part.iter().map(|&(template, target)| self.example(template, target, loss)).collect::<Result<Vec<_>>>()
+        };
+        Ok([of(&pairs[0])?, of(&pairs[1])?, of(&pairs[2])?])
+    }
+
+    /// The examples of a fixed template with all other scenes.
     ///
     /// # Errors
     /// As [`Self::example`].
     pub fn fixed_template(&self, template: usize, loss: &dyn Loss) -> Result<Splits> {
-        let mut splits = Splits::default();
-        for (examples, split) in splits.iter_mut().zip(Split::ALL) {
-            for target in self.targets_of(template, split) {
-                examples.push(self.example(template, target, loss)?);
-            }
-        }
-        Ok(splits)
+        self.examples(&self.pairs_with(template), loss)
     }
 
-    /// All pairs of a scene and the one `baseline` later, split by the first as in the paper's sequences.
+    /// The examples of all pairs of a scene and the one `baseline` later.
     ///
     /// # Errors
     /// As [`Self::example`].
     pub fn at_baseline(&self, baseline: usize, loss: &dyn Loss) -> Result<Splits> {
-        let mut splits = Splits::default();
-        for scene in 0..self.count().saturating_sub(baseline) {
-            splits[scene % 3].push(self.example(scene, scene + baseline, loss)?);
-        }
-        Ok(splits)
+        self.examples(&self.pairs_at(baseline), loss)
+    }
+
+    pub(super) fn landmarks(&self, scene: usize) -> ArrayView2<'_, f64> {
+        self.scenes[scene].landmarks()
+    }
+
+    /// Which candidate each landmark of a target is.
+    pub(super) fn truth(&self, scene: usize) -> &Matching {
+        &self.truths[scene]
     }
 }

@@ -50,14 +50,27 @@ pub(super) enum Request {
     /// Looks at a labelled picture, whose grey levels come with the request, and keeps what it looks like under a key.
     See { key: String, specimen: Specimen, width: usize, height: usize },
     /// The named points of the picture whose grey levels come with the request, by what labelled pictures look like: these by their keys.
-    Find { labelled: Vec<String>, width: usize, height: usize, known: Vec<(String, [f64; 2])> },
+    /// `told` is what checked pictures said about confidences.
+    Find {
+        labelled: Vec<String>,
+        width: usize,
+        height: usize,
+        known: Vec<(String, [f64; 2])>,
+        #[serde(default)]
+        told: Vec<(f64, bool)>,
+    },
     /// The labels of a picture beside what other labelled pictures say.
     CheckPicture { labelled: Vec<String>, specimen: Specimen, width: usize, height: usize },
-    /// A model that names points, from labelled specimens; with the keys of labelled pictures it also finds them in pictures.
+    /// A model that names points, from labelled specimens; with the keys of labelled pictures it also finds them in pictures. Quickly: from
+    /// as many as a proposal, since a person waits.
     LearnNames {
         labelled: String,
         #[serde(default)]
         seen: Vec<String>,
+        #[serde(default)]
+        told: Vec<(f64, bool)>,
+        #[serde(default)]
+        quickly: bool,
     },
     /// A model from the labelled pairs of a data set, and its name.
     Learn { data: DataSet, features: Sight },
@@ -177,4 +190,6 @@ pub(super) struct LearnedNames {
     pub(super) model: String,
     pub(super) strays: Vec<(String, f64)>,
     pub(super) sentence: String,
+    /// Whether it is learned from all labelled specimens.
+    pub(super) all: bool,
 }

@@ -108,11 +108,8 @@ pub fn review(model: &Model, graphs: &[Prepared], pairs: &[LabelledPart], contro
     let count = graphs.len();
     let graph = |index: usize| graphs.get(index).ok_or(Error::OutOfRange { what: "graphs of a pair", index, count });
     let review = |part: &LabelledPart| {
-        if control.interrupted() {
-            return Err(Error::Interrupted);
-        }
         let ends = [graph(part.left)?, graph(part.right)?];
-        let suggestion = suggest_prepared(model, ends, &part.known, Depth::Bound)?;
+        let suggestion = suggest_prepared(model, ends, &part.known, Depth::Bound, control)?;
         Ok(Review { mean_margin: suggestion.mean_margin, disputed: suggestion.disputed })
     };
     pairs.par_iter().map(review).collect()

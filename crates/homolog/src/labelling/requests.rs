@@ -11,6 +11,7 @@
 use super::messages::{
     Answer, Explained, Format, Labelled, Learned, LearnedNames, Request, Specimen, Text, Trained, read_specimens,
 };
+use super::proposer::spread;
 use super::seeing::Seeing;
 use super::suggestion::{Depth, suggest_prepared};
 use super::table::name_table;
@@ -111,12 +112,12 @@ impl Session {
                 self.seeing.see(key, GreyImage::new(width, height, pixels)?, &specimen.graph()?)?;
                 Ok(success(&serde_json::json!({})))
             }
-            Request::Find { labelled, width, height, known } => {
+            Request::Find { labelled, width, height, known, told } => {
                 if let Some(missing) = self.missing(&labelled) {
                     return Ok(missing);
                 }
                 let picture = GreyImage::new(width, height, pixels)?;
-                Ok(success(&self.seeing.propose(&labelled, picture, &known, control)?))
+                Ok(success(&self.seeing.propose(&labelled, picture, &known, &told, control)?))
             }
             Request::CheckPicture { labelled, specimen, width, height } => {
                 if let Some(missing) = self.missing(&labelled) {
@@ -125,7 +126,9 @@ impl Session {
                 let picture = GreyImage::new(width, height, pixels)?;
                 Ok(success(&self.seeing.check(&labelled, picture, &specimen.places(), control)?))
             }
-            Request::LearnNames { labelled, seen } => self.learn_names(&labelled, &seen, control),
+            Request::LearnNames { labelled, seen, told, quickly } => {
+                self.learn_names(&labelled, (&seen, &told), quickly, control)
+            }
             Request::Learn { data, features } => {
                 let learned = learn(&data, features, control)?;
                 let model = learned.model.to_json()?;
@@ -151,7 +154,7 @@ impl Session {
             }
             Request::Suggest { model, left, right, known } => {
                 let (model, graphs) = self.prepared(&model, vec![left, right], control)?;
-                Ok(success(&suggest_prepared(model, [&graphs[0], &graphs[1]], &known, Depth::Full)?))
+                Ok(success(&suggest_prepared(model, [&graphs[0], &graphs[1]], &known, Depth::Full, control)?))
             }
             Request::Review { model, specimens, pairs } => {
                 let (model, graphs) = self.prepared(&model, specimens, control)?;
@@ -185,17 +188,26 @@ impl Session {
     }
 
     /// A model that names points, and finds them in pictures if some were seen.
-    fn learn_names(&mut self, labelled: &str, seen: &[String], control: &Control) -> Result<String> {
+    fn learn_names(
+        &mut self,
+        labelled: &str,
+        (seen, told): (&[String], &[(f64, bool)]),
+        quickly: bool,
+        control: &Control,
+    ) -> Result<String> {
         if let Some(missing) = self.missing(seen) {
             return Ok(missing);
         }
-        let mut learned = learn_names(&read_specimens(labelled)?, control)?;
+        let all = read_specimens(labelled)?;
+        let few: Vec<Graph> = if quickly { spread(&all).into_iter().cloned().collect() } else { Vec::new() };
+        let is_all = !quickly || few.len() == all.len();
+        let mut learned = learn_names(if is_all { &all } else { &few }, control)?;
         if !seen.is_empty() {
-            learned.model = learned.model.with_appearance(self.seeing.learned(seen)?)?;
+            learned.model = learned.model.with_appearance(self.seeing.learned(seen, told)?)?;
         }
         let model = learned.model.to_json()?;
         let name = self.keep(learned.model, &model);
-        Ok(success(&LearnedNames { name, model, strays: learned.strays, sentence: learned.sentence }))
+        Ok(success(&LearnedNames { name, model, strays: learned.strays, sentence: learned.sentence, all: is_all }))
     }
 
     /// What to answer if some labelled pictures were not sent yet: `{"missing": [their keys]}`.
@@ -317,6 +329,10 @@ mod tests {
         let suggest = json!({ "suggest": { "model": name, "left": points, "right": points, "known": [] } });
         let suggested = ask(&mut slow, &suggest);
         assert_eq!(suggested["ok"]["matches"][2]["right"], 2, "{suggested}");
+        // A newer question stops it; half an answer would look certain.
+        let stop = Control::new().interrupted_by(|| true);
+        let stopped = slow.answer(&framed(&suggest.to_string()), &stop);
+        assert!(stopped.starts_with(r#"{"error":"#), "{stopped}");
         // Another session has not heard of it until it gets it.
         assert!(ask(&mut quick, &suggest)["error"].as_str().unwrap().contains("model"));
         assert_eq!(ask(&mut quick, &json!({ "keep": { "model": model } }))["ok"]["name"], *name);

@@ -4,7 +4,8 @@
 //! with keys that are not known is told which, and sends these.
 
 use super::proposer::{Proposal, ProposedPoint};
-use crate::appearance::{Appearance, Learner};
+use crate::appearance::{Appearance, FoundPoint, Learner};
+use crate::atlas::Calibration;
 use crate::geometry::GreyImage;
 use crate::graph::Graph;
 use crate::{Control, Error, Result};
@@ -31,6 +32,8 @@ pub(super) struct PictureCheck {
     compared: usize,
     /// Names that the others would put elsewhere, with how far, in pixels.
     disputed: Vec<(String, f64)>,
+    /// The evidence for each place, and whether it is right: what confidences are learned from.
+    told: Vec<(f64, bool)>,
 }
 
 impl Seeing {
@@ -68,20 +71,22 @@ impl Seeing {
         }
     }
 
-    /// The landmarks of a picture around the known ones.
+    /// The landmarks of a picture around the known ones; with what checks of labelled pictures told, confidences are calibrated by that.
     pub(super) fn propose(
         &mut self,
         keys: &[String],
         picture: GreyImage<'_>,
         known: &[(String, [f64; 2])],
+        told: &[(f64, bool)],
         control: &Control,
     ) -> Result<Proposal> {
         let found = self.appearance(keys)?.find(picture, known, control)?;
-        let point = |point: &crate::appearance::FoundPoint| ProposedPoint {
+        let calibration = Calibration::of_margins(told);
+        let point = |point: &FoundPoint| ProposedPoint {
             name: point.name.clone(),
             at: point.at.to_vec(),
             candidate: None,
-            certainty: point.certainty(),
+            certainty: point.certainty_by(calibration.as_ref()),
             others: Vec::new(),
         };
         Ok(Proposal::of(found.iter().map(point).collect()))
@@ -98,17 +103,19 @@ impl Seeing {
         let appearance = self.appearance(keys)?;
         let near = appearance.tolerance(labels)?;
         let found = appearance.find(picture, &[], control)?;
-        let off = |point: &crate::appearance::FoundPoint| {
+        let off = |point: FoundPoint| {
             let at = labels.get(&point.name)?;
-            Some((point.name.clone(), (point.at[0] - at[0]).hypot(point.at[1] - at[1])))
+            Some(((point.at[0] - at[0]).hypot(point.at[1] - at[1]), point))
         };
-        let compared: Vec<(String, f64)> = found.iter().filter_map(off).collect();
-        let disputed = compared.iter().filter(|(_, distance)| *distance > near).cloned().collect();
-        Ok(PictureCheck { compared: compared.len(), disputed })
+        let compared: Vec<(f64, FoundPoint)> = found.into_iter().filter_map(off).collect();
+        let told = compared.iter().map(|(off, point)| (point.evidence, *off <= near)).collect();
+        let wrong = compared.iter().filter(|(off, _)| *off > near);
+        let disputed = wrong.map(|(off, point)| (point.name.clone(), *off)).collect();
+        Ok(PictureCheck { compared: compared.len(), disputed, told })
     }
 
     /// What these labelled pictures teach, for a model file.
-    pub(super) fn learned(&mut self, keys: &[String]) -> Result<Appearance> {
-        self.appearance(keys).cloned()
+    pub(super) fn learned(&mut self, keys: &[String], told: &[(f64, bool)]) -> Result<Appearance> {
+        Ok(self.appearance(keys)?.clone().calibrated_by(Calibration::of_margins(told)))
     }
 }

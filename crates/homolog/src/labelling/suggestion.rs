@@ -79,8 +79,9 @@ pub struct Suggested {
 /// # Errors
 /// A label of a node that does not exist, two labels of one node; a graph without the parts that the model needs.
 pub fn suggest(model: &Model, pair: &Pair, known: &[Known]) -> Result<Suggestion> {
-    let [left, right] = model.prepare_pair(pair, &Control::new())?;
-    suggest_prepared(model, [&left, &right], known, Depth::Full)
+    let control = Control::new();
+    let [left, right] = model.prepare_pair(pair, &control)?;
+    suggest_prepared(model, [&left, &right], known, Depth::Full, &control)
 }
 
 /// How margins are found if there are edges.
@@ -92,22 +93,23 @@ pub(super) enum Depth {
     Bound,
 }
 
-/// [`suggest`] for graphs that are prepared already.
+/// [`suggest`] for graphs that are prepared already; what `control` cuts short is [`Error::Interrupted`], since margins would be missing.
 pub(super) fn suggest_prepared(
     model: &Model,
     [from, to]: [&Prepared; 2],
     known: &[Known],
     depth: Depth,
+    control: &Control,
 ) -> Result<Suggestion> {
-    let problem = model.problem_of(from, to, &Restrictions::default(), &mut Workspace::new())?;
+    let mut work = Workspace::with_control(control);
+    let problem = model.problem_of(from, to, &Restrictions::default(), &mut work)?;
     check(&problem, known)?;
-    let mut work = Workspace::new();
     let around = agreeing(&problem, known);
     let solution = model.solve_shuffled(&around, &mut work)?;
     let found = if problem.left_count() <= MOST_ASKED && depth == Depth::Full {
-        model.margins(&around, &solution, work.control())?
+        model.margins(&around, &solution, control)?
     } else {
-        margins(&around, &solution, None, work.control())?
+        margins(&around, &solution, None, control)?
     };
     let is_free = |left: usize| known.iter().all(|label| label.left != left);
     let suggested = |(left, &right): (usize, &Option<usize>)| {
@@ -125,6 +127,9 @@ pub(super) fn suggest_prepared(
         let free = model.solve_shuffled(&problem, &mut work)?;
         known.iter().filter(|label| free.matching.right_of(label.left) != label.right).map(|label| label.left).collect()
     };
+    if control.interrupted() {
+        return Err(Error::Interrupted);
+    }
     let margins: Vec<f64> = matches.iter().filter_map(|suggested| suggested.margin).collect();
     let mean_margin = (!margins.is_empty()).then(|| margins.iter().sum::<f64>() / margins.len() as f64);
     let proven = solution.status == Status::Optimal && found.iter().all(|own| own.proven || !is_free(own.left));

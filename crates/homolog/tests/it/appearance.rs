@@ -1,14 +1,17 @@
 //! Landmarks by appearance: found again in moved pictures, the same from a model file and on any number of threads, confident where they
-//! are right; on fly wings, if they are at hand, nearly all of them from one labelled picture.
+//! are right. Photographs of fly wings, faces and bicycles are measured by `homolog-bench pictures`: this crate decodes no pictures.
 
 use homolog::appearance::{Appearance, FoundPoint, Learner};
+use homolog::atlas::Calibration;
 use homolog::data::turntable::{Picture, Turntable};
 use homolog::features::FeatureMap;
 use homolog::geometry::GreyImage;
 use homolog::graph::Graph;
+use homolog::labelling::Session;
 use homolog::matching::{Linear, Method};
 use homolog::model::Model;
 use homolog::{Control, Error};
+use serde_json::{Value, json};
 use std::sync::Arc;
 
 struct Labelled {
@@ -170,6 +173,61 @@ fn a_landmark_that_some_pictures_lack_is_still_found() {
     let new = &frames(&[5])[0];
     let off = errors(&find(&appearance, new.grey()), &new.graph);
     assert!(within(&off, 6.0) >= 0.75, "{off:?}");
+}
+
+/// What the page does: labelled pictures are checked in turn, and what that tells makes the confidences of others, also in its model file.
+#[test]
+fn what_checked_pictures_tell_makes_confidences() {
+    let labelled = frames(&[0, 10, 20]);
+    let mut session = Session::default();
+    let mut ask = |request: &Value, picture: &Picture| -> Value {
+        let text = request.to_string();
+        let framed = [&u32::try_from(text.len()).unwrap().to_le_bytes()[..], text.as_bytes(), &picture.pixels].concat();
+        let answer: Value = serde_json::from_str(&session.answer(&framed, &Control::new())).unwrap();
+        assert!(answer["error"].is_null(), "{answer}");
+        answer["ok"].clone()
+    };
+    let named = |one: &Labelled| {
+        let points: Vec<Vec<f64>> = one.graph.points().unwrap().rows().into_iter().map(|row| row.to_vec()).collect();
+        json!({ "points": points, "names": one.graph.names().unwrap() })
+    };
+    let sized = |mut request: Value, picture: &Picture| {
+        request["width"] = json!(picture.width);
+        request["height"] = json!(picture.height);
+        request
+    };
+    for (key, one) in labelled.iter().enumerate() {
+        let request = json!({ "key": key.to_string(), "specimen": named(one) });
+        ask(&json!({ "see": sized(request, &one.picture) }), &one.picture);
+    }
+    let mut told: Vec<(f64, bool)> = Vec::new();
+    for (out, one) in labelled.iter().enumerate() {
+        let others: Vec<String> = (0..3).filter(|&key| key != out).map(|key| key.to_string()).collect();
+        let request = json!({ "labelled": others, "specimen": named(one) });
+        let checked = ask(&json!({ "check-picture": sized(request, &one.picture) }), &one.picture);
+        let own: Vec<(f64, bool)> = serde_json::from_value(checked["told"].clone()).unwrap();
+        assert_eq!(own.len(), 30);
+        assert_eq!(own.iter().filter(|(_, right)| !right).count(), checked["disputed"].as_array().unwrap().len());
+        told.extend(own);
+    }
+    let new = &frames(&[15])[0];
+    let request = json!({ "labelled": ["0", "1", "2"], "known": [], "told": told });
+    let found = ask(&json!({ "find": sized(request, &new.picture) }), &new.picture);
+    let certainties: Vec<f64> =
+        found["points"].as_array().unwrap().iter().map(|point| point["certainty"].as_f64().unwrap()).collect();
+    // The model file of the same pictures has the same confidences, and they are those of the calibration.
+    let labels: Vec<Value> = labelled.iter().map(named).collect();
+    let request = json!({ "labelled": json!(labels).to_string(), "seen": ["0", "1", "2"], "told": told });
+    let learned = ask(&json!({ "learn-names": request }), &Picture { pixels: Vec::new(), ..new.picture.clone() });
+    let model = Model::from_json(learned["model"].as_str().unwrap()).unwrap();
+    assert_eq!(model.appearance().unwrap().calibration(), Calibration::of_margins(&told));
+    let again = model.find(new.grey(), &Control::new()).unwrap();
+    for (point, certainty) in again.iter().zip(&certainties) {
+        assert!((point.confidence.unwrap() - certainty).abs() < 1e-9, "{point:?} {certainty}");
+    }
+    let right = within(&errors(&again, &new.graph), 0.02 * 400.0);
+    let mean = certainties.iter().sum::<f64>() / 30.0;
+    assert!((mean - right).abs() < 0.25, "{mean} and {right}");
 }
 
 #[test]

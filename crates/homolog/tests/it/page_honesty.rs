@@ -129,6 +129,79 @@ fn to_check_is_honest_after_two_five_and_ten_labels() {
     }
 }
 
+/// The error that the page expects of its proposals holds on other frames: of the walk, and of a made body.
+#[test]
+fn the_estimated_error_holds_on_other_frames() {
+    for (name, specimens) in [("mocap", read("mocap/walk.trc")), ("made in space", Some(bodies(60)))] {
+        let Some(specimens) = specimens else { continue };
+        let (mut held, mut all) = (0, 0);
+        for labelled in [2, 5, 10] {
+            for draw in 0..4 {
+                let mut random = ChaCha8Rng::seed_from_u64(100 + draw);
+                let mut order: Vec<usize> = (0..specimens.len()).collect();
+                order.shuffle(&mut random);
+                let known: Vec<Value> = order[..labelled]
+                    .iter()
+                    .map(|&n| json!({ "points": specimens[n].points, "names": specimens[n].names }))
+                    .collect();
+                let known_text = json!(known).to_string();
+                // The page asks with the points of each labelled frame as candidates.
+                let candidates: Vec<Value> =
+                    known.iter().map(|one| json!({ "points": one["points"], "own": true })).collect();
+                let mut session = Session::default();
+                let told =
+                    ask(&mut session, &json!({ "estimate": { "labelled": known_text, "candidates": candidates } }));
+                let expected = ask(&mut session, &json!({ "expect": { "errors": told["errors"] } }));
+                let (mut wrong, mut asked) = (0, 0);
+                for &n in &order[labelled..labelled + 12] {
+                    let mut rows: Vec<usize> = (0..specimens[n].points.len()).collect();
+                    rows.shuffle(&mut random);
+                    let points: Vec<&Vec<f64>> = rows.iter().map(|&row| &specimens[n].points[row]).collect();
+                    let candidates = json!({ "points": points, "own": true });
+                    let request = json!({ "labelled": known_text, "candidates": candidates, "known": [] });
+                    let proposal = ask(&mut session, &json!({ "propose": request }));
+                    for point in proposal["points"].as_array().unwrap() {
+                        let own = point["candidate"].as_u64().map(|row| rows[usize::try_from(row).unwrap()]);
+                        asked += 1;
+                        wrong += usize::from(own.is_none_or(|row| point["name"] != specimens[n].names[row]));
+                    }
+                }
+                let measured = wrong as f64 / asked as f64;
+                let [low, high] = [0, 1].map(|at| expected["interval"][at].as_f64().unwrap());
+                println!(
+                    "{name}, {labelled} labelled, draw {draw}: estimated {:.3} ({low:.3} to {high:.3}), measured {measured:.3} on 12 others",
+                    expected["error"].as_f64().unwrap()
+                );
+                held += usize::from((low..=high).contains(&measured));
+                all += 1;
+            }
+        }
+        println!("{name}: the interval held in {held} of {all} draws");
+        // Nine times in ten, up to chance: 12 draws of which each holds with .9 give 9 or more with probability .97.
+        assert!(held >= 9, "{name}: {held} of {all}");
+    }
+}
+
+/// Many labels: a person waits for names, not for a model of all of them.
+#[test]
+fn names_are_learned_quickly_from_many() {
+    let text = |specimens: &[Specimen]| {
+        let list = specimens.iter().map(|one| json!({ "points": one.points, "names": one.names }));
+        json!(list.collect::<Vec<_>>()).to_string()
+    };
+    let learned = |count: usize, quickly: bool| {
+        let request = json!({ "labelled": text(&bodies(count)), "quickly": quickly });
+        let answer = ask(&mut Session::default(), &json!({ "learn-names": request }));
+        let model = Model::from_json(answer["model"].as_str().unwrap()).unwrap();
+        (answer["all"].as_bool().unwrap(), model.atlas().unwrap().specimens, answer["model"].clone())
+    };
+    let (all, specimens, _) = learned(50, true);
+    assert_eq!((all, specimens), (false, 40));
+    let (all, specimens, model) = learned(6, true);
+    assert_eq!((all, specimens), (true, 6));
+    assert_eq!(learned(6, false), (true, 6, model));
+}
+
 /// Takes points away, adds others, and shuffles them.
 fn spoiled(one: &Specimen, seed: u64) -> Specimen {
     let mut random = ChaCha8Rng::seed_from_u64(seed);

@@ -6,11 +6,12 @@ use crate::drawing;
 use common::rng;
 use drawing::Picture;
 use homolog::Control;
+use homolog::appearance::Learner;
 use homolog::data::Split;
-use homolog::experiment::{Candidates, Scene, SceneSettings, Scenes, learn_and_compare};
+use homolog::experiment::{Candidates, Scene, SceneSettings, Scenes, by_appearance, learn_and_compare};
 use homolog::features::{Gradients, ImageDescriptor, Patch, describe_points};
 use homolog::geometry::GreyImage;
-use homolog::graph::Attributes;
+use homolog::graph::{Attributes, Graph};
 use homolog::learn::evaluate;
 use homolog::loss::Endpoint;
 use homolog::matching::Linear;
@@ -115,6 +116,11 @@ fn what_is_no_descriptor_is_refused() {
 
 /// The same triangles and squares at a different place in every scene, with noise.
 fn scene(number: u64, settings: &SceneSettings) -> Scene {
+    let (picture, landmarks) = drawn(number);
+    Scene::new(picture.grey(), landmarks, settings).unwrap()
+}
+
+fn drawn(number: u64) -> (Picture, Array2<f64>) {
     let mut rng = rng(100 + number);
     let mut picture = Picture::flat(120, 100, 60);
     let (dx, dy) = (rng.random_range(0.0..20.0), rng.random_range(0.0..15.0));
@@ -126,8 +132,47 @@ fn scene(number: u64, settings: &SceneSettings) -> Scene {
     picture.fill(&[at(35.0, 50.0), at(45.0, 50.0), at(45.0, 75.0), at(35.0, 75.0)], 20);
     picture.pixels.iter_mut().for_each(|pixel| *pixel += rng.random_range(0..4));
     let known = [roof[0], roof[1], roof[2], wall[2], wall[3]];
-    let landmarks = Array2::from_shape_fn((known.len(), 2), |(row, axis)| known[row][axis]);
-    Scene::new(picture.grey(), landmarks, settings).unwrap()
+    (picture, Array2::from_shape_fn((known.len(), 2), |(row, axis)| known[row][axis]))
+}
+
+/// What labelled pictures look like, learned from the same pictures as the weights; its losses are those of finding the landmarks oneself.
+#[test]
+fn appearance_is_learned_from_the_same_scenes_and_measured_alike() {
+    let pictures: Vec<(Picture, Array2<f64>)> = (0..9).map(drawn).collect();
+    let grey: Vec<GreyImage<'_>> = pictures.iter().map(|(picture, _)| picture.grey()).collect();
+    let scenes = Scenes::new(settings().features(), (0..9).map(|number| scene(number, &settings())).collect()).unwrap();
+    let pairs = scenes.pairs_with(4);
+    assert_eq!(pairs.each_ref().map(Vec::len), [3, 2, 3]);
+    let [alone, learned] = by_appearance(&scenes, &grey, &pairs, &Control::new()).unwrap();
+    assert_eq!(learned.each_ref().map(|split| split.losses.len()), [3, 2, 3]);
+    let names = || (0..5).map(|landmark| landmark.to_string()).collect();
+    let graphs: Vec<Graph> = pictures
+        .iter()
+        .map(|(_, landmarks)| Graph::from_points(landmarks.clone()).unwrap().with_names(names()).unwrap())
+        .collect();
+    // The template and the training pictures, in their order; no target of the other pairs.
+    for (evaluation, from) in [(&alone, &[4][..]), (&learned, &[0, 3, 4, 6])] {
+        let labelled: Vec<_> = from.iter().map(|&at| (grey[at], &graphs[at])).collect();
+        let appearance = Learner::learn(&labelled, &Control::new()).unwrap().appearance().unwrap();
+        for (&loss, &(_, target)) in evaluation[2].losses.iter().zip(&pairs[2]) {
+            let found = appearance.find(grey[target], &[], &Control::new()).unwrap();
+            let off = found.iter().map(|point| {
+                let own = pictures[target].1.row(point.name.parse().unwrap());
+                (point.at[0] - own[0]).hypot(point.at[1] - own[1])
+            });
+            assert!((loss - off.sum::<f64>() / 5.0 / 120.0).abs() < 1e-12);
+        }
+    }
+    println!("from the template {:.4}, from four pictures {:.4}", alone[2].mean(), learned[2].mean());
+    assert!(learned[2].mean() < 0.05, "{}", learned[2].mean());
+    assert!(by_appearance(&scenes, &grey[1..], &pairs, &Control::new()).is_err());
+    assert!(by_appearance(&scenes, &grey, &[vec![(0, 9)], vec![], vec![]], &Control::new()).is_err());
+    let stop = Control::new().interrupted_by(|| true);
+    assert!(by_appearance(&scenes, &grey, &pairs, &stop).is_err());
+    // In a sequence no picture teaches that is a target of another split.
+    let pairs = scenes.pairs_at(2);
+    assert_eq!(pairs[0], [(0, 2), (3, 5), (6, 8)]);
+    assert_eq!(by_appearance(&scenes, &grey, &pairs, &Control::new()).unwrap()[1][2].losses.len(), 2);
 }
 
 #[test]

@@ -16,7 +16,7 @@ use crate::Result;
 /// Landmarks that say how those near them have moved.
 const NEAREST: usize = 4;
 /// c and k beside a single other specimen, and beside several, which must agree.
-const BESIDE_ONE: [f64; 2] = [0.25, 3.0];
+const BESIDE_ONE: [f64; 2] = [0.3, 3.0];
 const BESIDE_MORE: [f64; 2] = [0.35, 2.0];
 
 /// The landmarks that look swapped in each specimen.
