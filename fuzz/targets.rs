@@ -4,16 +4,12 @@
 //! Used by the cargo-fuzz targets in this folder, by `homolog-bench fuzz`, which mutates without instrumentation, and by an ordinary
 //! test of the library, which runs the seeds and a few mutations of each.
 
-use homolog::data::cost_matrix::{self, Sense};
 use homolog::data::dataset::{DataSet, NamedGraph};
-use homolog::data::edge_table::EdgeTable;
 use homolog::data::landmarks::LandmarkTable;
-use homolog::data::{
-    c3d, coco, dd, deeplabcut, edge_table, graphml, house, npy, pair_costs, pair_table, problem, qaplib, read, tps,
-    tracks, trc,
-};
+use homolog::data::{Format, Reader, cost_matrix, dd, house, npy, pair_costs, problem, qaplib, read, tracks, write};
 use homolog::features::FeatureMap;
 use homolog::learn::Checkpoint;
+use homolog::matching::Sense;
 use homolog::model::Model;
 
 /// A reader's name, which is also its folder of seeds, and what to do with bytes.
@@ -22,25 +18,25 @@ pub(crate) type Target = (&'static str, fn(&[u8]));
 /// Every reader.
 pub(crate) const TARGETS: [Target; 22] = [
     ("any_graphs", any_graphs),
-    ("c3d", |bytes| _ = c3d::read(bytes, &mut Vec::new())),
+    ("c3d", |bytes| graphs(Format::C3d, bytes)),
     ("checkpoint", checkpoint),
-    ("coco", |bytes| with_text(bytes, |text| _ = (coco::is_one(text), coco::read(text)))),
+    ("coco", |bytes| graphs(Format::Coco, bytes)),
     ("cost_matrix", cost_matrix_text),
     ("dataset", dataset),
     ("dataset_lines", |bytes| with_text(bytes, |text| _ = DataSet::from_json_lines(text))),
     ("dd", |bytes| with_text(bytes, |text| _ = dd::read(text))),
-    ("deeplabcut", |bytes| with_text(bytes, |text| _ = (deeplabcut::is_one(text), deeplabcut::read(text)))),
+    ("deeplabcut", |bytes| graphs(Format::DeepLabCut, bytes)),
     ("edge_table", edges),
     ("features", features),
-    ("graphml", |bytes| with_text(bytes, |text| _ = graphml::read(text, "g", &mut Vec::new()))),
+    ("graphml", |bytes| graphs(Format::Graphml, bytes)),
     ("house", house_frame),
     ("landmarks", landmarks),
     ("model", model),
     ("npy", |bytes| _ = npy::read(bytes)),
     ("pair_costs", pairs),
-    ("pair_table", |bytes| with_text(bytes, |text| _ = (pair_table::is_one(text), pair_table::read(text)))),
+    ("pair_table", |bytes| graphs(Format::PairTable, bytes)),
     ("problem", whole_problem),
-    ("qaplib_tps", |bytes| with_text(bytes, |text| _ = (qaplib::read(text), tps::read(text)))),
+    ("qaplib_tps", qaplib_tps),
     ("tracks", detections),
     ("trc", trc_text),
 ];
@@ -50,6 +46,17 @@ fn with_text(bytes: &[u8], read: impl FnOnce(&str)) {
     if let Ok(text) = std::str::from_utf8(bytes) {
         read(text);
     }
+}
+
+/// As what it should be, and as what it looks like.
+fn graphs(format: Format, bytes: &[u8]) {
+    let _ = Reader { format: Some(format), ..Reader::default() }.read("g", bytes, &|_, _| None);
+    any_graphs(bytes);
+}
+
+fn qaplib_tps(bytes: &[u8]) {
+    with_text(bytes, |text| _ = qaplib::read(text));
+    graphs(Format::Tps, bytes);
 }
 
 /// A file without a name, which may be anything: its own bytes also lie beside it.
@@ -67,9 +74,10 @@ fn detections(bytes: &[u8]) {
 
 fn trc_text(bytes: &[u8]) {
     with_text(bytes, |text| {
-        let Ok(frames) = trc::read(text) else { return };
-        let Ok(written) = trc::write(&frames) else { panic!("what was read cannot be written") };
-        let Ok(again) = trc::read(&written) else { panic!("what was written cannot be read: {written}") };
+        let trc = |text: &str| read("g.trc", text.as_bytes(), &|_, _| None).map(|read| read.data.graphs().to_vec());
+        let Ok(frames) = trc(text) else { return };
+        let Ok(written) = write(Format::Trc, &frames) else { panic!("what was read cannot be written") };
+        let Ok(again) = trc(&written) else { panic!("what was written cannot be read: {written}") };
         // Columns may come in another order; times, units and points are the same.
         let sorted = |frame: &NamedGraph| {
             let graph = &frame.graph;
@@ -117,9 +125,8 @@ fn dataset(bytes: &[u8]) {
 /// The text before a line of dashes has the edges, the text after it the nodes.
 fn edges(bytes: &[u8]) {
     with_text(bytes, |text| {
-        let _ = edge_table::is_one(text);
         let (edges, nodes) = text.split_once("\n---\n").map_or((text, None), |(edges, nodes)| (edges, Some(nodes)));
-        let _ = EdgeTable::default().read(edges, nodes, "g");
+        let _ = read("g.edges", edges.as_bytes(), &|_, _| nodes.map(|nodes| nodes.as_bytes().to_vec()));
     });
 }
 

@@ -61,7 +61,7 @@ const SECTIONS: &[Section] = &[
     ),
     section("networks", 1, "networks --quick"),
     section("exact", 1, "exact --each 5"),
-    printed("certified", 1, "certified --part house --baselines 90"),
+    printed("certified", 1, "certified --baselines 90"),
     section("pictures", 1, "pictures"),
     section("choice", 1, "choice --quick"),
     section("columns", 1, "columns"),

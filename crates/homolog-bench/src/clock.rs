@@ -107,6 +107,14 @@ impl Budget {
     }
 }
 
+/// The peak of resident memory so far, if the system reports it as Linux does.
+pub(crate) fn peak_bytes() -> u64 {
+    let text = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kilobytes = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
+    kilobytes.unwrap_or(0) * 1024
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

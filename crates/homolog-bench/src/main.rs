@@ -70,9 +70,9 @@ enum Command {
     Networks(networks::Arguments),
     /// The exact quadratic matcher: published problems, proofs, bounds over time.
     Exact(exact::Arguments),
-    /// Training against the linear relaxation, with proof; how long a relaxation takes.
+    /// Training against the linear relaxation, with proof.
     Certified(certified::Arguments),
-    /// Training: the house data, a path of λ, random problems, and up to 10,000 examples.
+    /// Training: the house data and a path of λ.
     Learn(learn::Arguments),
     Likelihood(likelihood::Arguments),
     /// The laws of matching on millions of small random problems, against brute force.
@@ -97,9 +97,6 @@ enum Command {
     Atlas(atlas::Arguments),
     Takes(takes::Arguments),
     Tracking(tracking::Arguments),
-    /// One row of the last table of `learn`, in a process of its own.
-    #[command(hide = true)]
-    LearnScale(learn::OneArguments),
     /// Our linear solver alone in a loop, for profilers.
     #[command(hide = true)]
     SolveOne(linear::OneArguments),
@@ -136,7 +133,6 @@ fn main() -> Result<()> {
         Command::Atlas(arguments) => atlas::run(&arguments),
         Command::Takes(arguments) => takes::run(&arguments),
         Command::Tracking(arguments) => tracking::run(&arguments),
-        Command::LearnScale(arguments) => learn::run_one(&arguments),
         Command::SolveOne(arguments) => linear::run_one(&arguments),
     }
 }

@@ -83,7 +83,7 @@ fn row(kind: Kind, size: usize, table: bool) -> Result<()> {
     let name = format!("{kind:?}").to_lowercase();
     println!(
         "| {name:8} | {size:5} | {describing:8.2} s | {processor:17.2} s | {wall:12.2} s | {:8.0} MB | {:15.3} |",
-        crate::learn::peak_bytes() as f64 / 1e6,
+        crate::clock::peak_bytes() as f64 / 1e6,
         right_ones as f64 / size as f64
     );
     Ok(())

@@ -5,12 +5,11 @@ use crate::inputs::extension;
 use crate::progress::note;
 use anyhow::{Context, Result, bail};
 use homolog::Error;
-use homolog::data::cost_matrix::{self, Sense};
 use homolog::data::dataset::{DataSet, NamedGraph};
 use homolog::data::landmarks::LandmarkTable;
 use homolog::data::pair_costs::NamedPairs;
-use homolog::data::{Format, Note, Reader, dd, house, npy, pair_costs, problem, qaplib};
-use homolog::matching::{Compatibility, Restrictions};
+use homolog::data::{Format, Note, Reader, cost_matrix, dd, house, npy, pair_costs, problem, qaplib};
+use homolog::matching::{Compatibility, Restrictions, Sense};
 use std::path::Path;
 
 /// What a file with graphs is.
@@ -89,7 +88,7 @@ pub(crate) fn read(
         _ => files::read_beginning(&folder.join(name), most),
     };
     let name = path.display().to_string();
-    let reader = Reader { format: format.and_then(GraphFormat::of_library), table, gap };
+    let reader = Reader { format: format.and_then(GraphFormat::of_library), table, gap, ..Reader::default() };
     let loaded = reader.read(&name, &bytes, &beside)?;
     for about in &loaded.notes {
         let option = match about {

@@ -4,18 +4,15 @@ use crate::askew;
 use crate::data_files::{self, read_house};
 use crate::progress::{detail, note};
 use anyhow::{Context, Result, bail};
-use homolog::data::dataset::{DataSet, LabelledPair, NamedGraph, Pairing, SplitBy};
+use homolog::data::dataset::{DataSet, NamedGraph};
 use homolog::data::landmarks::LandmarkTable;
 use homolog::data::turntable::Turntable;
+use homolog::task::paired;
 use homolog_viz::GreyPicture;
 use std::path::{Path, PathBuf};
 
 /// The name of the built-in sequence where a file is asked for.
 pub(crate) const BUILT_IN: &str = "turntable";
-/// The most pairs that are made unless more are asked for.
-const MOST_PAIRS: usize = 2000;
-/// So many are drawn where there would be more: enough to learn from, and quick.
-const DRAWN_PAIRS: usize = 500;
 /// The seed of pairs that are drawn.
 pub(crate) const SEED: u64 = 0;
 
@@ -145,37 +142,20 @@ impl Input {
         if !self.data.pairs().is_empty() {
             return Ok(self);
         }
-        let graphs = self.data.graphs().to_vec();
-        if graphs.len() < 2 {
-            bail!(
-                "need at least two graphs to form a pair, found {}; `homolog convert` joins several files",
-                graphs.len()
-            );
-        }
-        let (pairing, said) = default_pairing(graphs.len());
-        let made = DataSet::paired(graphs, pairing, SplitBy::None)?;
-        let labelled: Vec<LabelledPair> = made.pairs().iter().filter(|pair| pair.truth.is_some()).cloned().collect();
-        if labelled.is_empty() {
-            bail!("no pairs of graphs, and no two graphs have a node of the same name");
-        }
-        if let Some(said) = said {
-            note(&said);
-        }
-        self.data = DataSet::new(made.graphs().to_vec(), labelled)?;
+        let (data, drawn) = paired(&self.data)?;
+        say_drawn(data.graphs().len(), drawn);
+        self.data = data;
         Ok(self)
     }
 }
 
-/// All pairs, or some that are drawn; and what to say about it.
-pub(crate) fn default_pairing(count: usize) -> (Pairing, Option<String>) {
-    let all = count.saturating_mul(count.saturating_sub(1)) / 2;
-    if all <= MOST_PAIRS {
-        return (Pairing::All, None);
+/// Says how many pairs were drawn of how many.
+pub(crate) fn say_drawn(count: usize, drawn: Option<[usize; 2]>) {
+    if let Some([drawn, all]) = drawn {
+        note(&format!(
+            "{count} graphs make {all} pairs; {drawn} of them were drawn. To choose: homolog convert DATA --pairs all, random:N, template:ID or N -o data.json"
+        ));
     }
-    let said = format!(
-        "{count} graphs make {all} pairs; {DRAWN_PAIRS} of them were drawn. To choose: homolog convert DATA --pairs all, random:N, template:ID or N -o data.json"
-    );
-    (Pairing::Random { count: DRAWN_PAIRS, seed: SEED }, Some(said))
 }
 
 /// What the name of a file ends in, in small letters.

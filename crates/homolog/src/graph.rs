@@ -12,12 +12,12 @@ mod attributes;
 pub(crate) mod dataset;
 mod pair;
 mod pair_features;
-mod split;
+pub(crate) mod split;
 
 pub use attributes::Attributes;
 pub use pair::Pair;
 pub use pair_features::PairFeatures;
-pub use split::Split;
+pub(crate) use split::Split;
 
 use crate::geometry::{EdgeRule, check_finite, to_unit_range};
 use crate::matching::EdgeList;

@@ -1,4 +1,4 @@
-//! Training, timed: the paper's house problem, a path of λ, random problems, many examples, and the bundle method alone.
+//! Training, timed: the paper's house problem and a path of λ.
 //!
 //! All training is max-margin learning of linear assignment to a relative gap of 1e-3, and every run must end certified. Runs on one
 //! and two threads take turns and must give the same fit, bit for bit. Figures of other programs were measured elsewhere, on a
@@ -7,11 +7,6 @@
 mod baseline;
 mod frames;
 mod measure;
-mod random;
-mod rounds;
-mod scale;
-
-pub(crate) use scale::{OneArguments, peak_bytes, run_one};
 
 use crate::files::write_json;
 use anyhow::Result;
@@ -22,7 +17,7 @@ use std::path::PathBuf;
 /// Arguments of `homolog-bench learn`.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// Fewer rounds, fewer examples.
+    /// Fewer rounds.
     #[arg(long)]
     quick: bool,
     /// The house data: landmarks.csv.
@@ -34,12 +29,6 @@ pub(crate) struct Arguments {
     /// Only this part; may be repeated.
     #[arg(long)]
     part: Vec<Part>,
-    /// Only random problems of this many pairs.
-    #[arg(long)]
-    pairs: Option<usize>,
-    /// Random problems at this λ; otherwise the middle of the grid derived from the data, and the next smaller.
-    #[arg(long)]
-    lambda: Option<f64>,
 }
 
 /// The parts of the benchmark.
@@ -47,10 +36,6 @@ pub(crate) struct Arguments {
 enum Part {
     House,
     Path,
-    Random,
-    Scale,
-    /// The bundle method without the risk.
-    Rounds,
 }
 
 #[derive(Serialize)]
@@ -60,9 +45,6 @@ struct Report {
     load: Option<String>,
     house: Option<baseline::Single>,
     path: Option<baseline::Path>,
-    random: Option<Vec<random::Row>>,
-    scale: Option<Vec<scale::Row>>,
-    rounds: Option<Vec<rounds::Row>>,
 }
 
 /// Prints the tables, part by part.
@@ -74,16 +56,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     println!("load of the machine at the start: {}\n", load.as_deref().unwrap_or("unknown"));
     let house = wanted(Part::House).then(|| baseline::single(&frames, if quick { 9 } else { 51 })).transpose()?;
     let path = wanted(Part::Path).then(|| baseline::path(&frames)).transpose()?;
-    let mut random_sizes = if quick { random::SIZES[..2].to_vec() } else { random::SIZES.to_vec() };
-    if let Some(only) = arguments.pairs {
-        random_sizes = random::SIZES.into_iter().filter(|&pairs| pairs == only).collect();
-    }
-    let rounds = if quick { 3 } else { 9 };
-    let random = wanted(Part::Random).then(|| random::run(&random_sizes, arguments.lambda, rounds)).transpose()?;
-    let scale_sizes: &[_] =
-        if quick { &[(100, 3), (1000, 3)] } else { &[(100, 3), (1000, 3), (10_000, 3), (10_000, 30)] };
-    let scale = wanted(Part::Scale).then(|| scale::run(arguments.data.as_deref(), scale_sizes)).transpose()?;
-    let rounds = wanted(Part::Rounds).then(|| rounds::run(&[(32, 61), (32, 261)])).transpose()?;
-    let report = Report { quick, load, house, path, random, scale, rounds };
+    let report = Report { quick, load, house, path };
     arguments.json.as_ref().map_or(Ok(()), |path| write_json(path, &report))
 }

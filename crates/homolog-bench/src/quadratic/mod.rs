@@ -147,7 +147,7 @@ fn measure(kind: Kind, size: usize, count: usize, arguments: &Arguments) -> Resu
             let (answer, seconds) = solve(method, &problem, size, arguments.lists)?;
             times.push(seconds);
             answers.push(answer);
-            *peak = crate::learn::peak_bytes();
+            *peak = crate::clock::peak_bytes();
         }
         let truth = problem.score_of_truth()?;
         let scores = || answers.iter().map(|answer| answer.score).chain([truth]);

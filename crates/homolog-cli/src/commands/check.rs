@@ -5,8 +5,8 @@ use crate::inputs::{Input, extension};
 use crate::progress::{Watch, stop_is_wanted};
 use crate::{Ending, files};
 use anyhow::{Context, Result, bail};
-use homolog::data::dataset::{DataSet, NamedGraph};
-use homolog::data::{landmarks, tps, trc};
+use homolog::data::dataset::NamedGraph;
+use homolog::data::{self, Format};
 use homolog::specimens::check::{CheckReport, Finding, Fix, Kind, check};
 use homolog_viz::{SuspectPicture, SuspectPoint, View};
 use std::collections::BTreeSet;
@@ -67,7 +67,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
             let fix = if fix == FixChoice::Swaps { Fix::Swaps } else { Fix::Names };
             let (mended, count) = report.mended(&graphs, fix)?;
             writeln!(said, "Mended {count} of them.")?;
-            specimens(path, mended)?
+            specimens(path, &mended)?
         } else {
             table(&report)?
         };
@@ -108,19 +108,20 @@ fn table(report: &CheckReport) -> Result<String> {
 }
 
 /// Specimens as what the name of the file ends in.
-fn specimens(path: &Path, graphs: Vec<NamedGraph>) -> Result<String> {
-    Ok(match extension(path).as_str() {
-        "csv" => landmarks::write(&graphs)?,
-        "tps" => tps::write(&graphs)?,
-        "trc" => trc::write(&graphs)?,
-        "json" => DataSet::new(graphs, vec![]).context("the inputs together")?.to_json()?,
+fn specimens(path: &Path, graphs: &[NamedGraph]) -> Result<String> {
+    let format = match extension(path).as_str() {
+        "csv" => Format::Landmarks,
+        "tps" => Format::Tps,
+        "trc" => Format::Trc,
+        "json" => Format::DataSet,
         other => {
             bail!(
                 "-o {}: corrected specimens are written as .csv, .tps, .trc or .json, not as {other:?}",
                 path.display()
             )
         }
-    })
+    };
+    Ok(data::write(format, graphs)?)
 }
 
 /// A picture of each suspect.

@@ -2,13 +2,13 @@
 
 use super::usage;
 use crate::data_files::{self, GraphFormat, read_house};
-use crate::inputs::{BUILT_IN, Input, Picture, SEED, default_pairing, extension};
+use crate::inputs::{BUILT_IN, Input, Picture, SEED, extension, say_drawn};
 use crate::progress::{note, say};
 use crate::{Ending, files};
 use anyhow::{Context, Result, bail};
 use homolog::data::dataset::{DataSet, LabelledPair, NamedGraph, Pairing, SplitBy};
-use homolog::data::landmarks::{self, LandmarkTable};
-use homolog::data::{graphml, matches, tps, trc};
+use homolog::data::landmarks::LandmarkTable;
+use homolog::data::{self, Format, matches};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -134,11 +134,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     let text = match format {
         Output::Json => data.to_json()?,
         Output::JsonLines => data.to_json_lines()?,
-        Output::Landmarks => landmarks::write(data.graphs())?,
+        Output::Landmarks => data::write(Format::Landmarks, data.graphs())?,
         Output::Matches => matches::write(&data)?,
-        Output::Tps => tps::write(data.graphs())?,
-        Output::Graphml => graphml::write(data.graphs())?,
-        Output::Trc => trc::write(data.graphs())?,
+        Output::Tps => data::write(Format::Tps, data.graphs())?,
+        Output::Graphml => data::write(Format::Graphml, data.graphs())?,
+        Output::Trc => data::write(Format::Trc, data.graphs())?,
     };
     match &arguments.output {
         None => files::print_data(text.as_bytes())?,
@@ -244,17 +244,18 @@ impl Arguments {
             Some(SplitChoice::Pairs) => SplitBy::LeftGraph,
             Some(SplitChoice::Specimens) => SplitBy::Specimens,
         };
-        let (pairing, said) = match &self.pairs {
-            Some(PairChoice::Ready(pairing)) => (*pairing, None),
+        let pairing = match &self.pairs {
+            Some(PairChoice::Ready(pairing)) => *pairing,
             Some(PairChoice::Template(id)) => {
                 let template = graphs.iter().position(|named| named.id == *id);
-                (Pairing::Template(template.with_context(|| format!("--pairs: there is no graph {id:?}"))?), None)
+                Pairing::Template(template.with_context(|| format!("--pairs: there is no graph {id:?}"))?)
             }
-            None => default_pairing(graphs.len()),
+            None => {
+                let pairing = Pairing::usual(graphs.len());
+                say_drawn(graphs.len(), pairing.drawn(graphs.len()));
+                pairing
+            }
         };
-        if let Some(said) = said {
-            note(&said);
-        }
         Ok(DataSet::paired(graphs, pairing, split)?)
     }
 

@@ -12,7 +12,6 @@ use anyhow::{Context, Result, bail};
 use homolog::features::FeatureMap;
 use homolog::geometry::Near;
 use homolog::graph::Pair;
-use homolog::learn::default_matcher;
 use homolog::matching::Workspace;
 use homolog::model::{Matched, Model};
 use homolog_viz::svg_to_png;
@@ -219,13 +218,7 @@ impl Arguments {
         }
         let pairs = pairs();
         let features = settings::features(self.features.as_deref().unwrap_or_default(), &pairs)?;
-        let matcher = matcher.unwrap_or_else(|| default_matcher(&features));
-        let model = Model::unlearned(features, matcher)?;
-        // Before spreads are measured, which takes a while for large graphs.
-        for pair in &pairs {
-            model.check_size(pair)?;
-        }
-        Ok(Model::unlearned(model.features.with_spread_of(&pairs)?, model.matcher)?)
+        Ok(Model::unlearned_for(features, matcher, &pairs)?)
     }
 
     /// Whether there are margins at all.

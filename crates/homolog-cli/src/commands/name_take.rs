@@ -7,7 +7,7 @@ use crate::progress::Watch;
 use anyhow::{Context, Result, bail};
 use homolog::atlas::Atlas;
 use homolog::data::dataset::NamedGraph;
-use homolog::data::trc;
+use homolog::data::{self, Format};
 use homolog::graph::Graph;
 use homolog::model::Model;
 use homolog::takes::{NamedLabel, NamedTake, TakeNaming};
@@ -41,7 +41,7 @@ pub(super) fn run(model: &Model, frames: &[&NamedGraph], outputs: &Outputs<'_>, 
         write_picture(path, &picture(atlas, &naming, &ids).to_svg())?;
     }
     let text = match outputs.table.map(extension).as_deref() {
-        Some("trc") => trc::write(&labelled(atlas, &naming, frames)?)?,
+        Some("trc") => data::write(Format::Trc, &labelled(atlas, &naming, frames)?)?,
         _ => table(atlas, frames, &named)?,
     };
     if let Some(path) = outputs.table {

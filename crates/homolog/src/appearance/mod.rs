@@ -44,7 +44,7 @@ use std::collections::BTreeMap;
 use templates::Templates;
 
 /// A place counts as right if it is at most this share of the landmarks' diameter off: 10 pixels in a wing of 500.
-pub const TOLERANCE: f64 = 0.02;
+pub(crate) const TOLERANCE: f64 = 0.02;
 /// Several poses are refined up to this level; only the best goes on.
 const RACE: usize = 2;
 /// With so many known landmarks the pose is theirs, and nothing is searched.
@@ -90,7 +90,7 @@ pub struct FoundPoint {
     pub name: String,
     /// Where it is, in pixels.
     pub at: [f64; 2],
-    /// The chance that it is within [`TOLERANCE`] of the truth; `None` if that could not be learned.
+    /// The chance that it is within 2 % of the size of the specimen; `None` if that could not be learned.
     pub confidence: Option<f64>,
     /// What the confidence was made of: larger is better, 0 is nothing.
     pub evidence: f64,
@@ -112,7 +112,7 @@ impl FoundPoint {
 }
 
 impl Appearance {
-    /// How far from the truth a place in a picture may be to count as right, in pixels: [`TOLERANCE`] of the size that its landmarks have.
+    /// How far from the truth a place in a picture may be to count as right, in pixels: 2 % of the size that its landmarks have.
     ///
     /// # Errors
     /// Fewer than two landmarks at different places.

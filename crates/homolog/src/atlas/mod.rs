@@ -2,7 +2,7 @@
 //! naming the points of a new one ([`Atlas::name`]).
 //!
 //! Where the same *named* points occur in every specimen (landmarks, markers, keypoints, neurons), weights shared by all nodes throw
-//! away the best knowledge there is. An atlas keeps it: a [`Gaussian`] for the position of each landmark in a common frame (`align`),
+//! away the best knowledge there is. An atlas keeps it: a Gaussian for the position of each landmark in a common frame (`align`),
 //! one for the displacement along each of its edges, and one for each node attribute in which landmarks differ (`columns`), all shrunk
 //! towards what is usual (`spread`). Naming is quadratic matching of the atlas (left) to the points (right): the log-likelihoods are inner products
 //! (`gaussian`), so they are ordinary features of nodes and edges with a weight for each *kind* of evidence (`evidence`), and every
@@ -37,19 +37,23 @@ mod near;
 mod neighbours;
 mod pose;
 mod presence;
-mod spoiling;
+pub(crate) mod spoiling;
 mod spread;
 mod strain;
 mod together;
 
 pub(crate) use align::angle;
-pub use calibration::{Calibration, Clues, Trust};
-pub use coverage::{Coverage, NameSet, NameSets, TrueNames};
-pub use gaussian::Gaussian;
+pub(crate) use calibration::Calibration;
+pub(crate) use calibration::Clues;
+pub(crate) use coverage::Coverage;
+pub use coverage::NameSet;
+pub(crate) use coverage::NameSets;
+pub(crate) use coverage::TrueNames;
+pub(crate) use gaussian::Gaussian;
 pub(crate) use gaussian::{Square, inverse_and_log_det};
-pub use named::{Named, NamedCall, NamedPose, NamedSet, NamedSets};
+pub use named::{Named, NamedSet};
 pub use naming::{Call, Naming, Search};
-pub use spoiling::{Spoiling, Truth, Unnamed};
+pub(crate) use spoiling::{Spoiling, Truth, Unnamed};
 
 use crate::features::ImageDescriptor;
 use serde::{Deserialize, Serialize};

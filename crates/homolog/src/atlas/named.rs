@@ -36,7 +36,7 @@ pub struct Named {
     pub sets: Option<NamedSets>,
 }
 
-/// Lists of names that hold the true one as often as asked for; see [`NameSets`](super::NameSets).
+/// Lists of names that hold the true one as often as asked for.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct NamedSets {

@@ -84,7 +84,7 @@ type Parameters = BTreeMap<(String, String), Parameter>;
 ///
 /// # Errors
 /// [`Error::Unreadable`] with the reason.
-pub fn read(bytes: &[u8], notes: &mut Vec<Note>) -> Result<Vec<NamedGraph>> {
+pub(crate) fn read(bytes: &[u8], notes: &mut Vec<Note>) -> Result<Vec<NamedGraph>> {
     if !is_one(bytes) {
         return refuse("it does not begin like a C3D file");
     }

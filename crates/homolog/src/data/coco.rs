@@ -55,7 +55,7 @@ struct Category {
 
 /// Whether a JSON text looks like such a file.
 #[must_use]
-pub fn is_one(text: &str) -> bool {
+pub(crate) fn is_one(text: &str) -> bool {
     #[derive(Deserialize)]
     struct Head {
         annotations: Option<serde::de::IgnoredAny>,
@@ -68,16 +68,7 @@ pub fn is_one(text: &str) -> bool {
 ///
 /// # Errors
 /// A text that is not such a file, with line and column; an annotation whose parts do not fit together, with its id.
-///
-/// ```
-/// let text = r#"{"annotations": [{"id": 5, "category_id": 1, "keypoints": [10, 20, 2, 0, 0, 0, 30, 40, 1]}],
-///     "categories": [{"id": 1, "keypoints": ["nose", "ear", "tail"], "skeleton": [[1, 3], [2, 3]]}]}"#;
-/// let graphs = homolog::data::coco::read(text)?;
-/// assert_eq!(graphs[0].graph.names().unwrap(), ["nose", "tail"]);
-/// assert_eq!(graphs[0].graph.edges().len(), 2); // one edge, both ways: the ear was not seen
-/// # Ok::<(), homolog::Error>(())
-/// ```
-pub fn read(text: &str) -> Result<Vec<NamedGraph>> {
+pub(crate) fn read(text: &str) -> Result<Vec<NamedGraph>> {
     let refused = |reason: String| Error::Unreadable { format: FORMAT, reason };
     if text.len() > MAX_FILE_SIZE {
         return Err(refused(format!("{} bytes are more than {MAX_FILE_SIZE}", text.len())));

@@ -6,8 +6,7 @@
 
 use super::table;
 use super::{malformed, shorten};
-pub use crate::matching::Sense;
-use crate::matching::{Compatibility, MAX_CELLS};
+use crate::matching::{Compatibility, MAX_CELLS, Sense};
 use crate::{Error, Result};
 use ndarray::Array2;
 
@@ -21,7 +20,8 @@ const AT_ANY_PRICE: &str = "would be taken at any price; are these costs or scor
 /// [`Error::Malformed`] with the line and the reason.
 ///
 /// ```
-/// use homolog::data::cost_matrix::{Sense, read_csv};
+/// use homolog::data::cost_matrix::read_csv;
+/// use homolog::matching::Sense;
 /// let costs = read_csv("1,2.5\n,-3\n", Sense::Minimize)?;
 /// assert_eq!(costs, ndarray::array![[1.0, 2.5], [f64::INFINITY, -3.0]]);
 /// # Ok::<(), homolog::Error>(())
@@ -49,7 +49,8 @@ pub struct NamedMatrix {
 /// As [`read_csv`]; a name that occurs twice.
 ///
 /// ```
-/// use homolog::data::cost_matrix::{Sense, read_named};
+/// use homolog::data::cost_matrix::read_named;
+/// use homolog::matching::Sense;
 /// let named = read_named(",cat,dog\nanna,1,2\nbert,3,4\n", Sense::Minimize)?;
 /// assert_eq!(named.values, ndarray::array![[1.0, 2.0], [3.0, 4.0]]);
 /// assert_eq!(named.left.unwrap(), ["anna", "bert"]);
@@ -214,14 +215,4 @@ pub fn problem(matrix: Array2<f64>, sense: Sense) -> Result<Compatibility> {
         });
     }
     Ok(Compatibility::linear(matrix.mapv_into(|value| sense.turn(value))))
-}
-
-/// Writes a matrix; forbidden pairs have empty fields.
-///
-/// # Errors
-/// NaN, or the infinity that would be taken at any price, with its position.
-pub fn write_csv(matrix: &Array2<f64>, sense: Sense) -> Result<String> {
-    problem(matrix.clone(), sense)?;
-    let field = |&value: &f64| if value.is_infinite() { String::new() } else { format!("{value:?}") };
-    table::write(FORMAT, matrix.rows().into_iter().map(|row| row.iter().map(field).collect::<Vec<_>>()))
 }

@@ -24,7 +24,7 @@ const FORMAT: &str = "DeepLabCut table";
 
 /// Whether a text begins like one of these tables.
 #[must_use]
-pub fn is_one(text: &str) -> bool {
+pub(crate) fn is_one(text: &str) -> bool {
     let text = text.trim_start_matches('\u{feff}').trim_start();
     text.get(..6).is_some_and(|word| word.eq_ignore_ascii_case("scorer")) && text[6..].starts_with([',', ';', '\t'])
 }
@@ -43,15 +43,7 @@ struct Part {
 ///
 /// # Errors
 /// [`Error::Malformed`] with the line and the reason.
-///
-/// ```
-/// let text = "scorer,me,me,me\nbodyparts,nose,nose,nose\ncoords,x,y,likelihood\n0,1.5,2.5,0.9\n1,,,0.1\n";
-/// let frames = homolog::data::deeplabcut::read(text)?;
-/// assert_eq!((frames[0].id.as_str(), frames[0].graph.names().unwrap()), ("0", &["nose".to_string()][..]));
-/// assert_eq!(frames[1].graph.node_count(), 0);
-/// # Ok::<(), homolog::Error>(())
-/// ```
-pub fn read(text: &str) -> Result<Vec<NamedGraph>> {
+pub(crate) fn read(text: &str) -> Result<Vec<NamedGraph>> {
     let mut rows = table::rows(FORMAT, text)?;
     let mut heads: BTreeMap<String, Row> = BTreeMap::new();
     let mut last = 1;

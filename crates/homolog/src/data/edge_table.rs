@@ -17,21 +17,12 @@ use super::{malformed, number, shorten};
 use crate::graph::{Attributes, Direction, Graph};
 use crate::{Error, Result};
 use ndarray::Array2;
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 const FORMAT: &str = "edge list";
 const SOURCE: [&str; 3] = ["source", "from", "node1"];
 const TARGET: [&str; 3] = ["target", "to", "node2"];
-
-/// How an edge list is read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct EdgeTable {
-    /// Edges lead from source to target only.
-    pub directed: bool,
-}
 
 /// The positions of the columns: source, target, and the attributes with their names.
 struct Columns {
@@ -41,76 +32,58 @@ struct Columns {
 
 /// Whether the first row of a table names source and target.
 #[must_use]
-pub fn is_one(text: &str) -> bool {
+pub(crate) fn is_one(text: &str) -> bool {
     let first = table::rows(FORMAT, &without_comments(text)).ok().and_then(|mut rows| rows.next()).and_then(Result::ok);
     first.is_some_and(|row| header(&row).is_some())
 }
 
-impl EdgeTable {
-    /// Reads a network with this id; `nodes` is the text of a node table, if there is one.
-    ///
-    /// # Errors
-    /// [`Error::Malformed`] with the line and the reason: a weight that is not a number, an edge from a node to itself, an end that is
-    /// not in the node table.
-    ///
-    /// ```
-    /// use homolog::data::edge_table::EdgeTable;
-    /// let net = EdgeTable::default().read("source,target,weight\na,b,0.5\nb,c,2\n", None, "net")?;
-    /// assert_eq!(net.graph.names().unwrap(), ["a", "b", "c"]);
-    /// assert_eq!(net.graph.edge_attributes().unwrap().names(), ["weight"]);
-    /// # Ok::<(), homolog::Error>(())
-    /// ```
-    pub fn read(&self, text: &str, nodes: Option<&str>, id: &str) -> Result<NamedGraph> {
-        self.read_with(text, nodes.map(|text| self::nodes(text, id)).transpose()?, id)
-    }
-
-    /// Reads a network whose nodes are these, if they are known.
-    pub(super) fn read_with(self, text: &str, nodes: Option<Graph>, id: &str) -> Result<NamedGraph> {
-        let known = nodes.as_ref().map(|graph| graph.names().unwrap_or_default().to_vec());
-        let mut names: Vec<String> = known.clone().unwrap_or_default();
-        let mut position: BTreeMap<String, usize> =
-            names.iter().enumerate().map(|(at, name)| (name.clone(), at)).collect();
-        let text = without_comments(text);
-        let mut columns: Option<Columns> = None;
-        let (mut edges, mut rows): (Vec<[usize; 2]>, Vec<f64>) = (Vec::new(), Vec::new());
-        for row in rows_of(&text)? {
-            let row = row?;
-            if columns.is_none() {
-                let named = header(&row);
-                let is_header = named.is_some();
-                columns = Some(named.map_or_else(|| without_header(&row), Ok)?);
-                if is_header {
-                    continue;
-                }
-            }
-            let Some(columns) = &columns else { continue };
-            let end = ends(&row, columns, known.is_some(), &mut names, &mut position)?;
-            if edges.len() == MAX_EDGES {
-                return malformed(FORMAT, row.line, format!("there are more than {MAX_EDGES} edges"));
-            }
-            edges.push(end);
-            for (at, _) in &columns.attributes {
-                rows.push(number(FORMAT, row.line, &row.fields[*at])?);
+/// Reads a network with this id whose nodes are these, if they are known.
+///
+/// # Errors
+/// [`Error::Malformed`] with the line and the reason: a weight that is not a number, an edge from a node to itself, an end that is
+/// not among the nodes.
+pub(super) fn read(text: &str, nodes: Option<Graph>, id: &str, direction: Direction) -> Result<NamedGraph> {
+    let known = nodes.as_ref().map(|graph| graph.names().unwrap_or_default().to_vec());
+    let mut names: Vec<String> = known.clone().unwrap_or_default();
+    let mut position: BTreeMap<String, usize> = names.iter().enumerate().map(|(at, name)| (name.clone(), at)).collect();
+    let text = without_comments(text);
+    let mut columns: Option<Columns> = None;
+    let (mut edges, mut rows): (Vec<[usize; 2]>, Vec<f64>) = (Vec::new(), Vec::new());
+    for row in rows_of(&text)? {
+        let row = row?;
+        if columns.is_none() {
+            let named = header(&row);
+            let is_header = named.is_some();
+            columns = Some(named.map_or_else(|| without_header(&row), Ok)?);
+            if is_header {
+                continue;
             }
         }
-        let told = |error: Error| Error::Malformed { format: FORMAT, line: 1, reason: error.to_string() };
-        let graph = match nodes {
-            Some(graph) => graph,
-            None => Graph::new(names.len()).with_names(names).map_err(told)?,
-        };
-        let direction = if self.directed { Direction::Directed } else { Direction::Undirected };
-        let attributes = columns.map_or(Vec::new(), |columns| columns.attributes);
-        let graph = if attributes.is_empty() {
-            graph.with_edges(edges, direction)
-        } else {
-            let width = attributes.len();
-            let values = Array2::from_shape_fn((edges.len(), width), |(row, column)| rows[row * width + column]);
-            let names = attributes.into_iter().map(|(_, name)| name).collect();
-            Attributes::new(names, values)
-                .and_then(|attributes| graph.with_attributed_edges(edges, &attributes, direction))
-        };
-        Ok(NamedGraph { id: id.to_string(), graph: Arc::new(graph.map_err(told)?), image: None })
+        let Some(columns) = &columns else { continue };
+        let end = ends(&row, columns, known.is_some(), &mut names, &mut position)?;
+        if edges.len() == MAX_EDGES {
+            return malformed(FORMAT, row.line, format!("there are more than {MAX_EDGES} edges"));
+        }
+        edges.push(end);
+        for (at, _) in &columns.attributes {
+            rows.push(number(FORMAT, row.line, &row.fields[*at])?);
+        }
     }
+    let told = |error: Error| Error::Malformed { format: FORMAT, line: 1, reason: error.to_string() };
+    let graph = match nodes {
+        Some(graph) => graph,
+        None => Graph::new(names.len()).with_names(names).map_err(told)?,
+    };
+    let attributes = columns.map_or(Vec::new(), |columns| columns.attributes);
+    let graph = if attributes.is_empty() {
+        graph.with_edges(edges, direction)
+    } else {
+        let width = attributes.len();
+        let values = Array2::from_shape_fn((edges.len(), width), |(row, column)| rows[row * width + column]);
+        let names = attributes.into_iter().map(|(_, name)| name).collect();
+        Attributes::new(names, values).and_then(|attributes| graph.with_attributed_edges(edges, &attributes, direction))
+    };
+    Ok(NamedGraph { id: id.to_string(), graph: Arc::new(graph.map_err(told)?), image: None })
 }
 
 /// The ends of an edge; they become nodes if no table says which nodes there are.

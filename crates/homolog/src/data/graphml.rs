@@ -32,14 +32,7 @@ struct Key<'a> {
 ///
 /// # Errors
 /// [`Error::Malformed`] with the line and the reason.
-///
-/// ```
-/// let text = r#"<graphml><graph edgedefault="undirected"><node id="a"/><node id="b"/><edge source="a" target="b"/></graph></graphml>"#;
-/// let graphs = homolog::data::graphml::read(text, "net", &mut Vec::new())?;
-/// assert_eq!((graphs[0].id.as_str(), graphs[0].graph.edges().len()), ("net", 2));
-/// # Ok::<(), homolog::Error>(())
-/// ```
-pub fn read(text: &str, id: &str, notes: &mut Vec<Note>) -> Result<Vec<NamedGraph>> {
+pub(crate) fn read(text: &str, id: &str, notes: &mut Vec<Note>) -> Result<Vec<NamedGraph>> {
     if text.len() > MAX_FILE_SIZE {
         return malformed(FORMAT, 1, format!("{} bytes are more than {MAX_FILE_SIZE}", text.len()));
     }
@@ -244,7 +237,7 @@ fn nodes(names: Vec<String>, (columns, values): (Vec<&str>, Array2<f64>)) -> Res
 ///
 /// # Errors
 /// A node attribute called x, y or z in a graph with points; context points, which GraphML has no place for.
-pub fn write(graphs: &[NamedGraph]) -> Result<String> {
+pub(crate) fn write(graphs: &[NamedGraph]) -> Result<String> {
     let mut text = String::from(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\">\n",
     );

@@ -66,7 +66,7 @@ impl Nodes {
 
 /// Whether the first row of a text has the columns of such a table.
 #[must_use]
-pub fn is_one(text: &str) -> bool {
+pub(crate) fn is_one(text: &str) -> bool {
     let first = table::rows(FORMAT, text).ok().and_then(|mut rows| rows.next()).and_then(Result::ok);
     first.is_some_and(|row| Columns::of(&row).is_some())
 }
@@ -86,14 +86,7 @@ impl Columns {
 ///
 /// # Errors
 /// [`Error::Malformed`] with the line and the reason.
-///
-/// ```
-/// use homolog::data::pair_table::read;
-/// let data = read("pair,left,right,match,iou\n7,a,x,1,0.8\n7,b,x,0,0.2\n")?;
-/// assert_eq!(data.pairs()[0].truth.as_ref().unwrap().left_to_right(), [Some(0), None]);
-/// # Ok::<(), homolog::Error>(())
-/// ```
-pub fn read(text: &str) -> Result<DataSet> {
+pub(crate) fn read(text: &str) -> Result<DataSet> {
     let mut rows = table::rows(FORMAT, text)?;
     let heads = rows.next().transpose()?;
     let Some((columns, heads)) = heads.and_then(|heads| Some((Columns::of(&heads)?, heads))) else {

@@ -5,11 +5,11 @@
 //! table) is asked for by name through [`Beside`]. What a person should know although it is no error is a [`Note`].
 
 use super::dataset::{DataSet, NamedGraph};
-use super::edge_table::{self, EdgeTable};
-use super::landmarks::LandmarkTable;
+use super::landmarks::{self, LandmarkTable};
 use super::table::MAX_TABLE_SIZE;
 use super::tracks::Tracks;
-use super::{Note, c3d, coco, deeplabcut, graphml, pair_table, pictures, tps, tracks, trc};
+use super::{Note, c3d, coco, deeplabcut, edge_table, graphml, pair_table, pictures, tps, tracks, trc};
+use crate::graph::Direction;
 use crate::{Error, Result};
 use std::path::Path;
 
@@ -17,7 +17,7 @@ use std::path::Path;
 pub type Beside<'a> = &'a dyn Fn(&str, usize) -> Option<Vec<u8>>;
 
 /// What names of files with graphs end in.
-pub const ENDINGS: &[&str] =
+pub(crate) const ENDINGS: &[&str] =
     &[".json", ".jsonl", ".csv", ".tsv", ".tps", ".graphml", ".edges", ".trc", ".c3d", ".det.txt", ".gt.txt"];
 
 /// What a file with graphs is.
@@ -28,21 +28,21 @@ pub enum Format {
     DataSet,
     /// A [table of landmarks](super::landmarks).
     Landmarks,
-    /// A [TPS file](super::tps).
+    /// A TPS file.
     Tps,
-    /// A [table of DeepLabCut](super::deeplabcut).
+    /// A table of DeepLabCut.
     DeepLabCut,
-    /// [COCO](super::coco) keypoint annotations.
+    /// COCO keypoint annotations.
     Coco,
-    /// A network as [GraphML](super::graphml).
+    /// A network as GraphML.
     Graphml,
-    /// A network as a [list of edges](super::edge_table).
+    /// A network as a list of edges.
     Edges,
-    /// Motion capture as [TRC](super::trc).
+    /// Motion capture as TRC.
     Trc,
-    /// Motion capture as [C3D](super::c3d).
+    /// Motion capture as C3D.
     C3d,
-    /// [Features of pairs](super::pair_table), a row for each pair of nodes.
+    /// Features of pairs, a row for each pair of nodes.
     PairTable,
     /// [Detections](super::tracks) as in MOTChallenge, with the truth beside them: NAME.gt.txt beside NAME.det.txt, or gt/gt.txt beside det/det.txt.
     Mot,
@@ -68,6 +68,8 @@ pub struct Reader {
     pub table: LandmarkTable,
     /// The most frames between two that become a pair, if it has detections; `None`: 1.
     pub gap: Option<usize>,
+    /// Edges of an edge list lead from source to target only.
+    pub directed: bool,
 }
 
 /// Reads a file. The name is its path, as errors should show it, or "-" for one without a name.
@@ -123,6 +125,7 @@ impl Reader {
         if format == Format::C3d {
             return Ok((DataSet::new(c3d::read(bytes, notes)?, vec![])?, format));
         }
+        let direction = if self.directed { Direction::Directed } else { Direction::Undirected };
         let text = text_of(bytes)?;
         let graphs = match format {
             Format::DataSet if ["jsonl", "ndjson"].contains(&ending.as_str()) || is_lines(text) => {
@@ -141,7 +144,7 @@ impl Reader {
             Format::DeepLabCut => deeplabcut::read(text)?,
             Format::Coco => coco::read(text)?,
             Format::Graphml => graphml::read(text, &stem, notes)?,
-            Format::Edges => vec![network(text, &stem, beside)?],
+            Format::Edges => vec![network(text, &stem, direction, beside)?],
             Format::Trc => trc::read(text)?,
             Format::C3d => Vec::new(),
         };
@@ -191,6 +194,29 @@ impl Format {
     }
 }
 
+/// Writes graphs in a format that has a writer: a table of landmarks, TPS, GraphML, TRC, or a data set without pairs.
+///
+/// # Errors
+/// [`Error::UnknownFormat`] for the others; what a format cannot hold.
+///
+/// ```
+/// use homolog::data::{Format, read, write};
+/// let table = "landmark,x,y\na,1.0,2.0\n";
+/// let graphs = read("t.csv", table.as_bytes(), &|_, _| None)?.data;
+/// assert!(write(Format::Tps, graphs.graphs())?.starts_with("LM=1\n"));
+/// # Ok::<(), homolog::Error>(())
+/// ```
+pub fn write(format: Format, graphs: &[NamedGraph]) -> Result<String> {
+    match format {
+        Format::DataSet => DataSet::new(graphs.to_vec(), vec![])?.to_json(),
+        Format::Landmarks => landmarks::write(graphs),
+        Format::Tps => tps::write(graphs),
+        Format::Graphml => graphml::write(graphs),
+        Format::Trc => trc::write(graphs),
+        _ => Err(Error::UnknownFormat { endings: &[".json", ".csv", ".tps", ".graphml", ".trc"] }),
+    }
+}
+
 /// Text without a byte order mark.
 fn text_of(bytes: &[u8]) -> Result<&str> {
     match std::str::from_utf8(bytes) {
@@ -221,13 +247,13 @@ fn guessed_columns(table: &LandmarkTable, text: &str, notes: &mut Vec<Note>) -> 
 }
 
 /// A network with its table of nodes, if there is one beside it.
-fn network(text: &str, stem: &str, beside: Beside<'_>) -> Result<NamedGraph> {
+fn network(text: &str, stem: &str, direction: Direction, beside: Beside<'_>) -> Result<NamedGraph> {
     let name = format!("{stem}.nodes.csv");
     let at = |error: Error| Error::At { place: name.clone(), error: Box::new(error) };
     // One more than a table may have, so that none is cut off unnoticed.
     let bytes = beside(&name, MAX_TABLE_SIZE + 1);
     let nodes = bytes.as_deref().map(|bytes| edge_table::nodes(text_of(bytes)?, stem)).transpose().map_err(at)?;
-    EdgeTable::default().read_with(text, nodes, stem)
+    edge_table::read(text, nodes, stem, direction)
 }
 
 /// Detections, with the identities of the truth if that is beside them.

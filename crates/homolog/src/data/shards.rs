@@ -22,7 +22,7 @@ pub const MANIFEST: &str = "manifest.json";
 const VERSION: u32 = 1;
 const KIND: &str = "homolog-shards";
 /// The most files to learn from.
-pub const MAX_SHARDS: usize = 10_000;
+pub(crate) const MAX_SHARDS: usize = 10_000;
 
 /// A data set in several files.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

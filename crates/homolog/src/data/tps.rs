@@ -58,15 +58,7 @@ struct Promise {
 ///
 /// # Errors
 /// [`Error::Malformed`] with the line and the reason.
-///
-/// ```
-/// let wings = homolog::data::tps::read("LM=2\n1 2\n3 4\nID=a\nLM=2\nNA NA\n7 8\nID=b\n")?;
-/// assert_eq!((wings[0].id.as_str(), wings[0].graph.node_count()), ("a", 2));
-/// assert_eq!(wings[1].graph.names().unwrap(), ["2"]);
-/// assert_eq!(wings[1].graph.points().unwrap(), ndarray::array![[7.0, -8.0]]);
-/// # Ok::<(), homolog::Error>(())
-/// ```
-pub fn read(text: &str) -> Result<Vec<NamedGraph>> {
+pub(crate) fn read(text: &str) -> Result<Vec<NamedGraph>> {
     let mut specimens: Vec<Specimen> = Vec::new();
     let mut promise = Promise { left: 0, landmarks: false };
     let mut last = 1;
@@ -196,7 +188,7 @@ impl Specimen {
 ///
 /// # Errors
 /// A graph without points, points with two and with three coordinates in one file, an id with a line break, a landmark without a name.
-pub fn write(graphs: &[NamedGraph]) -> Result<String> {
+pub(crate) fn write(graphs: &[NamedGraph]) -> Result<String> {
     let mut names: Vec<&str> = Vec::new();
     let mut known = BTreeSet::new();
     for name in graphs.iter().flat_map(|named| named.graph.names().unwrap_or_default()) {

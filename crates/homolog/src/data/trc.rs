@@ -32,7 +32,7 @@ pub(super) const START: &str = "PathFileType";
 ///
 /// # Errors
 /// [`Error::Malformed`] with the line and the reason.
-pub fn read(text: &str) -> Result<Vec<NamedGraph>> {
+pub(crate) fn read(text: &str) -> Result<Vec<NamedGraph>> {
     if text.len() > MAX_TABLE_SIZE {
         return malformed(FORMAT, 1, format!("{} bytes are more than {MAX_TABLE_SIZE}", text.len()));
     }
@@ -158,7 +158,7 @@ fn frame(line: usize, text: &str, markers: &[String], unit: Option<&str>) -> Res
 ///
 /// # Errors
 /// A graph without points in space; a name that a cell cannot hold, or that would be read as no one's.
-pub fn write(graphs: &[NamedGraph]) -> Result<String> {
+pub(crate) fn write(graphs: &[NamedGraph]) -> Result<String> {
     let (mut names, mut columns): (Vec<&str>, BTreeMap<&str, usize>) = (Vec::new(), BTreeMap::new());
     let mut unnamed = 0;
     let count = |named: &&NamedGraph| names_of(&named.graph).iter().filter(|name| !name.is_empty()).count();

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// λ to choose from without edges, as in the authors' experiments.
 pub const LINEAR_LAMBDAS: [f64; 6] = [10.0, 1.0, 0.1, 1e-2, 1e-3, 1e-4];
 /// λ to choose from with edges; smaller ones were never chosen.
-pub const EDGE_LAMBDAS: [f64; 3] = [1.0, 0.1, 0.01];
+pub(crate) const EDGE_LAMBDAS: [f64; 3] = [1.0, 0.1, 0.01];
 /// The gap without edges: the looser default leaves the weights a node or two apart.
 const LINEAR_GAP: f64 = 1e-4;
 /// The gap against the relaxation and in scenes: a closer one takes several times as long and changes no loss by more than .002.

@@ -10,8 +10,8 @@ mod seen;
 mod sequence;
 mod study;
 
-pub use crate::atlas::{Spoiling, Truth, Unnamed};
-pub use method::{EDGE_LAMBDAS, LINEAR_LAMBDAS, SequenceMethod};
+pub use crate::atlas::spoiling::{Spoiling, Truth, Unnamed};
+pub use method::{LINEAR_LAMBDAS, SequenceMethod};
 pub use naming::{NamingMethod, Tally, names_of, split};
 pub use outcome::{Outcome, learn_and_compare};
 pub use scene::{Candidates, Scene, SceneSettings};

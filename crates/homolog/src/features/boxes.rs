@@ -76,7 +76,7 @@ pub fn box_features(
 
 /// The overlap of two boxes: area of the intersection over area of the union.
 #[must_use]
-pub fn iou(a: ArrayView1<'_, f64>, b: ArrayView1<'_, f64>) -> f64 {
+pub(crate) fn iou(a: ArrayView1<'_, f64>, b: ArrayView1<'_, f64>) -> f64 {
     let shared = |axis: usize| ((a[axis] + a[axis + 2]).min(b[axis] + b[axis + 2]) - a[axis].max(b[axis])).max(0.0);
     let both = shared(0) * shared(1);
     both / (a[2] * a[3] + b[2] * b[3] - both)

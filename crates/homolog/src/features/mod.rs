@@ -19,6 +19,7 @@ mod described;
 mod difference;
 mod direction;
 mod edge_attributes;
+mod edge_feature;
 mod edge_product;
 mod edge_ranks;
 mod edge_scores;
@@ -48,30 +49,35 @@ mod tells;
 
 pub use adjacency::Adjacency;
 pub use attributes::NodeAttributes;
-pub use boxes::{box_features, iou};
-pub use catalogue::{Chapter, Entry, catalogue};
-pub use comparison::{Comparison, Decay, InnerProduct, NegativeSquare, WholeDecay};
+pub use boxes::box_features;
+pub(crate) use boxes::iou;
+pub use catalogue::{Chapter, catalogue};
+pub(crate) use comparison::InnerProduct;
+pub use comparison::{Comparison, Decay, NegativeSquare, WholeDecay};
 #[cfg(test)]
 pub(crate) use described::COUNTS;
 pub use described::Described;
 pub use difference::Difference;
 pub use direction::{DirectionForm, Directions};
 pub use edge_attributes::EdgeAttributes;
-pub use edge_product::EdgeProduct;
-pub use edge_ranks::EdgeRanks;
+pub(crate) use edge_feature::{Bilinear, EdgeFeature};
+pub(crate) use edge_product::EdgeProduct;
+pub(crate) use edge_ranks::EdgeRanks;
 pub use gradients::Gradients;
 pub(crate) use groups::WeightGroups;
 pub use image_descriptor::{ImageDescriptor, describe_points};
-pub use image_points::ImagePoints;
+pub(crate) use image_points::ImagePoints;
 pub use instance::Instance;
 pub use length::{LengthUnit, Lengths};
 pub use mahalanobis::mahalanobis;
 pub use map::{FeatureMap, NodeFeature};
 pub use near::near_costs;
 pub use patch::Patch;
-pub use pose::{FAR_TURN, Pose, Turns, lies_within, turn_of};
+pub(crate) use pose::FAR_TURN;
+pub use pose::{Pose, Turns, lies_within, turn_of};
 pub use position::Position;
-pub use scale::{Scale, Spread};
+pub use scale::Scale;
+pub(crate) use scale::Spread;
 pub use sets::{Common, FeatureSet};
 pub use shape_context::ShapeContext;
 pub(crate) use tells::{Shown, tells_nothing};
@@ -120,49 +126,6 @@ pub trait NodeDescriptor: Send + Sync {
     fn check(&self) -> Result<()> {
         Ok(())
     }
-}
-
-/// A comparison phi_2 of two edges. It counts only where both edges exist.
-///
-/// [`Self::measure`] computes for each graph, once, the numbers z(e) that the comparison needs from each edge.
-pub trait EdgeFeature: Send + Sync {
-    /// A name for each feature.
-    fn names(&self) -> Vec<String>;
-
-    /// z(e): one row per edge of the graph, in the order of [`Graph::edges`].
-    ///
-    /// # Errors
-    /// A part of the graph that is missing.
-    fn measure(&self, graph: &Graph) -> Result<Array2<f64>>;
-
-    /// The features of a left edge e and a right edge f, from z(e) and z(f): one number per name.
-    fn compare(&self, left: &[f64], right: &[f64], phi: &mut [f64]);
-
-    /// The same comparison as a [`Bilinear`] form, one per name, for a feature that has one; it is then never computed pair by pair.
-    fn bilinear(&self) -> Option<Vec<Bilinear>> {
-        None
-    }
-
-    /// Whether the settings make sense.
-    ///
-    /// # Errors
-    /// The first setting that does not.
-    fn check(&self) -> Result<()> {
-        Ok(())
-    }
-}
-
-/// A feature made of products of per-edge numbers:
-///
-///   phi(e, f) = constant + Σ_(s in alone) [z_s(e) + z_s(f)] + Σ_((s, coefficient) in products) coefficient · z_s(e) · z_s(f)
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Bilinear {
-    /// The part that does not depend on the edges.
-    pub constant: f64,
-    /// Columns of z that count on their own.
-    pub alone: Vec<usize>,
-    /// Columns of z that count as a product, and their coefficients.
-    pub products: Vec<(usize, f64)>,
 }
 
 /// Every node descriptor, by name, with its settings.

@@ -13,7 +13,7 @@ use ndarray::ArrayView2;
 /// [`Sparse::with_unmatched`] gives a price.
 ///
 /// # Errors
-/// As [`near_pairs`].
+/// Points that are not finite, or of different dimensions; a gate below 0.
 ///
 /// ```
 /// use homolog::features::near_costs;

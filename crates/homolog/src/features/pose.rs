@@ -58,7 +58,7 @@ impl Turns {
 }
 
 /// A left graph turned by more than this, in degrees, is turned too far for features that see turns.
-pub const FAR_TURN: f64 = 30.0;
+pub(crate) const FAR_TURN: f64 = 30.0;
 /// Steps between the turns tried in the plane.
 const STEP: f64 = PI / 12.0;
 /// How many of the best rotations are refined, and how often each at most.

@@ -39,7 +39,7 @@ impl NodeDescriptor for Position {
     fn check(&self) -> Result<()> {
         match self.dimension {
             2 | 3 => Ok(()),
-            other => Err(Error::BadSetting { name: "dimension", value: other as f64, reason: "must be 2 or 3" }),
+            other => Err(Error::BadSetting { name: "dimension", value: other as f64, reason: "it must be 2 or 3" }),
         }
     }
 }

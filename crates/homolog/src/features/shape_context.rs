@@ -241,11 +241,11 @@ impl NodeDescriptor for ShapeContext {
     fn check(&self) -> Result<()> {
         let bad = |name, value, reason| Err(Error::BadSetting { name, value, reason });
         if !(2..=3).contains(&self.dimension) {
-            return bad("dimension", self.dimension as f64, "must be 2 or 3");
+            return bad("dimension", self.dimension as f64, "it must be 2 or 3");
         }
         Error::unless_counted("angular_bins", self.angular_bins)?;
         if !(0.0..=MAX_SOFTNESS).contains(&self.softness) {
-            return bad("softness", self.softness, "must be between 0 and 100");
+            return bad("softness", self.softness, "it must be between 0 and 100");
         }
         let mut last = 0.0;
         for &radius in &self.radii {

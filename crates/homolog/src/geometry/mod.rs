@@ -15,13 +15,17 @@ mod susan;
 
 pub use delaunay::delaunay;
 pub use grey_image::GreyImage;
-pub use near::{Near, near_pairs};
+pub use near::Near;
+pub(crate) use near::near_pairs;
 pub use procrustes::Similarity;
 pub(crate) use procrustes::main_axes;
-pub use proximity::{complete, nearest, within};
+pub use proximity::complete;
+pub(crate) use proximity::nearest;
+pub(crate) use proximity::within;
+pub(crate) use scale::mean_distance;
+pub(crate) use scale::to_unit_range;
 pub(crate) use scale::{any_distance, distance};
-pub use scale::{mean_distance, to_unit_range};
-pub use susan::{Corners, LEAST_BRIGHTNESS, Susan};
+pub use susan::{Corners, Susan};
 
 use crate::{Error, Result};
 use ndarray::ArrayView2;
@@ -106,7 +110,7 @@ impl EdgeRule {
     pub fn check(&self) -> Result<()> {
         match *self {
             Self::Within(Within { radius }) if radius.is_nan() || radius < 0.0 => {
-                Err(Error::BadSetting { name: "radius", value: radius, reason: "must be at least 0" })
+                Err(Error::BadSetting { name: "radius", value: radius, reason: "it must be at least 0" })
             }
             _ => Ok(()),
         }

@@ -25,16 +25,7 @@ const MOST_PAIRS: usize = 1 << 27;
 ///
 /// # Errors
 /// Points that are not in the plane or in space, or of different dimensions, or not finite; a distance that is negative or NaN; more pairs than fit.
-///
-/// ```
-/// use homolog::geometry::{Near, near_pairs};
-/// use ndarray::array;
-/// let (a, b) = (array![[0.0, 0.0], [5.0, 0.0]], array![[3.0, 4.0], [0.0, 1.0], [9.0, 9.0]]);
-/// let near = near_pairs(a.view(), b.view(), Near { within: 5.0, nearest: None })?;
-/// assert_eq!(near, [(0, 0, 5.0), (0, 1, 1.0), (1, 0, 20.0_f64.sqrt())]);
-/// # Ok::<(), homolog::Error>(())
-/// ```
-pub fn near_pairs(
+pub(crate) fn near_pairs(
     left: ArrayView2<'_, f64>,
     right: ArrayView2<'_, f64>,
     near: Near,
@@ -46,7 +37,7 @@ pub fn near_pairs(
     check_finite("left points", left)?;
     check_finite("right points", right)?;
     if near.within.is_nan() || near.within < 0.0 {
-        return Err(Error::BadSetting { name: "gate", value: near.within, reason: "must be at least 0" });
+        return Err(Error::BadSetting { name: "gate", value: near.within, reason: "it must be at least 0" });
     }
     match dimension {
         2 => listed::<2>(left, right, near),

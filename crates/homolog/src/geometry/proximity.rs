@@ -6,7 +6,7 @@ use ndarray::ArrayView2;
 
 /// Edges from each point to its `count` nearest others, each edge once. Ties go to the smallest index.
 #[must_use]
-pub fn nearest(points: ArrayView2<'_, f64>, count: usize) -> Vec<[usize; 2]> {
+pub(crate) fn nearest(points: ArrayView2<'_, f64>, count: usize) -> Vec<[usize; 2]> {
     let (points, _) = to_unit_range(points);
     let n = points.nrows();
     let mut edges = Vec::new();
@@ -28,7 +28,7 @@ pub fn nearest(points: ArrayView2<'_, f64>, count: usize) -> Vec<[usize; 2]> {
 
 /// Edges between all points at most `radius` apart.
 #[must_use]
-pub fn within(points: ArrayView2<'_, f64>, radius: f64) -> Vec<[usize; 2]> {
+pub(crate) fn within(points: ArrayView2<'_, f64>, radius: f64) -> Vec<[usize; 2]> {
     pairs(points.nrows()).filter(|&[i, j]| any_distance(points, i, j) <= radius).collect()
 }
 

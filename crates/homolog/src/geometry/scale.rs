@@ -6,7 +6,7 @@ use ndarray::{Array2, ArrayView2};
 /// the result times 2^e. The product is exact (except for coordinates 10^300 times smaller than the largest), so distances,
 /// predicates and ratios come out the same, and no square over- or underflows. All zeros stay as they are, with e = 0.
 #[must_use]
-pub fn to_unit_range(points: ArrayView2<'_, f64>) -> (Array2<f64>, i32) {
+pub(crate) fn to_unit_range(points: ArrayView2<'_, f64>) -> (Array2<f64>, i32) {
     let largest = points.iter().fold(0.0_f64, |largest, &x| largest.max(x.abs()));
     if largest == 0.0 {
         return (points.to_owned(), 0);
@@ -28,7 +28,7 @@ fn binary_exponent(x: f64) -> i32 {
 ///
 /// Expects points near the unit range (see [`to_unit_range`]); very large coordinates overflow.
 #[must_use]
-pub fn mean_distance(points: ArrayView2<'_, f64>) -> f64 {
+pub(crate) fn mean_distance(points: ArrayView2<'_, f64>) -> f64 {
     let n = points.nrows();
     let axes: Vec<Vec<f64>> = points.columns().into_iter().map(|axis| axis.to_vec()).collect();
     let mut total = 0.0;

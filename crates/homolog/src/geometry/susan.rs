@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 use usan::{Similarity, SmallUsan};
 
 /// [`Susan::at_most`] goes no lower: below this, camera noise makes corners everywhere.
-pub const LEAST_BRIGHTNESS: u8 = 4;
+pub(crate) const LEAST_BRIGHTNESS: u8 = 4;
 /// A whole mask of pixels like the nucleus: 37 times 100.
 const FULL: f64 = 3700.0;
 
@@ -93,7 +93,7 @@ impl Susan {
     }
 
     /// The corners at the smallest brightness threshold found by a search to give at most this many, instead of that of the settings.
-    /// The search halves the range from [`LEAST_BRIGHTNESS`] to 255, at which nothing is a corner (see `usan::is_corner`).
+    /// The search halves the range from 4 to 255, at which nothing is a corner (see `usan::is_corner`).
     ///
     /// # Errors
     /// A setting out of range.
@@ -136,7 +136,7 @@ impl Susan {
     pub fn check(&self) -> Result<()> {
         Error::unless_counted("brightness", self.brightness.into())?;
         if !(self.geometric > 0.0 && self.geometric <= 1.0) {
-            let reason = "must be more than 0 and at most 1";
+            let reason = "it must be more than 0 and at most 1";
             return Err(Error::BadSetting { name: "geometric", value: self.geometric, reason });
         }
         Ok(())

@@ -9,20 +9,20 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The most graphs in a data set.
-pub const MAX_GRAPHS: usize = 100_000;
+pub(crate) const MAX_GRAPHS: usize = 100_000;
 /// The most nodes of a graph, or context points: as a table a problem with that many nodes on each side does not fit in memory, as a list of near points
 /// it does.
-pub const MAX_NODES: usize = 1 << 18;
+pub(crate) const MAX_NODES: usize = 1 << 18;
 /// The most nodes of all graphs together.
-pub const MAX_TOTAL_NODES: usize = 1 << 24;
+pub(crate) const MAX_TOTAL_NODES: usize = 1 << 24;
 /// The most edges of a graph, as given.
-pub const MAX_EDGES: usize = 1 << 22;
+pub(crate) const MAX_EDGES: usize = 1 << 22;
 /// The most pairs in a data set.
-pub const MAX_PAIRS: usize = 1_000_000;
+pub(crate) const MAX_PAIRS: usize = 1_000_000;
 /// The most pairs of nodes with features, in a pair of graphs.
-pub const MAX_LISTED_PAIRS: usize = 1 << 24;
+pub(crate) const MAX_LISTED_PAIRS: usize = 1 << 24;
 /// The most nodes of all labelled pairs together: 1 GB of matchings.
-pub const MAX_LABELLED_NODES: usize = 1 << 26;
+pub(crate) const MAX_LABELLED_NODES: usize = 1 << 26;
 
 /// Graphs and pairs of them. Clones share both.
 ///
@@ -231,12 +231,6 @@ impl DataSet {
         let graph = |index: usize| Arc::clone(&self.graphs[index].graph);
         let (given, features) = (pair.given.clone(), pair.features.clone());
         Ok(Pair { given, features, ..Pair::new(graph(pair.left), graph(pair.right)) })
-    }
-
-    /// The positions of the pairs of a split.
-    pub fn pairs_of(&self, split: Split) -> impl Iterator<Item = usize> + '_ {
-        let of_split = move |(_, pair): &(usize, &LabelledPair)| pair.split == Some(split);
-        self.pairs.iter().enumerate().filter(of_split).map(|(index, _)| index)
     }
 }
 

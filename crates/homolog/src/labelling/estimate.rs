@@ -31,7 +31,7 @@ pub struct Estimate {
 pub struct Expected {
     /// The mean over the labelled specimens, each proposed from the others.
     pub error: f64,
-    /// Holds the error on new specimens nine times in ten ([`expected_error`]).
+    /// Holds the error on new specimens nine times in ten (`learn/expected.rs`).
     pub interval: [f64; 2],
     /// How many labelled specimens it rests on.
     pub specimens: usize,

@@ -17,9 +17,9 @@ mod shape;
 mod suggestion;
 mod table;
 
-pub use estimate::{Estimate, Expected, estimate};
-pub use names::{LearnedNames, learn_names};
-pub use pairs::{LabelledPart, Learned, Review, Sight, learn, review};
-pub use proposer::{Candidates, Proposal, ProposedPoint, Proposer, propose};
+pub use estimate::{Expected, estimate};
+pub use names::learn_names;
+pub use pairs::{LabelledPart, Sight, learn, review};
+pub use proposer::{Candidates, Proposer, propose};
 pub use requests::Session;
-pub use suggestion::{Known, Suggested, Suggestion, suggest};
+pub use suggestion::{Known, suggest};

@@ -5,7 +5,6 @@ use super::Known;
 use super::suggestion::{Depth, suggest_prepared};
 use crate::data::dataset::DataSet;
 use crate::graph::Pair;
-use crate::learn::default_matcher;
 use crate::matching::{FrankWolfe, Method};
 use crate::model::{Model, Prepared};
 use crate::task::{Features, Outcome, Settings, Task};
@@ -61,9 +60,7 @@ pub fn learn(data: &DataSet, sight: Sight, control: &Control) -> Result<Learned>
     if labelled == 0 {
         let features = settings.features(&data.common()?)?;
         let pairs = (0..data.pairs().len()).map(|number| data.pair(number)).collect::<Result<Vec<Pair>>>()?;
-        let features = features.with_spread_of(&pairs)?;
-        let matcher = settings.matcher.unwrap_or_else(|| default_matcher(&features));
-        let model = Model::unlearned(features, matcher)?;
+        let model = Model::unlearned_for(features, settings.matcher, &pairs)?;
         let sentence = "Nothing is learned yet: no pair is labelled.".to_string();
         return Ok(Learned { model, error: None, unlearned_error: None, pairs: 0, sentence });
     }

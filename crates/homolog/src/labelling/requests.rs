@@ -17,7 +17,7 @@ use super::suggestion::{Depth, suggest_prepared};
 use super::table::name_table;
 use super::{Expected, Proposer, estimate, learn, learn_names, review};
 use crate::atlas::{AtlasSettings, Presence, Search};
-use crate::data::{self, landmarks, matches, tps};
+use crate::data::{self, matches};
 use crate::geometry::{GreyImage, Susan};
 use crate::graph::Graph;
 use crate::model::{Model, Prepared};
@@ -164,9 +164,9 @@ impl Session {
             Request::Write { data, format } => {
                 let text = match format {
                     Format::DataSet => data.to_json()?,
-                    Format::Landmarks => landmarks::write(data.graphs())?,
+                    Format::Landmarks => data::write(data::Format::Landmarks, data.graphs())?,
                     Format::Matches => matches::write(&data)?,
-                    Format::Tps => tps::write(data.graphs())?,
+                    Format::Tps => data::write(data::Format::Tps, data.graphs())?,
                 };
                 Ok(success(&Text { text }))
             }

@@ -23,7 +23,8 @@ mod plans;
 mod selected;
 
 pub(crate) use atlas::losses as atlas_losses;
-pub use selected::{Outcome, Selected, SkipReason, Skipped, Tried};
+pub use selected::{Chosen, Selected, SkipReason};
+pub(crate) use selected::{Skipped, Tried};
 
 use super::checkpoint::NoKeeper;
 use super::choice::{WORTH, clearly_better, lowest};
@@ -153,9 +154,9 @@ impl AutoTrainer {
                 let control = end(1.0).map_or_else(|| control.clone(), |end| self.until(control, end));
                 let settings = self.atlas.clone().unwrap_or_default();
                 let (atlas, weights) = atlas::learn(training, &settings, &control)?;
-                Outcome::Atlas { atlas: Box::new(atlas), weights }
+                Chosen::Atlas { atlas: Box::new(atlas), weights }
             }
-            Made::Features { set, trainer, trained: Some(trained), .. } => Outcome::Weights { set, trainer, trained },
+            Made::Features { set, trainer, trained: Some(trained), .. } => Chosen::Weights { set, trainer, trained },
             Made::Features { .. } => return Err(Error::Interrupted),
         };
         let by = held_out_pairs(training, validation, self.trainer.folds)?.1;

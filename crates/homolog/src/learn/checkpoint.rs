@@ -27,7 +27,7 @@ pub struct Checkpoint {
 }
 
 impl Checkpoint {
-    /// A run that has not started. [`fingerprint`] makes a short text from settings and data.
+    /// A run that has not started, of the task with this fingerprint.
     #[must_use]
     pub fn new(fingerprint: String) -> Self {
         Self { fingerprint, ..Self::default() }
@@ -132,7 +132,7 @@ impl Keeper for NoKeeper {
 
 /// Tells one run from another by the texts of its settings and data (FNV-1a, 64 bits); not a defence against deliberate collisions.
 #[must_use]
-pub fn fingerprint(texts: &[&str]) -> String {
+pub(crate) fn fingerprint(texts: &[&str]) -> String {
     let bytes = texts.iter().flat_map(|text| text.bytes().chain([0]));
     let hash =
         bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));

@@ -145,7 +145,7 @@ impl Evaluation {
         sums.into_iter().map(|(sum, count)| sum / count).collect()
     }
 
-    /// The interval that holds the error on new specimens nine times in ten ([`expected_error`](super::expected_error)); `None` if nothing was predicted, or if
+    /// The interval that holds the error on new specimens nine times in ten (`learn/expected.rs`); `None` if nothing was predicted, or if
     /// the loss is not a share.
     #[must_use]
     pub fn expected(&self) -> Option<[f64; 2]> {

@@ -18,7 +18,7 @@ const SMALL: f64 = 0.03;
 
 /// The interval that holds the error on new specimens nine times in ten, given the mean errors of those that were held out; `None` if there are none.
 #[must_use]
-pub fn expected_error(errors: &[f64]) -> Option<[f64; 2]> {
+pub(crate) fn expected_error(errors: &[f64]) -> Option<[f64; 2]> {
     if errors.is_empty() {
         return None;
     }

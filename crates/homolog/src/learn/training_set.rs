@@ -8,7 +8,7 @@ use crate::matching::{Exact, FrankWolfe, Linear, Method};
 
 /// Graphs rotated against each other by more degrees than this teach features that see turns nothing that holds for others; if turned
 /// by less, they teach which features tolerate it.
-pub const TEACHING_TURN: f64 = 60.0;
+pub(crate) const TEACHING_TURN: f64 = 60.0;
 
 /// Examples under some features, and the weights before learning.
 #[derive(Debug, Clone)]

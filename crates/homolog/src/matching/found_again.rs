@@ -33,9 +33,7 @@ const MOST_CELLS: usize = 1 << 22;
 /// # Ok::<(), homolog::Error>(())
 /// ```
 pub fn found_again(problem: &Compatibility, solution: &Solution, times: usize, control: &Control) -> Result<Vec<f64>> {
-    if times == 0 {
-        return Err(Error::BadSetting { name: "times", value: 0.0, reason: "must be at least 1" });
-    }
+    Error::unless_counted("times", times)?;
     problem.score(&solution.matching)?;
     let (pairs, done) = (solution.matching.pairs().collect::<Vec<_>>(), AtomicUsize::new(0));
     let search = |number: usize| -> Result<Option<Vec<bool>>> {

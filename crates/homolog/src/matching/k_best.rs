@@ -12,7 +12,7 @@
 //! how far they are behind the best one, added up from the terms in which they differ with twice the digits, so that large terms that all share do
 //! not hide what tells them apart.
 
-use super::problem::Precise;
+use super::problem::{ByRow, Precise};
 use super::{Compatibility, EdgeTerm, Linear, Matcher, Matching, Restrictions, Solution, Sparse, Status, Workspace};
 use crate::Result;
 use std::cmp::Ordering;
@@ -77,7 +77,13 @@ impl Ord for Candidate {
 /// # Ok::<(), homolog::Error>(())
 /// ```
 pub fn k_best(problem: &Compatibility, matcher: &dyn Matcher, count: usize, work: &mut Workspace) -> Result<KBest> {
-    Ranked::Table(problem, matcher).best(count, work)
+    let mut table = None;
+    rank((problem, problem.edge.as_ref()), count, work, |class, work| {
+        let Some(class) = class else { return matcher.solve(problem, work) };
+        let solution = matcher.solve(class.of_table(problem, &mut table)?, work)?;
+        // Prices that were removed to force a node are counted again.
+        Ok(Solution { score: problem.score(&solution.matching)?, ..solution })
+    })
 }
 
 /// [`k_best`] of a list of pairs. Each step solves at most one list per left node.
@@ -94,97 +100,71 @@ pub fn k_best(problem: &Compatibility, matcher: &dyn Matcher, count: usize, work
 /// # Ok::<(), homolog::Error>(())
 /// ```
 pub fn k_best_sparse(problem: &Sparse, count: usize, work: &mut Workspace) -> Result<KBest> {
-    Ranked::List(problem).best(count, work)
+    rank((problem, None), count, work, |class, work| {
+        let Some(class) = class else { return Linear::default().solve_sparse(problem, work) };
+        let narrowed = problem.restricted(&class.given)?.closed(&class.closed, &class.must);
+        let solution = Linear::default().solve_sparse(&narrowed, work)?;
+        Ok(Solution { score: problem.score(&solution.matching)?, ..solution })
+    })
 }
 
-/// The problem whose matchings are ranked, and what solves it.
-#[derive(Clone, Copy)]
-enum Ranked<'a> {
-    Table(&'a Compatibility, &'a dyn Matcher),
-    List(&'a Sparse),
-}
-
-impl Ranked<'_> {
-    fn best(self, count: usize, work: &mut Workspace) -> Result<KBest> {
-        let mut found = KBest { matchings: Vec::new(), proven: true };
-        let mut open = BinaryHeap::new();
-        if count == 0 {
-            return Ok(found);
-        }
-        let first = match self {
-            Self::Table(problem, matcher) => matcher.solve(problem, work)?,
-            Self::List(problem) => Linear::default().solve_sparse(problem, work)?,
-        };
-        let size = self.placed(&first.matching);
-        found.proven &= first.status == Status::Optimal;
-        let best_terms = self.terms(&first.matching);
-        let behind = |matching: &Matching| difference(&best_terms, &self.terms(matching));
-        let (class, mut table) = (Class::default(), None);
-        open.push(Candidate { score: first.score, behind: Precise::default(), matching: first.matching, class });
-        while let Some(best) = open.pop() {
-            if found.matchings.len() + 1 < count && !work.interrupted() {
-                for class in best.class.split(self, &best.matching) {
-                    if work.interrupted() {
-                        break;
-                    }
-                    let (solution, status) = class.solve(self, size, &mut table, work)?;
-                    found.proven &= status == Status::Optimal;
-                    if let Some(solution) = solution {
-                        let Solution { score, matching, .. } = solution;
-                        open.push(Candidate { score, behind: behind(&matching), matching, class });
-                    }
+/// Ranks the matchings of a problem, given what solves it (`None`) and each of its classes.
+fn rank<P: ByRow>(
+    (problem, edge): (&P, Option<&EdgeTerm>),
+    count: usize,
+    work: &mut Workspace,
+    mut solve: impl FnMut(Option<&Class>, &mut Workspace) -> Result<Solution>,
+) -> Result<KBest> {
+    let mut found = KBest { matchings: Vec::new(), proven: true };
+    let mut open = BinaryHeap::new();
+    if count == 0 {
+        return Ok(found);
+    }
+    let first = solve(None, work)?;
+    let size = placed(problem, &first.matching);
+    found.proven &= first.status == Status::Optimal;
+    let best_terms = terms(problem, edge, &first.matching);
+    let behind = |matching: &Matching| difference(&best_terms, &terms(problem, edge, matching));
+    let class = Class::default();
+    open.push(Candidate { score: first.score, behind: Precise::default(), matching: first.matching, class });
+    while let Some(best) = open.pop() {
+        if found.matchings.len() + 1 < count && !work.interrupted() {
+            for class in best.class.split(problem, &best.matching) {
+                if work.interrupted() {
+                    break;
+                }
+                let Solution { score, matching, status, .. } = solve(Some(&class), work)?;
+                found.proven &= status == Status::Optimal;
+                let is_complete = class.must.iter().all(|&left| matching.right_of(left).is_some())
+                    && class.given.check_matching(&matching).is_ok()
+                    && placed(problem, &matching) == size;
+                if is_complete {
+                    open.push(Candidate { score, behind: behind(&matching), matching, class });
                 }
             }
-            found.matchings.push((best.matching, best.score));
-            // If the classes of an answer were not all solved, the next best is not known.
-            if found.matchings.len() == count || work.interrupted() {
-                break;
-            }
         }
-        Ok(found)
-    }
-
-    fn unmatched_score(self, left: usize) -> f64 {
-        match self {
-            Self::Table(problem, _) => problem.unmatched_score(left),
-            Self::List(problem) => problem.unmatched_score(left),
+        found.matchings.push((best.matching, best.score));
+        // If the classes of an answer were not all solved, the next best is not known.
+        if found.matchings.len() == count || work.interrupted() {
+            break;
         }
     }
-
-    fn placed(self, matching: &Matching) -> usize {
-        matching.pairs().filter(|&(left, _)| self.unmatched_score(left) == f64::NEG_INFINITY).count()
-    }
-
-    fn terms(self, matching: &Matching) -> Vec<f64> {
-        match self {
-            Self::Table(problem, _) => terms(problem, matching),
-            Self::List(problem) => {
-                let left = matching.left_to_right().iter().enumerate().map(|(i, right)| match *right {
-                    Some(k) => problem.pair_score(i, k).unwrap_or(0.0),
-                    None => Some(problem.unmatched_score(i)).filter(|price| price.is_finite()).unwrap_or(0.0),
-                });
-                let mut of_right = vec![0.0; problem.right_count()];
-                matching.unmatched_right().for_each(|k| of_right[k] = problem.right_unmatched_score(k));
-                left.chain(of_right).collect()
-            }
-        }
-    }
+    Ok(found)
 }
 
 /// What every left node, every right node and every left edge adds to a score, in this order.
-fn terms(problem: &Compatibility, matching: &Matching) -> Vec<f64> {
+fn terms(problem: &impl ByRow, edge: Option<&EdgeTerm>, matching: &Matching) -> Vec<f64> {
     let left = matching.left_to_right().iter().enumerate().map(|(i, right)| match *right {
-        Some(k) => problem.node[[i, k]],
+        Some(k) => problem.pair_score(i, k).unwrap_or(0.0),
         None => Some(problem.unmatched_score(i)).filter(|price| price.is_finite()).unwrap_or(0.0),
     });
-    let price = |k: usize| problem.right_unmatched.as_ref().map_or(0.0, |prices| prices[k]);
-    let mut of_right: Vec<f64> = vec![0.0; problem.right_count()];
-    matching.unmatched_right().for_each(|k| of_right[k] = price(k));
+    let mut of_right: Vec<f64> = vec![0.0; problem.sizes().1];
+    matching.unmatched_right().for_each(|k| of_right[k] = problem.right_unmatched_score(k));
     let of_edge = |(edge, [i, j]): (&EdgeTerm, [usize; 2]), number: usize| {
         let ends = matching.right_of(i).zip(matching.right_of(j));
         ends.and_then(|(k, l)| edge.right_edges().find(k, l)).map_or(0.0, |other| edge.value(number, other))
     };
-    let edges = problem.edge.iter().flat_map(|edge| {
+    let edges = edge.into_iter().flat_map(|edge| {
         edge.left_edges().ends().iter().enumerate().map(move |(number, &ends)| of_edge((edge, ends), number))
     });
     let mut terms: Vec<f64> = left.chain(of_right).collect();
@@ -199,17 +179,18 @@ fn difference(terms: &[f64], others: &[f64]) -> Precise {
 
 /// How much less one matching scores than another, from the terms in which they differ.
 pub(super) fn behind(problem: &Compatibility, best: &Matching, other: &Matching) -> f64 {
-    difference(&terms(problem, best), &terms(problem, other)).value()
+    let terms = |matching: &Matching| terms(problem, problem.edge.as_ref(), matching);
+    difference(&terms(best), &terms(other)).value()
 }
 
 /// How many of the left nodes that must be matched are matched.
-pub(super) fn placed(problem: &Compatibility, matching: &Matching) -> usize {
+pub(super) fn placed(problem: &impl ByRow, matching: &Matching) -> usize {
     matching.pairs().filter(|&(left, _)| problem.unmatched_score(left) == f64::NEG_INFINITY).count()
 }
 
 impl Class {
     /// All its matchings except this one, in classes that do not overlap.
-    fn split(&self, problem: Ranked<'_>, matching: &Matching) -> Vec<Self> {
+    fn split(&self, problem: &impl ByRow, matching: &Matching) -> Vec<Self> {
         let mut classes = Vec::new();
         let mut seeded = self.clone();
         for (left, right) in matching.pairs() {
@@ -233,31 +214,6 @@ impl Class {
         classes
     }
 
-    /// Its best matching, if it has any, and whether that is proven.
-    fn solve(
-        &self,
-        problem: Ranked<'_>,
-        size: usize,
-        table: &mut Option<Compatibility>,
-        work: &mut Workspace,
-    ) -> Result<(Option<Solution>, Status)> {
-        let mut solution = match problem {
-            Ranked::Table(problem, matcher) => matcher.solve(self.of_table(problem, table)?, work)?,
-            Ranked::List(problem) => Linear::default().solve_sparse(&self.of_list(problem)?, work)?,
-        };
-        let matching = &solution.matching;
-        let complete = self.must.iter().all(|&left| matching.right_of(left).is_some())
-            && self.given.check_matching(matching).is_ok()
-            && problem.placed(matching) == size;
-        // Prices that were removed to force a node are counted again.
-        solution.score = match problem {
-            Ranked::Table(problem, _) => problem.score(matching)?,
-            Ranked::List(problem) => problem.score(matching)?,
-        };
-        let status = solution.status;
-        Ok((complete.then_some(solution), status))
-    }
-
     /// Written over the problem of another class: a new table for each would be most of the time.
     fn of_table<'a>(&self, problem: &Compatibility, table: &'a mut Option<Compatibility>) -> Result<&'a Compatibility> {
         let narrowed = table.get_or_insert_with(|| problem.clone());
@@ -274,9 +230,5 @@ impl Class {
             }
         }
         Ok(narrowed)
-    }
-
-    fn of_list(&self, problem: &Sparse) -> Result<Sparse> {
-        Ok(problem.restricted(&self.given)?.closed(&self.closed, &self.must))
     }
 }

@@ -31,15 +31,17 @@ pub use brute_force::BruteForce;
 pub use exact::{Exact, Progress};
 pub use found_again::found_again;
 pub use k_best::{KBest, k_best, k_best_sparse};
-pub use linear::{Hungarian, Linear, Sparse, Streamed, WriteRows, verify_sparse};
+pub(crate) use linear::Hungarian;
+pub use linear::{Linear, Sparse, Streamed, verify_sparse};
 pub(crate) use lp::{Average, Moving, Pace};
 pub use lp::{EdgeShare, LpRelaxation, Relaxed, WarmStart};
 pub(crate) use margins::linearised;
 pub use margins::{Margin, margins};
 pub use method::Method;
+pub(crate) use problem::MAX_CELLS;
 pub use problem::{
-    Certificate, Compatibility, Constraint, EdgeList, EdgeTerm, EdgesKept, MAX_CELLS, Matching, Restrictions,
-    RightOrder, Sense, Shortage, Solution, Status, verify,
+    Certificate, Compatibility, Constraint, EdgeList, EdgeTerm, EdgesKept, Matching, Restrictions, RightOrder, Sense,
+    Shortage, Solution, Status, verify,
 };
 pub use search::TabuSearch;
 pub(crate) use search::{Kicks, polish};

@@ -10,15 +10,16 @@ mod record;
 mod rotation;
 mod stream;
 
-pub use explain::{Alternative, Explanation, Reasons};
-pub use prepared::{Between, Matched, Prepared};
-pub use record::{TrainingRecord, ValidationRecord};
+pub use explain::{Explanation, Reasons};
+pub use prepared::{Matched, Prepared};
+pub use record::TrainingRecord;
 pub use stream::{PairOf, in_order};
 
 use crate::appearance::Appearance;
 use crate::atlas::Atlas;
 use crate::features::FeatureMap;
-use crate::learn::{LabelledPairs, Outcome, Selected, Trained, Trainer, TrainingSet};
+use crate::graph::Pair;
+use crate::learn::{Chosen, LabelledPairs, Selected, Trained, Trainer, TrainingSet, default_matcher};
 use crate::matching::Method;
 use crate::{Control, Error, Result};
 use serde::{Deserialize, Serialize};
@@ -26,7 +27,7 @@ use serde::{Deserialize, Serialize};
 /// The version of the file format that this library writes, and the newest it reads.
 pub const FORMAT_VERSION: u32 = 1;
 /// No model file is longer than this, in bytes; a longer text is refused unread.
-pub const MAX_FILE_SIZE: usize = 64 << 20;
+pub(crate) const MAX_FILE_SIZE: usize = 64 << 20;
 
 /// Everything that is needed to match new graphs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -152,14 +153,14 @@ impl Model {
     /// As [`Self::trained`].
     pub fn selected(selected: &Selected) -> Result<Self> {
         match &selected.outcome {
-            Outcome::Weights { set, trainer, trained } => {
+            Chosen::Weights { set, trainer, trained } => {
                 let mut model = Self::trained(set, trainer, trained)?;
                 if let Some(training) = &mut model.training {
                     training.tried = selected.record();
                 }
                 Ok(model)
             }
-            Outcome::Atlas { atlas, weights } => {
+            Chosen::Atlas { atlas, weights } => {
                 let mut model = Self::of_atlas((**atlas).clone(), weights)?;
                 model.training = Some(TrainingRecord::of_choice(atlas.specimens, selected.record()));
                 Ok(model)
@@ -174,6 +175,19 @@ impl Model {
     pub fn unlearned(features: FeatureMap, matcher: Method) -> Result<Self> {
         let weights = features.unlearned_weights();
         Self::new(features, matcher, &weights, None)
+    }
+
+    /// Matching without learning, every feature in units of its spread between these pairs; without a matcher, the exact one for the
+    /// features.
+    ///
+    /// # Errors
+    /// Features that make no sense or that the graphs lack; pairs that are too large for the matcher.
+    pub fn unlearned_for(features: FeatureMap, matcher: Option<Method>, pairs: &[Pair]) -> Result<Self> {
+        let matcher = matcher.unwrap_or_else(|| default_matcher(&features));
+        let model = Self::unlearned(features, matcher)?;
+        // Before spreads are measured, which takes a while for large graphs.
+        pairs.iter().try_for_each(|pair| model.check_size(pair))?;
+        Self::unlearned(model.features.with_spread_of(pairs)?, model.matcher)
     }
 
     /// The library that made the model, with its version; empty where its file does not say.

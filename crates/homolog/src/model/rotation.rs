@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 impl Model {
     /// By how many degrees the left graph has to be rotated to match better than it was matched, if the model takes graphs as given and that
-    /// is more than [`FAR_TURN`]; `None` if nothing suggests a rotation. Solves about thirty problems.
+    /// is more than 30; `None` if nothing suggests a rotation. Solves about thirty problems.
     ///
     /// # Errors
     /// A graph without the parts that the features or the pose need.

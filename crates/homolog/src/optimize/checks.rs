@@ -31,5 +31,5 @@ pub(super) fn check_lambda(value: f64) -> Result<()> {
     if (1e-100..=1e100).contains(&value) {
         return Ok(());
     }
-    Err(Error::BadSetting { name: "lambda", value, reason: "must be between 1e-100 and 1e100" })
+    Err(Error::BadSetting { name: "lambda", value, reason: "it must be between 1e-100 and 1e100" })
 }

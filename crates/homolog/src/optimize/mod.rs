@@ -5,7 +5,7 @@
 //! where R is known only through an oracle that is expensive to ask ([`Risk`]): at a w it gives the value and, for each part, a plane that
 //! lies below that part everywhere. Nothing here knows about graphs. [`Bundle`] holds the settings and the method; [`State`] is a run that
 //! can be saved, read back and continued, at the same lambda or another. [`Centred`] turns |w|² into |w - centre|².
-//! A risk that is smooth and cheap is minimised by [`Lbfgs`] instead.
+//! A risk that is smooth and cheap is minimised by limited-memory BFGS instead.
 //!
 //! Everything is **minimised**, and the result is proven: `bound` <= min J <= `objective`.
 //!
@@ -45,9 +45,12 @@ mod state;
 mod vector;
 mod weight_rule;
 
-pub use bundle::{Bundle, Progress};
+pub use bundle::Bundle;
+pub(crate) use bundle::Progress;
 pub use centred::Centred;
-pub use lbfgs::{Lbfgs, Regularization, Smooth};
+pub(crate) use lbfgs::Lbfgs;
+pub use lbfgs::Regularization;
+pub(crate) use lbfgs::Smooth;
 pub use state::State;
 pub use weight_rule::WeightRule;
 
@@ -128,7 +131,7 @@ pub struct Step {
 }
 
 /// Sees every step and may end the run there: log, progress bar, time limit, Ctrl-C.
-pub type Observer<'a> = &'a mut dyn FnMut(&Step) -> ControlFlow<()>;
+pub(crate) type Observer<'a> = &'a mut dyn FnMut(&Step) -> ControlFlow<()>;
 
 /// Why a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -12,7 +12,7 @@
 //! Frames of a take (graphs with increasing times) are named as a whole instead, and then teach like labelled specimens (`takes`).
 
 use super::rounds::{Labels, Poses, Rounds, labels_of, numbers, precision};
-pub use super::takes::TakesBrought;
+pub(crate) use super::takes::TakesBrought;
 use super::takes::{takes_among, teaching_frames};
 use crate::atlas::{Atlas, AtlasSettings, Calibration, Presence, Search, Spoiling, Truth, Unnamed};
 use crate::graph::Graph;

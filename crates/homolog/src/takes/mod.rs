@@ -27,9 +27,9 @@ mod tracks;
 mod votes;
 mod words;
 
-pub use labels::Mislabelled;
+pub(crate) use labels::Mislabelled;
 pub use pick::differing_frames;
-pub use words::{NamedDoubt, NamedFrame, NamedLabel, NamedSwap, NamedTake};
+pub use words::{NamedLabel, NamedTake};
 
 use crate::atlas::{Atlas, Naming};
 use crate::graph::Graph;

@@ -29,13 +29,14 @@ mod unlabelled;
 pub use from_shards::FromShards;
 pub use losses::losses;
 pub use pairing::paired;
-pub use report::{AtlasReport, CandidateReport, Report};
+pub(crate) use report::AtlasReport;
+pub use report::Report;
 pub use settings::{Features, Settings};
 
 use crate::data::Split;
 use crate::data::dataset::DataSet;
 use crate::graph::Graph;
-pub use crate::learn::LeftOut;
+pub(crate) use crate::learn::LeftOut;
 use crate::learn::{AutoTrainer, Checkpoint, Clock, Keeper, LabelledPairs, TrainingSet, fingerprint};
 use crate::matching::Compatibility;
 use crate::model::Model;
@@ -68,7 +69,7 @@ pub struct Outcome {
 }
 
 /// Where a run of training is kept.
-pub type Kept<'a> = (&'a mut Checkpoint, &'a mut dyn Keeper);
+pub(crate) type Kept<'a> = (&'a mut Checkpoint, &'a mut dyn Keeper);
 
 /// Pairs to learn from, with their positions in the data set, and to choose by.
 struct Pairs {

@@ -5,8 +5,8 @@ use super::LeftOut;
 use crate::Result;
 use crate::atlas::{Pose, Presence};
 use crate::learn::{
-    Candidate, Evaluation, Evidence, Fit, LearnerName, Outcome as Chosen, Selected, Skipped, Trained, Tried,
-    ValidatedBy, expected_error,
+    Candidate, Chosen, Evaluation, Evidence, Fit, LearnerName, Selected, Skipped, Trained, Tried, ValidatedBy,
+    expected_error,
 };
 use crate::model::{Model, TrainingRecord};
 use crate::optimize::Step;

@@ -4,7 +4,7 @@ use homolog::Control;
 use homolog::atlas::AtlasSettings;
 use homolog::features::{FeatureMap, Turns};
 use homolog::graph::{Attributes, Graph};
-use homolog::learn::{AutoTrainer, LabelledPairs, LearnerKind, Outcome, Selected, SkipReason, Trainer};
+use homolog::learn::{AutoTrainer, Chosen, LabelledPairs, LearnerKind, Selected, SkipReason, Trainer};
 use homolog::matching::{Constraint, Matching};
 use homolog::model::Model;
 use ndarray::Array2;
@@ -61,7 +61,7 @@ fn select(pairs: &LabelledPairs, time_limit: Option<f64>) -> Selected {
 
 fn features(selected: &Selected) -> &FeatureMap {
     match &selected.outcome {
-        Outcome::Weights { set, .. } => &set.features,
+        Chosen::Weights { set, .. } => &set.features,
         _ => panic!("an atlas"),
     }
 }

@@ -6,8 +6,7 @@ use crate::data_sets;
 use common::{data_folder, rng};
 use data_sets::random_data_set;
 use homolog::data::dataset::NamedGraph;
-use homolog::data::edge_table::{self, EdgeTable};
-use homolog::data::{coco, deeplabcut, graphml, read, tps, trc};
+use homolog::data::{Format, Reader, read, write};
 use homolog::graph::{Attributes, Graph};
 use ndarray::{Array2, array};
 use rand::RngExt;
@@ -17,6 +16,12 @@ fn named(id: &str, graph: Graph) -> NamedGraph {
     NamedGraph { id: id.to_string(), graph: Arc::new(graph), image: None }
 }
 
+/// The graphs in a file called "net".
+fn read_as(format: Format, text: &str) -> homolog::Result<Vec<NamedGraph>> {
+    let reader = Reader { format: Some(format), ..Reader::default() };
+    reader.read("net", text.as_bytes(), &|_, _| None).map(|loaded| loaded.data.graphs().to_vec())
+}
+
 fn words(list: &[&str]) -> Vec<String> {
     list.iter().map(ToString::to_string).collect()
 }
@@ -24,23 +29,23 @@ fn words(list: &[&str]) -> Vec<String> {
 #[test]
 fn specimens_of_a_tps_file() {
     let text = "LM=3\r\n1 2\r\n3.5\t-4\r\nNA NA\r\nCURVES=1\r\nPOINTS=2\r\n0 0\r\n1 1\r\nCOMMENT=left wing = ok\r\nIMAGE=w1.jpg\r\nID=0\r\nSCALE=2\r\n\r\nlm=3\r\n1 2\r\n3 4\r\n5 6\r\nIMAGE=w2.jpg\r\nID=1\r\n";
-    let wings = tps::read(text).unwrap();
+    let wings = read_as(Format::Tps, text).unwrap();
     // Ids that only count say less than the pictures.
     assert_eq!((wings[0].id.as_str(), wings[1].id.as_str()), ("w1", "w2"));
     // The file counts y upwards, a graph downwards; the scale is kept beside the points.
     assert_eq!(wings[0].graph.points().unwrap(), array![[1.0, -2.0], [3.5, 4.0]]);
     assert_eq!(wings[0].graph.context().unwrap(), array![[0.0, 0.0], [1.0, -1.0]]);
     assert_eq!((wings[0].graph.scale(), wings[1].graph.scale()), (Some(2.0), None));
-    let by_id = tps::read(&text.replace("ID=1", "ID=right wing")).unwrap();
+    let by_id = read_as(Format::Tps, &text.replace("ID=1", "ID=right wing")).unwrap();
     assert_eq!((by_id[0].id.as_str(), by_id[1].id.as_str()), ("0", "right wing"));
     assert_eq!(wings[0].graph.names().unwrap(), ["1", "2"]);
     assert_eq!((wings[0].image.as_deref(), wings[1].graph.node_count()), (Some("w1.jpg"), 3));
     // Ids that are all the same say nothing; then the pictures count, then numbers.
-    let by_image = tps::read(&text.replace("ID=1", "ID=0")).unwrap();
+    let by_image = read_as(Format::Tps, &text.replace("ID=1", "ID=0")).unwrap();
     assert_eq!((by_image[0].id.as_str(), by_image[1].id.as_str()), ("w1", "w2"));
-    let numbered = tps::read(&text.replace("ID=1", "ID=0").replace("w2", "w1")).unwrap();
+    let numbered = read_as(Format::Tps, &text.replace("ID=1", "ID=0").replace("w2", "w1")).unwrap();
     assert_eq!((numbered[0].id.as_str(), numbered[1].id.as_str()), ("1", "2"));
-    let spatial = tps::read("LM3=1\n1 2 3\n").unwrap();
+    let spatial = read_as(Format::Tps, "LM3=1\n1 2 3\n").unwrap();
     assert_eq!(spatial[0].graph.points().unwrap(), array![[1.0, 2.0, 3.0]]);
     for (text, line, reason) in [
         ("1 2\n", 1, "is neither KEY=value nor expected coordinates"),
@@ -52,8 +57,8 @@ fn specimens_of_a_tps_file() {
         ("LM=1\n1 2\n3 4\n", 3, "is neither KEY=value"),
         ("LM=99999999999999\n", 1, "more points"),
     ] {
-        let error = tps::read(text).expect_err(text).to_string();
-        assert!(error.starts_with(&format!("TPS, line {line}: ")) && error.contains(reason), "{text:?} gave {error}");
+        let error = read_as(Format::Tps, text).expect_err(text).to_string();
+        assert!(error.starts_with(&format!("net, line {line}: ")) && error.contains(reason), "{text:?} gave {error}");
     }
 }
 
@@ -69,12 +74,12 @@ fn tps_files_come_back_as_they_were_written() {
         let part = Graph::from_points(points.select(ndarray::Axis(0), &[0, 2])).unwrap();
         let part = part.with_names(words(&["1", "3"])).unwrap().with_context(context).unwrap();
         let graphs = [named("a", whole), named("b", part)];
-        assert_eq!(tps::read(&tps::write(&graphs).unwrap()).unwrap(), graphs);
+        assert_eq!(read_as(Format::Tps, &write(Format::Tps, &graphs).unwrap()).unwrap(), graphs);
     }
-    assert!(tps::write(&[named("a", Graph::new(1))]).unwrap_err().to_string().contains("no points"));
+    assert!(write(Format::Tps, &[named("a", Graph::new(1))]).unwrap_err().to_string().contains("no points"));
     // A landmark keeps its number, also if the first specimen does not have it.
     let text = "LM=3\nNA NA\n1.00000 2.00000\n3.00000 4.00000\nID=a\nSCALE=0.25\nLM=3\n1.00000 1.00000\n1.00000 2.00000\nNA NA\nID=b\n";
-    assert_eq!(tps::write(&tps::read(text).unwrap()).unwrap(), text);
+    assert_eq!(write(Format::Tps, &read_as(Format::Tps, text).unwrap()).unwrap(), text);
 }
 
 /// The beginning of a picture: enough to tell its size.
@@ -98,14 +103,14 @@ fn points_of_a_tps_file_are_put_onto_their_picture_and_written_as_they_were() {
         "graph \"b\" has points outside of its picture",
     ];
     assert_eq!(notes, expected);
-    let written = tps::write(graphs).unwrap();
+    let written = write(Format::Tps, graphs).unwrap();
     assert!(
         written.starts_with("LM=2\n10.10000 20.30000\n600.00000 479.90000\nIMAGE=a.jpg\nID=a\nSCALE=0.0125\n"),
         "{written}"
     );
     let again = read("wings.tps", written.as_bytes(), &beside).unwrap();
     assert_eq!(again.data, wings.data);
-    assert_eq!(tps::write(again.data.graphs()).unwrap(), written);
+    assert_eq!(write(Format::Tps, again.data.graphs()).unwrap(), written);
     // With and without pictures the shapes are the same, not mirror images.
     let bare = read("wings.tps", text.as_bytes(), &|_, _| None).unwrap();
     let shape = |graph: &Graph| {
@@ -180,14 +185,13 @@ fn an_edge_without_a_weight_is_noted() {
 <key id="d1" for="edge" attr.name="colour" attr.type="long"/><key id="d2" for="node" attr.name="unused" attr.type="long"/>
 <graph edgedefault="undirected"><node id="a"/><node id="b"/><node id="c"/>
 <edge source="a" target="b"><data key="d0">0.5</data><data key="d1">3</data></edge><edge source="b" target="c"/></graph></graphml>"#;
-    let mut notes = Vec::new();
-    let graphs = graphml::read(text, "net", &mut notes).unwrap();
-    let weights = graphs[0].graph.edge_attributes().unwrap();
+    let net = read("net.graphml", text.as_bytes(), &|_, _| None).unwrap();
+    let weights = net.data.graphs()[0].graph.edge_attributes().unwrap();
     assert_eq!(
         (weights.names(), weights.values().column(0).to_vec()),
         (words(&["weight"]).as_slice(), vec![0.5, 0.5, 1.0, 1.0])
     );
-    let notes: Vec<String> = notes.iter().map(ToString::to_string).collect();
+    let notes: Vec<String> = net.notes.iter().map(ToString::to_string).collect();
     let expected = [
         "1 of 2 edges have no \"weight\", counted as 1",
         "1 of 2 edges have no \"colour\", so the attribute was left out",
@@ -204,13 +208,13 @@ fn many_attributes_are_looked_up_and_not_searched_for() {
     let data = |at: usize| format!("<data key=\"k{at}\">{at}</data>\n");
     let data: String = (0..count).map(data).collect();
     let text = format!("<graphml>{keys}<graph><node id=\"a\">{data}</node></graph></graphml>");
-    let graphs = graphml::read(&text, "g", &mut Vec::new()).unwrap();
+    let graphs = read_as(Format::Graphml, &text).unwrap();
     assert_eq!(graphs[0].graph.node_attributes().unwrap().values()[[0, count - 1]], 59_999.0);
     // Values that are only defaults must not fill the memory.
     let keys = keys.replace("/>", "><default>0</default></key>");
     let node = |node: usize| format!("<node id=\"{node}\"/>");
     let nodes: String = (0..3000).map(node).collect();
-    let error = graphml::read(&format!("<graphml>{keys}<graph>{nodes}</graph></graphml>"), "g", &mut Vec::new());
+    let error = read_as(Format::Graphml, &format!("<graphml>{keys}<graph>{nodes}</graph></graphml>"));
     assert!(error.unwrap_err().to_string().contains("there are more than 134217728 values of attributes"));
 }
 
@@ -226,7 +230,7 @@ fn frames_of_a_trc_file() {
     assert_eq!(frames[2].graph.points().unwrap(), array![[4.0, 5.25, -60.0], [7.0, 8.0, 9.0]]);
     let take = data.take().unwrap();
     assert_eq!((take.times, take.unit.as_deref()), (vec![0.0, 0.01, 0.04], Some("mm")));
-    assert_eq!(trc::read(&trc::write(frames).unwrap()).unwrap(), frames);
+    assert_eq!(read_as(Format::Trc, &write(Format::Trc, frames).unwrap()).unwrap(), frames);
     // Times and units survive a data set.
     assert_eq!(homolog::data::dataset::DataSet::from_json(&data.to_json().unwrap()).unwrap(), data);
     for (from, to, expected) in [
@@ -241,7 +245,7 @@ fn frames_of_a_trc_file() {
         ("\t9\n", "\t9\t1\n", "line 9: \"1\" is beyond the 11 columns of 3 markers"),
     ] {
         let changed = text.replacen(from, to, 1);
-        match trc::read(&changed) {
+        match read_as(Format::Trc, &changed) {
             Ok(_) => assert_eq!(expected, "line 7: ", "{from:?} to {to:?}"),
             Err(error) => assert!(error.to_string().contains(expected), "{from:?} to {to:?}: {error}"),
         }
@@ -255,7 +259,7 @@ fn a_recorded_walk_comes_back_as_it_was_written() {
     let data = read("walk.trc", &bytes, &|_, _| None).unwrap().data;
     assert_eq!((data.graphs().len(), data.graphs()[0].graph.node_count()), (238, 41));
     assert_eq!(data.graphs()[237].graph.names().unwrap()[40], "L.Toe");
-    assert_eq!(trc::read(&trc::write(data.graphs()).unwrap()).unwrap(), data.graphs());
+    assert_eq!(read_as(Format::Trc, &write(Format::Trc, data.graphs()).unwrap()).unwrap(), data.graphs());
     let take = data.take().unwrap();
     assert!((take.rate.unwrap() - 100.0).abs() < 1e-6 && take.unit.as_deref() == Some("mm"));
 }
@@ -263,14 +267,13 @@ fn a_recorded_walk_comes_back_as_it_was_written() {
 #[test]
 fn frames_of_deeplabcut() {
     let text = "scorer,m,m,m,m,m,m\nbodyparts,nose,nose,nose,tail,tail,tail\ncoords,x,y,likelihood,x,y,likelihood\n0,1,2,0.9,3,4,0.8\n1,,,0.1,5,6,0.7\n";
-    assert!(deeplabcut::is_one(text) && !deeplabcut::is_one("scorers,x,y\n"));
-    let frames = deeplabcut::read(text).unwrap();
+    let frames = read_as(Format::DeepLabCut, text).unwrap();
     assert_eq!(frames[0].graph.points().unwrap(), array![[1.0, 2.0], [3.0, 4.0]]);
     assert_eq!(frames[1].graph.names().unwrap(), ["tail"]);
     assert_eq!(frames[1].graph.node_attributes().unwrap().values(), array![[0.7]]);
     // Labelled frames of several animals.
     let text = "scorer,,,m,m,m,m\nindividuals,,,one,one,two,two\nbodyparts,,,nose,nose,nose,nose\ncoords,,,x,y,x,y\nlabeled-data,film,img1.png,1,2,3,4\n";
-    let animals = deeplabcut::read(text).unwrap();
+    let animals = read_as(Format::DeepLabCut, text).unwrap();
     assert_eq!(
         (animals[0].id.as_str(), animals[1].id.as_str()),
         ("labeled-data/film/img1.png/one", "labeled-data/film/img1.png/two")
@@ -287,8 +290,8 @@ fn frames_of_deeplabcut() {
         ("scorer,a,a\nbodyparts,b,b\ncoords,x,y\n0,1,\n", "line 4: a coordinate of \"b\" is missing"),
         ("scorer,a,a\nbodyparts,b,b\ncoords,x,y\n0,1,z\n", "line 4: \"z\" is not a finite number"),
     ] {
-        let error = deeplabcut::read(text).expect_err(text).to_string();
-        assert!(error.starts_with("DeepLabCut table, ") && error.contains(reason), "{text:?} gave {error}");
+        let error = read_as(Format::DeepLabCut, text).expect_err(text).to_string();
+        assert!(error.starts_with("net, ") && error.contains(reason), "{text:?} gave {error}");
     }
 }
 
@@ -298,8 +301,7 @@ fn annotations_of_coco() {
         "annotations": [{"id": 1, "image_id": 7, "category_id": 1, "bbox": [1, 2, 3, 4], "keypoints": [10, 20, 2, 0, 0, 0, 30, 40, 1]},
                         {"id": 2, "image_id": 7, "category_id": 1}],
         "categories": [{"id": 1, "name": "fly", "keypoints": ["head", "wing", "tail"], "skeleton": [[1, 2], [1, 3]]}]}"#;
-    assert!(coco::is_one(text) && !coco::is_one("{}") && !coco::is_one("[]"));
-    let graphs = coco::read(text).unwrap();
+    let graphs = read_as(Format::Coco, text).unwrap();
     assert_eq!((graphs.len(), graphs[0].id.as_str(), graphs[0].image.as_deref()), (1, "1", Some("a.jpg")));
     assert_eq!(graphs[0].graph.edges().ends(), [[0, 1], [1, 0]]);
     assert_eq!(graphs[0].graph.image_size(), Some([64.0, 48.0]));
@@ -315,8 +317,8 @@ fn annotations_of_coco() {
         ("[1, 3]]", "[3, 3]]", "from node 1 to itself"),
         ("\"annotations\"", "\"anotations\"", "missing field `annotations`"),
     ] {
-        let error = coco::read(&text.replacen(from, to, 1)).unwrap_err().to_string();
-        assert!(error.starts_with("COCO keypoints: ") && error.contains(reason), "{error}");
+        let error = read_as(Format::Coco, &text.replacen(from, to, 1)).unwrap_err().to_string();
+        assert!(error.starts_with("net: ") && error.contains(reason), "{error}");
     }
 }
 
@@ -336,7 +338,7 @@ fn networks_of_networkx() {
     <edge source="a &amp; b" target="c"><data key="d3">2.5</data></edge>
   </graph>
 </graphml>"#;
-    let graphs = graphml::read(text, "net", &mut Vec::new()).unwrap();
+    let graphs = read_as(Format::Graphml, text).unwrap();
     let graph = &graphs[0].graph;
     assert_eq!((graphs[0].id.as_str(), graph.names().unwrap()), ("net", &words(&["a & b", "c"])[..]));
     assert_eq!(graph.points().unwrap(), array![[1.0, 0.5], [7.0, -1.0]]);
@@ -350,12 +352,10 @@ fn networks_of_networkx() {
         ("</graph>", "", "line"),
         ("<edge ", "<hyperedge/><edge ", "line 11: hyperedges are not read"),
     ] {
-        let error = graphml::read(&text.replacen(from, to, 1), "net", &mut Vec::new()).unwrap_err().to_string();
-        assert!(error.starts_with("GraphML, ") && error.contains(reason), "{to} gave {error}");
+        let error = read_as(Format::Graphml, &text.replacen(from, to, 1)).unwrap_err().to_string();
+        assert!(error.starts_with("net, ") && error.contains(reason), "{to} gave {error}");
     }
-    assert!(
-        graphml::read("<svg/>", "net", &mut Vec::new()).unwrap_err().to_string().contains("<svg> is not <graphml>")
-    );
+    assert!(read_as(Format::Graphml, "<svg/>").unwrap_err().to_string().contains("<svg> is not <graphml>"));
 }
 
 #[test]
@@ -383,9 +383,9 @@ fn networks_come_back_as_they_were_written() {
                 continue;
             }
             tried += 1;
-            let expected = NamedGraph { image: None, ..named.clone() };
-            let text = graphml::write(std::slice::from_ref(&expected)).unwrap();
-            let read = graphml::read(&text, &named.id, &mut Vec::new()).unwrap();
+            let expected = NamedGraph { id: "net".to_string(), image: None, ..named.clone() };
+            let text = write(Format::Graphml, std::slice::from_ref(&expected)).unwrap();
+            let read = read_as(Format::Graphml, &text).unwrap();
             assert_eq!(read.len(), 1);
             // Edge attributes of a graph without edges cannot be written.
             if graph.edges().is_empty() {
@@ -400,7 +400,12 @@ fn networks_come_back_as_they_were_written() {
 
 #[test]
 fn edge_lists_with_and_without_header_and_nodes() {
-    let read = |text: &str, nodes: Option<&str>| EdgeTable::default().read(text, nodes, "net");
+    let read_by = |reader: Reader, text: &str, nodes: Option<&str>| {
+        let beside =
+            |name: &str, _: usize| nodes.filter(|_| name == "net.nodes.csv").map(|text| text.as_bytes().to_vec());
+        reader.read("net.edges", text.as_bytes(), &beside).map(|loaded| loaded.data.graphs()[0].clone())
+    };
+    let read = |text: &str, nodes: Option<&str>| read_by(Reader::default(), text, nodes);
     let weighted = |text: &str| {
         let net = read(text, None).unwrap();
         assert_eq!(net.graph.names().unwrap(), ["a", "b", "c"], "{text}");
@@ -410,7 +415,6 @@ fn edge_lists_with_and_without_header_and_nodes() {
     weighted("# made by hand\nTarget;Source;weight\nb;a;0.5\nc;b;2\n");
     weighted("a b 0.5\nb c 2\n");
     weighted("% header\na\tb\t0.5\nb\tc\t2\n");
-    assert!(edge_table::is_one("from,to\n1,2\n") && !edge_table::is_one("landmark,x,y\n"));
     let nodes = "node,x,y,size\nc,0,1,5\na,1,1,6\nb,2,2,7\nlonely,3,3,8\n";
     let net = read("source,target\na,b\nb,c\n", Some(nodes)).unwrap();
     assert_eq!(net.graph.names().unwrap(), ["c", "a", "b", "lonely"]);
@@ -419,7 +423,7 @@ fn edge_lists_with_and_without_header_and_nodes() {
     assert_eq!(net.graph.edges().len(), 4);
     let bare = read("source,target\na,b\n", Some("id\nb\na\n")).unwrap();
     assert_eq!(bare.graph.names().unwrap(), ["b", "a"]);
-    let one_way = EdgeTable { directed: true }.read("a,b\nb,c\n", None, "net").unwrap();
+    let one_way = read_by(Reader { directed: true, ..Reader::default() }, "a,b\nb,c\n", None).unwrap();
     assert_eq!(one_way.graph.edges().ends(), [[0, 1], [1, 2]]);
     for (text, nodes, reason) in [
         ("source,target\na,a\n", None, "line 2: an edge leads from node 0 to itself"),
@@ -431,6 +435,6 @@ fn edge_lists_with_and_without_header_and_nodes() {
         ("source,target,w\na,b,1\nb,a,2\n", None, "given twice, with different attributes"),
     ] {
         let error = read(text, nodes).expect_err(text).to_string();
-        assert!(error.starts_with("edge list, ") && error.contains(reason), "{text:?} gave {error}");
+        assert!(error.starts_with("net.edges, ") && error.contains(reason), "{text:?} gave {error}");
     }
 }

@@ -114,7 +114,7 @@ fn renumbering_there_and_back_changes_nothing() {
 #[test]
 fn a_node_that_nobody_named_is_the_same_as_nothing() {
     use homolog::data::dataset::{DataSet, match_by_name};
-    use homolog::data::landmarks::{self, LandmarkTable};
+    use homolog::data::{self, landmarks::LandmarkTable};
     let named = |names: [&str; 4]| square().with_names(names.map(String::from).to_vec());
     let (left, right) = (named(["", "tip", "", "base"]).unwrap(), named(["base", "", "", "tip"]).unwrap());
     assert_eq!(match_by_name(&left, &right).unwrap().left_to_right(), [None, Some(3), None, Some(0)]);
@@ -126,7 +126,7 @@ fn a_node_that_nobody_named_is_the_same_as_nothing() {
     let table = "frame,landmark,x,y\n1,,0.0,0.0\n1,tip,2.0,0.0\n1,,2.0,1.0\n1,base,0.0,1.0\n";
     let graphs = LandmarkTable::default().read(table, "wings").unwrap();
     assert_eq!(*graphs[0].graph, left);
-    assert_eq!(landmarks::write(&graphs).unwrap(), table);
+    assert_eq!(data::write(data::Format::Landmarks, &graphs).unwrap(), table);
     let text = r#"{"format":{"kind":"homolog-data","version":1},"graphs":[
         {"id":"a","nodes":3,"names":["","tip",""]},{"id":"b","nodes":2,"names":["","tip"]}],
         "pairs":[{"left":"a","right":"b"},{"left":"a","right":"b","matches":[[0,0],["tip",null]]}]}"#;

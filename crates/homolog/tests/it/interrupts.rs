@@ -10,8 +10,8 @@ use homolog::graph::Graph;
 use homolog::learn::{LabelledPairs, Trainer, TrainingSet};
 use homolog::loss::LossKind;
 use homolog::matching::{
-    BruteForce, Compatibility, Constraint, EdgeList, EdgeTerm, Exact, Hungarian, Linear, LpRelaxation, Matcher,
-    Matching, Method, Sense, Solution, Sparse, Status, Workspace, k_best, margins,
+    BruteForce, Compatibility, Constraint, EdgeList, EdgeTerm, Exact, Linear, LpRelaxation, Matcher, Matching, Method,
+    Sense, Solution, Sparse, Status, Workspace, k_best, margins,
 };
 use homolog::model::Model;
 use homolog::{Control, ErrorKind};
@@ -112,10 +112,10 @@ fn linear_problems_of_every_kind() {
         ("unlike scores", huge(hard_linear(80, 80))),
     ];
     for (name, problem) in &problems {
-        for solver in [&Linear::default() as &dyn Matcher, &Hungarian {}] {
+        for solver in [Method::Linear(Linear::default()), common::hungarian()] {
             let least = if *name == "long rows" { 1 } else { 10 };
             check(name, least, &|control| {
-                let answer = solver.solve(problem, &mut Workspace::with_control(control)).unwrap();
+                let answer = solver.matcher().solve(problem, &mut Workspace::with_control(control)).unwrap();
                 check_answer(problem, &answer, control);
             });
         }

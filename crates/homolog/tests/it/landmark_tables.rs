@@ -7,7 +7,7 @@ use common::{data_folder, rng};
 use data_sets::random_data_set;
 use homolog::data::Split;
 use homolog::data::dataset::{DataSet, LabelledPair, NamedGraph, match_by_name};
-use homolog::data::landmarks::{LandmarkTable, write};
+use homolog::data::landmarks::LandmarkTable;
 use homolog::data::{house, matches};
 use homolog::geometry::delaunay;
 use homolog::graph::{Attributes, Graph};
@@ -42,6 +42,10 @@ fn random_graphs(rng: &mut impl Rng) -> (Vec<NamedGraph>, LandmarkTable) {
     };
     let graphs = (0..4).map(&mut graph).collect();
     (graphs, LandmarkTable { attributes, ..LandmarkTable::default() })
+}
+
+fn write(graphs: &[NamedGraph]) -> homolog::Result<String> {
+    homolog::data::write(homolog::data::Format::Landmarks, graphs)
 }
 
 #[test]

@@ -5,8 +5,7 @@ use crate::common;
 use common::{Kind, Values, close, data_folder, magnitude, random_kind, random_problem, rng};
 use homolog::Error;
 use homolog::matching::{
-    BruteForce, Certificate, Compatibility, Constraint, Hungarian, Linear, Matcher, Matching, Solution, Status,
-    Workspace, verify,
+    BruteForce, Certificate, Compatibility, Constraint, Linear, Matcher, Matching, Solution, Status, Workspace, verify,
 };
 use ndarray::{Array2, array};
 use rand::RngExt;
@@ -56,7 +55,7 @@ fn larger_problems_of_all_kinds_against_the_second_solver() {
         let kind = random_kind(&mut rng);
         let problem = random_problem(&mut rng, n, m, kind);
         let answer = solve_proven(&problem, &mut work);
-        let other = Hungarian::default().solve(&problem, &mut work).unwrap();
+        let other = common::hungarian().matcher().solve(&problem, &mut work).unwrap();
         assert!(close(answer.score, other.score, 4.0 * magnitude(&problem)), "{problem:?}\n{answer:?}\n{other:?}");
     }
 }
@@ -105,7 +104,7 @@ fn squares_that_are_solved_from_lists_are_proven() {
         let answer = solve_proven(&problem, &mut work);
         assert_eq!(answer.status, Status::Optimal, "step {step}");
         if step % 6 == 0 {
-            let other = Hungarian::default().solve(&problem, &mut work).unwrap();
+            let other = common::hungarian().matcher().solve(&problem, &mut work).unwrap();
             assert!(close(answer.score, other.score, 4.0 * magnitude(&problem)), "step {step}");
             assert_eq!(common::placed(&problem, &answer.matching), common::placed(&problem, &other.matching));
         }

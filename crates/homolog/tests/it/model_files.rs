@@ -5,7 +5,7 @@ use crate::common;
 use common::rng;
 use homolog::features::FeatureMap;
 use homolog::matching::{Exact, Method};
-use homolog::model::{MAX_FILE_SIZE, Model};
+use homolog::model::Model;
 use rand::RngExt;
 
 fn text() -> String {
@@ -38,6 +38,6 @@ fn spoiled_files_are_refused_or_make_sense_and_never_panic() {
 
 #[test]
 fn a_file_of_absurd_size_is_refused_unread() {
-    let error = Model::from_json(&" ".repeat(MAX_FILE_SIZE + 1)).unwrap_err().to_string();
+    let error = Model::from_json(&" ".repeat((64 << 20) + 1)).unwrap_err().to_string();
     assert!(error.contains("bytes"), "{error}");
 }

@@ -2,7 +2,6 @@
 
 use crate::common;
 
-use homolog::data::edge_table::EdgeTable;
 use homolog::features::FeatureSet;
 use homolog::graph::{Attributes, Direction, Graph, Pair};
 use homolog::learn::{LabelledPairs, LearnerKind, Trainer, default_matcher};
@@ -32,8 +31,8 @@ fn matched(left: Graph, right: Graph, method: Option<Method>) -> (Solution, f64)
 fn regions_of_two_mouse_brains_are_matched_by_the_ranks_of_their_connections() {
     let Some(folder) = common::data_folder("networks") else { return println!("skipped: no networks") };
     let read = |name: &str| {
-        let text = std::fs::read_to_string(folder.join(name)).unwrap();
-        EdgeTable::default().read(&text, None, name).unwrap().graph
+        let bytes = std::fs::read(folder.join(name)).unwrap();
+        homolog::data::read(name, &bytes, &|_, _| None).unwrap().data.graphs()[0].graph.clone()
     };
     let (left, right) = (read("mouse-54776.edges"), read("mouse-54777.edges"));
     let (solution, _) = matched((*left).clone(), (*right).clone(), None);

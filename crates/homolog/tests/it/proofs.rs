@@ -283,7 +283,7 @@ fn scores_near_the_largest_number_hide_tiny_ones_honestly() {
     // Brought into range, 1e-300 beside 1e300 falls under the smallest number there is.
     let (tiny, huge) = (1e-300, 1e300);
     let problem = Compatibility::linear(ndarray::array![[tiny, 0.0, -huge], [tiny, -tiny, -huge]]);
-    for method in [Method::Linear(Linear::default()), Method::Hungarian(homolog::matching::Hungarian::default())] {
+    for method in [Method::Linear(Linear::default()), common::hungarian()] {
         let answer = method.matcher().solve(&problem, &mut Workspace::new()).unwrap();
         let is_best = answer.matching.left_to_right() == [Some(1), Some(0)];
         assert!(is_best || answer.status != Status::Optimal, "{}: {answer:?}", method.name());

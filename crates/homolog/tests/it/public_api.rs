@@ -11,16 +11,19 @@ const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src");
 const LIST: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/public_api.txt");
 const KINDS: [&str; 8] = ["fn", "struct", "enum", "trait", "type", "const", "static", "macro"];
 
-/// The text without its tests.
+/// The text without its tests: items marked so, each up to the next empty line or, for a block, to its closing brace.
 fn read(path: &Path) -> String {
-    let text = fs::read_to_string(path).unwrap();
-    text.split("\n#[cfg(test)]")
-        .next()
-        .unwrap_or_default()
-        .split("#[cfg(doctest)]")
-        .next()
-        .unwrap_or_default()
-        .to_string()
+    let text = fs::read_to_string(path).unwrap().replace("\r\n", "\n");
+    let mut parts = text.split("\n#[cfg(test)]\n");
+    let mut kept = parts.next().unwrap_or_default().to_string();
+    for part in parts {
+        let line = part.split_inclusive('\n').next().unwrap_or_default();
+        let item =
+            if line.trim_end().ends_with(';') { line.len() } else { part.find("\n}").map_or(part.len(), |at| at + 2) };
+        kept.push('\n');
+        kept.push_str(&part[item..]);
+    }
+    kept.split("#[cfg(doctest)]").next().unwrap_or_default().to_string()
 }
 
 /// The name at the start of a text.

@@ -2,8 +2,8 @@
 
 use homolog::Control;
 use homolog::data::Split;
-use homolog::data::landmarks::{self, LandmarkTable};
 use homolog::data::turntable::Turntable;
+use homolog::data::{self, landmarks::LandmarkTable};
 use homolog::data::{house, qaplib};
 use homolog::experiment::Sequence;
 use homolog::features::FeatureMap;
@@ -88,7 +88,7 @@ fn frames_are_read_from_labels_and_from_a_table() {
     let frame = house::read_frame(5, &labels, Some(&adjacency)).unwrap();
     assert_eq!((frame.id.as_str(), frame.graph.points()), ("5", Some(points.view())));
     assert_eq!(frame.graph.edges().len(), 2 * edges.len());
-    let table = landmarks::write(std::slice::from_ref(&frame)).unwrap();
+    let table = data::write(data::Format::Landmarks, std::slice::from_ref(&frame)).unwrap();
     let again = LandmarkTable::default().read(&table, "5").unwrap();
     assert_eq!((again[0].graph.points(), again[0].graph.names()), (Some(points.view()), frame.graph.names()));
 }

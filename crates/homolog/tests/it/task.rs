@@ -12,6 +12,7 @@ use homolog::graph::{Attributes, Graph};
 use homolog::labelling::Session;
 use homolog::learn::shards::Worker;
 use homolog::learn::{Checkpoint, LearnerKind, NoKeeper};
+use homolog::model::Model;
 use homolog::task::{Features, FromShards, Settings, Task, paired};
 use ndarray::Array2;
 use serde_json::{Value, json};
@@ -204,6 +205,19 @@ fn a_lambda_that_is_not_positive_is_refused_whether_it_is_used_or_not() {
             let error = task(&[0.0, 5.0, 9.0], settings).run(&Control::new(), None).unwrap_err();
             assert!(error.to_string().contains("must be positive"), "{error}");
         }
+    }
+}
+
+/// `homolog match --features`, which the page does as well, and `hm.match`, which is a task.
+#[test]
+fn matching_without_learning_is_the_same_by_the_program_and_by_a_task() {
+    for name in ["linear", "quadratic", "robust"] {
+        let task = task(&[0.0, 5.0, 9.0], Settings { unlearned: true, ..of_set(name) });
+        let (data, _) = paired(&task.data).unwrap();
+        let pairs: Vec<_> = (0..data.pairs().len()).map(|number| data.pair(number).unwrap()).collect();
+        let features = task.settings.features(&data.common().unwrap()).unwrap();
+        let model = Model::unlearned_for(features, None, &pairs).unwrap();
+        assert_eq!(task.run(&Control::new(), None).unwrap().model, model, "{name}");
     }
 }
 

@@ -10,10 +10,14 @@ mod pairing;
 mod record;
 mod shape;
 
-pub use crate::graph::dataset::{
-    DataSet, LabelledPair, MAX_EDGES, MAX_GRAPHS, MAX_LABELLED_NODES, MAX_LISTED_PAIRS, MAX_NODES, MAX_PAIRS,
-    MAX_TOTAL_NODES, NamedGraph, match_by_name,
-};
+pub(crate) use crate::graph::dataset::MAX_EDGES;
+pub(crate) use crate::graph::dataset::MAX_GRAPHS;
+pub(crate) use crate::graph::dataset::MAX_LABELLED_NODES;
+pub(crate) use crate::graph::dataset::MAX_LISTED_PAIRS;
+pub(crate) use crate::graph::dataset::MAX_NODES;
+pub(crate) use crate::graph::dataset::MAX_PAIRS;
+pub(crate) use crate::graph::dataset::MAX_TOTAL_NODES;
+pub use crate::graph::dataset::{DataSet, LabelledPair, NamedGraph, match_by_name};
 use crate::graph::dataset::{at_most, by_name, positions};
 pub use pairing::{Pairing, SplitBy};
 
@@ -22,9 +26,9 @@ use crate::features::Common;
 use crate::learn::LabelledPairs;
 
 /// The version of the file format that this library writes, and the newest it reads.
-pub const FORMAT_VERSION: u32 = 1;
+pub(crate) const FORMAT_VERSION: u32 = 1;
 /// The longest text of a data set, in bytes; a longer one is refused unread.
-pub const MAX_FILE_SIZE: usize = 256 << 20;
+pub(crate) const MAX_FILE_SIZE: usize = 256 << 20;
 impl DataSet {
     /// What all graphs, and all pairs, have in common.
     ///

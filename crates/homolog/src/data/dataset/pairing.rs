@@ -42,6 +42,29 @@ pub enum SplitBy {
     Specimens,
 }
 
+/// The most pairs that are made unless more are asked for.
+const MOST_PAIRS: usize = 2000;
+/// So many are drawn if there would be more: enough to learn from, and quick.
+const DRAWN_PAIRS: usize = 500;
+
+impl Pairing {
+    /// What is done unless something else is asked for: all pairs of so many graphs, or 500 that are drawn if all would be more than 2000.
+    #[must_use]
+    pub fn usual(count: usize) -> Self {
+        if all_pairs(count) <= MOST_PAIRS { Self::All } else { Self::Random { count: DRAWN_PAIRS, seed: 0 } }
+    }
+
+    /// How many of how many pairs of so many graphs are drawn, if not all are made.
+    #[must_use]
+    pub fn drawn(self, count: usize) -> Option<[usize; 2]> {
+        if let Self::Random { count: drawn, .. } = self { Some([drawn, all_pairs(count)]) } else { None }
+    }
+}
+
+fn all_pairs(count: usize) -> usize {
+    count.saturating_mul(count.saturating_sub(1)) / 2
+}
+
 impl DataSet {
     /// Graphs, with pairs of them; nodes with the same name match.
     ///

@@ -7,9 +7,9 @@ use crate::{ColumnFault, Error, Result};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Columns that may name the graph, in upper or lower case.
-pub const GRAPH_COLUMNS: [&str; 5] = ["frame", "image", "specimen", "id", "object"];
+pub(crate) const GRAPH_COLUMNS: [&str; 5] = ["frame", "image", "specimen", "id", "object"];
 /// Columns that may name the node, likewise. With a column `frame` or `image`, `id` or `object` also names the node: a table of tracks.
-pub const LANDMARK_COLUMNS: [&str; 7] = ["landmark", "marker", "keypoint", "bodypart", "point", "node", "name"];
+pub(crate) const LANDMARK_COLUMNS: [&str; 7] = ["landmark", "marker", "keypoint", "bodypart", "point", "node", "name"];
 
 /// So many columns are listed in an error.
 const MOST_LISTED: usize = 20;

@@ -5,8 +5,8 @@
 //! 1,nose,208.7,341.1          anna,208.7,341.1,154.1,257.5
 //! ```
 //!
-//! The columns may be in any order. One of [`GRAPH_COLUMNS`] says which graph a row belongs to; without it the whole table is one
-//! graph. One of [`LANDMARK_COLUMNS`] names the node; without it the nodes have no names, and where it
+//! The columns may be in any order. One of frame, image, specimen, id and object says which graph a row belongs to; without it the whole table is one
+//! graph. One of landmark, marker, keypoint, bodypart, point, node and name names the node; without it the nodes have no names, and where it
 //! is empty the node is unnamed. `z` makes the points spatial. A column
 //! `attribute:NAME`, or one that the settings name, is a node attribute; a table may have only attributes. Other columns are refused
 //! unless the settings ignore them: a typing mistake in a header should not lose data. A landmark whose coordinates are all missing
@@ -18,8 +18,7 @@ mod columns;
 mod rows;
 mod write;
 
-pub use columns::{GRAPH_COLUMNS, LANDMARK_COLUMNS};
-pub use write::write;
+pub(super) use write::write;
 
 use super::dataset::NamedGraph;
 use super::{malformed, table};
@@ -45,9 +44,9 @@ const ATTRIBUTE: &str = "attribute:";
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LandmarkTable {
-    /// The column that names the graph; `None` means one of [`GRAPH_COLUMNS`], if there is one.
+    /// The column that names the graph; `None` means frame, image, specimen, id or object, if there is one.
     pub graph: Option<String>,
-    /// The column that names the node; `None` means one of [`LANDMARK_COLUMNS`], if there is one.
+    /// The column that names the node; `None` means landmark, marker, keypoint, bodypart, point, node or name, if there is one.
     pub landmark: Option<String>,
     /// Columns that become node attributes.
     pub attributes: Vec<String>,

@@ -11,7 +11,7 @@ use crate::{Error, Result};
 ///
 /// # Errors
 /// A graph whose dimension or attributes differ from the first, or with neither points nor attributes; a name that a table cannot hold.
-pub fn write(graphs: &[NamedGraph]) -> Result<String> {
+pub(crate) fn write(graphs: &[NamedGraph]) -> Result<String> {
     let Some(first) = graphs.first() else { return table::write(FORMAT, [header(2, true, &[])]) };
     let dimension = |graph: &Graph| graph.points().map_or(0, |points| points.ncols());
     let expected = dimension(&first.graph);

@@ -7,8 +7,10 @@
 mod mot;
 mod table;
 
-pub use mot::{is_one as is_mot, read_mot};
-pub use table::{is_one as is_table, read_table};
+pub(crate) use mot::is_one as is_mot;
+pub use mot::read_mot;
+pub(crate) use table::is_one as is_table;
+pub use table::read_table;
 
 use super::dataset::{DataSet, LabelledPair, NamedGraph};
 use crate::features::{box_features, iou};
@@ -22,7 +24,7 @@ use std::sync::Arc;
 /// A detection is one of a true object if their boxes overlap at least so much, as in the field's benchmarks.
 const OVERLAP: f64 = 0.5;
 /// The most frames between two of a pair.
-pub const MAX_GAP: usize = 1000;
+pub(crate) const MAX_GAP: usize = 1000;
 
 /// Detections of one frame.
 #[derive(Debug, Clone, PartialEq)]
@@ -110,10 +112,10 @@ impl Tracks {
     /// Each frame with every later one that is at most `gap` frames away, as labelled pairs with the features of their boxes.
     ///
     /// # Errors
-    /// A gap of 0, or of more than [`MAX_GAP`]; more pairs or detections than a data set may have.
+    /// A gap of 0, or of more than 1000; more pairs or detections than a data set may have.
     pub fn pairs(&self, gap: usize) -> Result<DataSet> {
         if !(1..=MAX_GAP).contains(&gap) {
-            return Err(Error::BadSetting { name: "gap", value: gap as f64, reason: "must be between 1 and 1000" });
+            return Err(Error::BadSetting { name: "gap", value: gap as f64, reason: "it must be between 1 and 1000" });
         }
         let graph = |frame: &Frame| NamedGraph {
             id: format!("frame {}", frame.number),

@@ -15,7 +15,7 @@ const FEWEST_FIELDS: usize = 6;
 
 /// Whether a text looks like one: its first line has six numbers or more.
 #[must_use]
-pub fn is_one(text: &str) -> bool {
+pub(crate) fn is_one(text: &str) -> bool {
     let first = table::rows(FORMAT, text).ok().and_then(|mut rows| rows.next()).and_then(Result::ok);
     first.is_some_and(|row| {
         row.fields.len() >= FEWEST_FIELDS && row.fields.iter().all(|word| word.parse::<f64>().is_ok())

@@ -51,7 +51,7 @@ impl Columns {
 /// Whether a text looks like one: its header has a frame, an identity and a place, and no landmark. An `id` may also be a landmark's name,
 /// unless detections have a size.
 #[must_use]
-pub fn is_one(text: &str) -> bool {
+pub(crate) fn is_one(text: &str) -> bool {
     let first = table::rows(FORMAT, text).ok().and_then(|mut rows| rows.next()).and_then(Result::ok);
     let Some(Row { fields, .. }) = first else { return false };
     let has = |name: &str| fields.iter().any(|word| word.eq_ignore_ascii_case(name));

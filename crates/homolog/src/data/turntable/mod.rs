@@ -134,12 +134,12 @@ impl Turntable {
             return Err(Error::BadSetting {
                 name: "jitter",
                 value: self.jitter,
-                reason: "must be between 0 and 1e6 pixels",
+                reason: "it must be between 0 and 1e6 pixels",
             });
         }
         for (name, value) in [("first_angle", self.first_angle), ("last_angle", self.last_angle)] {
             if !(-360.0..=360.0).contains(&value) {
-                return Err(Error::BadSetting { name, value, reason: "must be between -360 and 360 degrees" });
+                return Err(Error::BadSetting { name, value, reason: "it must be between -360 and 360 degrees" });
             }
         }
         Ok(())

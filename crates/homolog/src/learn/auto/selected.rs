@@ -16,7 +16,7 @@ pub struct Tried {
     pub error: Option<f64>,
     /// Of that error.
     pub standard_error: Option<f64>,
-    /// The interval that holds the error on new specimens nine times in ten ([`expected_error`](crate::learn::expected_error)).
+    /// The interval that holds the error on new specimens nine times in ten (`learn/expected.rs`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval: Option<[f64; 2]>,
     /// How many of the held-out pairs it is the error of, and how many there are: fewer if time was up before all were matched.
@@ -85,7 +85,7 @@ pub struct Selected {
     /// Which was taken.
     pub chosen: usize,
     /// What came of it.
-    pub outcome: Outcome,
+    pub outcome: Chosen,
     /// What they were compared by.
     pub by: ValidatedBy,
     /// Sets that were not tried.
@@ -95,7 +95,7 @@ pub struct Selected {
 /// What a model is made of.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub enum Outcome {
+pub enum Chosen {
     /// Features and weights.
     Weights {
         /// The examples and features.
@@ -141,8 +141,8 @@ impl Selected {
     #[must_use]
     pub fn trained(&self) -> Option<&Trained> {
         match &self.outcome {
-            Outcome::Weights { trained, .. } => Some(trained),
-            Outcome::Atlas { .. } => None,
+            Chosen::Weights { trained, .. } => Some(trained),
+            Chosen::Atlas { .. } => None,
         }
     }
 
@@ -193,8 +193,8 @@ impl Selected {
     #[must_use]
     pub fn learning(&self) -> String {
         match &self.outcome {
-            Outcome::Weights { trained, .. } => trained.sentence(),
-            Outcome::Atlas { atlas, .. } => format!(
+            Chosen::Weights { trained, .. } => trained.sentence(),
+            Chosen::Atlas { atlas, .. } => format!(
                 "The atlas knows {} landmarks from {} specimens; two specimens are matched by naming both.",
                 atlas.landmarks.len(),
                 atlas.specimens

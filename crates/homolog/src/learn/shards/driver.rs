@@ -20,7 +20,7 @@ use crate::{Control, Error, Result};
 use std::borrow::Cow;
 
 /// Carries orders to workers: for each the name of the shard's file and a text. The replies come back in the order of the orders.
-pub type Carry<'a> = &'a mut dyn FnMut(&[(String, String)]) -> Result<Vec<String>>;
+pub(crate) type Carry<'a> = &'a mut dyn FnMut(&[(String, String)]) -> Result<Vec<String>>;
 
 /// Examples in shards.
 struct Elsewhere<'a> {

@@ -7,14 +7,14 @@
 //! A reply depends only on its order and the shard's file, and replies are added up in the order of the shards. So what is learned is
 //! identical to the byte however many workers there are, and whether or not some of them died: an order can be given to another worker, any
 //! number of times. Searches remember what they found in recent rounds: an order for the risk carries the questions of these rounds, at most
-//! [`ROUNDS_REMEMBERED`], from which a worker without that memory can recompute it.
+//! `ROUNDS_REMEMBERED`, from which a worker without that memory can recompute it.
 
 mod driver;
 mod protocol;
 mod risk;
 mod worker;
 
-pub use driver::Carry;
+pub(crate) use driver::Carry;
 pub(super) use protocol::{Asked, Facts};
 pub use worker::Worker;
 
@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 
 /// After this many rounds everything that a search remembers is forgotten, so that a worker taking over a shard has no more to repeat. More
 /// make training against the relaxation a little faster and the loss of a worker more expensive.
-pub const ROUNDS_REMEMBERED: usize = 8;
+pub(crate) const ROUNDS_REMEMBERED: usize = 8;
 
 /// What the pairs of a shard are for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]

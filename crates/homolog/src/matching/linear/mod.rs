@@ -42,13 +42,13 @@ mod streamed;
 mod tiny;
 mod unfolded;
 
-pub use self::hungarian::Hungarian;
+pub(crate) use self::hungarian::Hungarian;
 
 pub(crate) use self::buffers::LinearBuffers;
 use self::given::Given;
 pub use self::sparse::{Sparse, verify_sparse};
+pub use self::streamed::Streamed;
 pub(super) use self::streamed::{Best, Prices, raise};
-pub use self::streamed::{Streamed, WriteRows};
 use super::problem::FoldedPrices;
 use super::{Certificate, Compatibility, Constraint, Matcher, Matching, Sense, Shortage, Solution, Status, Workspace};
 use crate::{Control, Error, Result};

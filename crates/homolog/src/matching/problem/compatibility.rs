@@ -48,7 +48,7 @@ pub struct Compatibility {
 
 /// The most pairs of nodes (left nodes times right nodes) a problem stored as a table may have: 1 GB of scores. A typing mistake in a
 /// size should not take the machine down. Larger problems are lists of pairs ([`Sparse`](crate::matching::Sparse)).
-pub const MAX_CELLS: usize = 1 << 27;
+pub(crate) const MAX_CELLS: usize = 1 << 27;
 
 impl Compatibility {
     /// A linear one-to-one problem in which every left node must be matched if it can be.
@@ -93,7 +93,7 @@ impl Compatibility {
         }
     }
 
-    /// Refuses problems with more pairs of nodes than [`MAX_CELLS`]. Call it before building such a table.
+    /// Refuses problems with more pairs of nodes than 2^27. Call it before building such a table.
     ///
     /// # Errors
     /// [`Error::TooLarge`] with the number of pairs and the limit.

@@ -16,7 +16,7 @@ use ndarray::{Array2, ArrayView2};
 
 /// Scratch memory that makes repeated gradients free of allocation.
 #[derive(Debug, Default, Clone)]
-pub struct GradientBuffers {
+pub(crate) struct GradientBuffers {
     /// The soft matching row by row, where it is not stored that way already.
     soft: Vec<f64>,
     /// A_t Y and its transpose.
@@ -41,7 +41,7 @@ impl EdgeTerm {
     ///
     /// # Panics
     /// If the arrays do not have one row per left and one column per right node.
-    pub fn add_gradient_with(
+    pub(crate) fn add_gradient_with(
         &self,
         weight: f64,
         soft: ArrayView2<'_, f64>,

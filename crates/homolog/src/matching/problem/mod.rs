@@ -26,9 +26,10 @@ pub use sense::Sense;
 pub use solution::{Certificate, Shortage, Solution, Status};
 pub use verify::verify;
 
-pub use compatibility::MAX_CELLS;
+pub(crate) use compatibility::MAX_CELLS;
 pub(super) use compatibility::check_cells;
 pub(super) use differences::{Differences, PART};
 pub(super) use edge_gradient::GradientBuffers;
 pub(super) use precise::{Precise, is_sum_positive, two_sum};
 pub(super) use right_prices::FoldedPrices;
+pub(super) use verify::{ByRow, Proof};

@@ -31,9 +31,7 @@ impl Default for TabuSearch {
 
 impl Matcher for TabuSearch {
     fn solve(&self, problem: &Compatibility, work: &mut Workspace) -> Result<Solution> {
-        if self.patience == 0 {
-            return Err(Error::BadSetting { name: "patience", value: 0.0, reason: "must be at least 1" });
-        }
+        Error::unless_counted("patience", self.patience)?;
         solve_softly(problem, None, work, |soft, work| self.search(soft, work))
     }
 }

@@ -52,14 +52,8 @@ impl Matcher for Bistochastic {
 
 impl Bistochastic {
     fn check(&self) -> Result<()> {
-        if !(self.tolerance >= 0.0 && self.tolerance.is_finite()) {
-            let (name, value) = ("tolerance", self.tolerance);
-            return Err(Error::BadSetting { name, value, reason: "must be 0 or more" });
-        }
-        if self.max_normalisations == 0 {
-            let name = "max_normalisations";
-            return Err(Error::BadSetting { name, value: 0.0, reason: "must be at least 1" });
-        }
+        Error::unless_at_least_0("tolerance", self.tolerance)?;
+        Error::unless_counted("max_normalisations", self.max_normalisations)?;
         self.assignment.check()
     }
 

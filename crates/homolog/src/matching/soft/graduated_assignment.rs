@@ -112,29 +112,20 @@ impl GraduatedAssignment {
     }
 
     pub(super) fn check(&self) -> Result<()> {
-        let bad = |name, value, reason| Err(Error::BadSetting { name, value, reason });
-        let positive = [("beta_start", self.beta_start), ("beta_end", self.beta_end)];
-        if let Some(&(name, value)) = positive.iter().find(|(_, value)| !(*value > 0.0 && value.is_finite())) {
-            return bad(name, value, "must be a positive number");
-        }
+        Error::unless_positive("beta_start", self.beta_start)?;
+        Error::unless_positive("beta_end", self.beta_end)?;
         if !(self.beta_rate > 1.0 && self.beta_rate.is_finite()) {
-            return bad("beta_rate", self.beta_rate, "must be more than 1");
+            return Err(Error::BadSetting {
+                name: "beta_rate",
+                value: self.beta_rate,
+                reason: "it must be more than 1",
+            });
         }
-        for (name, value) in [
-            ("step_tolerance", self.step_tolerance),
-            ("normalisation_tolerance", self.normalisation_tolerance),
-            ("perturbation", self.perturbation),
-        ] {
-            if !(value >= 0.0 && value.is_finite()) {
-                return bad(name, value, "must be 0 or more");
-            }
-        }
-        for (name, value) in [("steps_per_beta", self.steps_per_beta), ("normalisations", self.normalisations)] {
-            if value == 0 {
-                return bad(name, 0.0, "must be at least 1");
-            }
-        }
-        Ok(())
+        Error::unless_at_least_0("step_tolerance", self.step_tolerance)?;
+        Error::unless_at_least_0("normalisation_tolerance", self.normalisation_tolerance)?;
+        Error::unless_at_least_0("perturbation", self.perturbation)?;
+        Error::unless_counted("steps_per_beta", self.steps_per_beta)?;
+        Error::unless_counted("normalisations", self.normalisations)
     }
 
     /// The soft matching at the end of the schedule.

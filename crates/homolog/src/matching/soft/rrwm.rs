@@ -77,19 +77,12 @@ impl Rrwm {
     }
 
     fn check(&self) -> Result<()> {
-        let bad = |name, value, reason| Err(Error::BadSetting { name, value, reason });
         if !(0.0..=1.0).contains(&self.walk) {
-            return bad("walk", self.walk, "must be between 0 and 1");
+            return Err(Error::BadSetting { name: "walk", value: self.walk, reason: "it must be between 0 and 1" });
         }
-        for (name, value) in [("inflation", self.inflation), ("tolerance", self.tolerance)] {
-            if !(value >= 0.0 && value.is_finite()) {
-                return bad(name, value, "must be 0 or more");
-            }
-        }
-        if self.normalisations == 0 {
-            return bad("normalisations", 0.0, "must be at least 1");
-        }
-        Ok(())
+        Error::unless_at_least_0("inflation", self.inflation)?;
+        Error::unless_at_least_0("tolerance", self.tolerance)?;
+        Error::unless_counted("normalisations", self.normalisations)
     }
 
     /// Logarithms of the jump before normalisation, with staying unmatched at 0 as in soft assignment.

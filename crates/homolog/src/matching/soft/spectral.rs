@@ -64,11 +64,7 @@ impl Spectral {
     }
 
     fn check(&self) -> Result<()> {
-        if !(self.tolerance >= 0.0 && self.tolerance.is_finite()) {
-            let (name, value) = ("tolerance", self.tolerance);
-            return Err(Error::BadSetting { name, value, reason: "must be 0 or more" });
-        }
-        Ok(())
+        Error::unless_at_least_0("tolerance", self.tolerance)
     }
 }
 

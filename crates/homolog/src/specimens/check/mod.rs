@@ -23,7 +23,8 @@ mod robust;
 mod shapes;
 mod tail;
 
-pub use report::{CheckReport, Finding, Fix, Kind, Should};
+pub(crate) use report::Should;
+pub use report::{CheckReport, Finding, Fix, Kind};
 
 use crate::data::dataset::NamedGraph;
 use crate::{Control, Report, Result};

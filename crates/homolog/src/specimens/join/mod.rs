@@ -18,7 +18,8 @@ mod outcome;
 mod pairwise;
 mod words;
 
-pub use outcome::{JoinReport, Joined, JoinedName, JoinedPoint};
+pub(crate) use outcome::JoinReport;
+pub use outcome::{Joined, JoinedPoint};
 
 use super::rounds::{Labels, Poses, Rounds, counts};
 use crate::atlas::AtlasSettings;

@@ -2,7 +2,7 @@
 
 pub mod house;
 
-use homolog::matching::{Compatibility, Constraint, EdgeList, EdgeTerm};
+use homolog::matching::{Compatibility, Constraint, EdgeList, EdgeTerm, Method};
 use ndarray::{Array1, Array2};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -11,6 +11,11 @@ use std::sync::Arc;
 
 pub fn rng(seed: u64) -> ChaCha8Rng {
     ChaCha8Rng::seed_from_u64(seed)
+}
+
+/// The independent solver of linear problems.
+pub fn hungarian() -> Method {
+    Method::all().into_iter().find(|method| method.name() == "hungarian").expect("a method of that name")
 }
 
 /// How the node scores are drawn.

@@ -4,6 +4,10 @@
 //! far too large or small are multiplied by a power of two; with more left than right nodes, all to be matched, the problem is solved
 //! transposed; where some nodes find no place the core names those that compete, and they alone are solved again, transposed, so that the
 //! best of them are matched. The rest keep their answer: no other node can use the right nodes that they compete for.
+//!
+//! It is a core of its own beside the dense one because the inner loops are unlike: a dense row is read in order, whole registers at a
+//! time; a list is read through its column numbers, and only what was reached is remembered. Proofs are checked by the same code
+//! (`problem/verify.rs`).
 
 mod auction;
 mod common;

@@ -60,7 +60,7 @@ pub struct Streamed<'a> {
 }
 
 /// Writes the scores of a range of left nodes, one row each; minus infinity forbids. Called again, it must write the same numbers.
-pub type WriteRows<'a> = dyn Fn(Range<usize>, &mut Array2<f64>) + Sync + 'a;
+pub(crate) type WriteRows<'a> = dyn Fn(Range<usize>, &mut Array2<f64>) + Sync + 'a;
 
 /// Candidates of each left node, by each of two measures.
 const CANDIDATES: usize = 12;

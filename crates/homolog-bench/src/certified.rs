@@ -1,19 +1,51 @@
-//! The paper's house experiment, trained against the relaxation: test loss, what is proven, and the time it takes.
+//! Certified learning with edges: the paper's house experiment, trained against the linear relaxation: test loss, what is proven, and the
+//! time it takes.
 
-use super::Arguments;
 use crate::house;
 use anyhow::{Context, Result};
 use cpu_time::ProcessTime;
 use homolog::Control;
 use homolog::experiment::{SequenceMethod, Trial};
-use homolog::learn::{MaxMargin, Trainer, TrainingSet, evaluate};
-use homolog::matching::{Exact, Method};
-use homolog::optimize::Minimum;
+use homolog::learn::{MaxMargin, Oracle, Trainer, TrainingSet, evaluate};
+use homolog::matching::{Exact, LpRelaxation, Method};
+use homolog::optimize::{Bundle, Minimum};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
+/// Arguments of `homolog-bench certified`.
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// The folder with landmarks.csv.
+    #[arg(long)]
+    data: Option<PathBuf>,
+    /// Baselines of the house experiment.
+    #[arg(long, value_delimiter = ',', default_value = "0,10,20,30,40,50,60,70,80,90")]
+    baselines: Vec<usize>,
+    /// λ to choose from.
+    #[arg(long, value_delimiter = ',', default_value = "1,0.1,0.01")]
+    lambdas: Vec<f64>,
+    /// Train until objective and bound are within this part of the objective.
+    #[arg(long, default_value_t = 0.01)]
+    gap: f64,
+    /// Print every step of training to stderr.
+    #[arg(long)]
+    steps: bool,
+}
+
+impl Arguments {
+    /// Training against the relaxation.
+    fn learner(&self) -> MaxMargin {
+        MaxMargin {
+            bundle: Bundle { lambda: 1.0, gap_tolerance: self.gap, ..Bundle::default() },
+            oracle: Oracle::Relaxation(LpRelaxation::default()),
+            ..MaxMargin::default()
+        }
+    }
+}
+
 /// The house frames at a baseline.
-pub(super) fn trial(arguments: &Arguments, baseline: usize) -> Result<Trial> {
+fn trial(arguments: &Arguments, baseline: usize) -> Result<Trial> {
     let frames = house::frames(arguments.data.as_deref())?;
     Ok(Trial::new(&frames, baseline, SequenceMethod::QuadraticCertified, None)?)
 }
@@ -22,7 +54,8 @@ const HEAD: &str = "\
 | baseline | test loss | λ | objective | proven above | gap | training loss at most | tight in training | test problems proven at the root | evaluations | wall | processor |
 | -------: | --------: | -: | --------: | -----------: | --: | --------------------: | ----------------: | -------------------------------: | ----------: | ---: | --------: |";
 
-pub(super) fn report(arguments: &Arguments) -> Result<()> {
+/// Prints the table.
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     println!("## House, trained against the relaxation on {} threads\n\n{HEAD}", rayon::current_num_threads());
     for &baseline in &arguments.baselines {
         let Trial { features, splits: [train, validation, test], .. } = trial(arguments, baseline)?;
@@ -42,7 +75,7 @@ pub(super) fn report(arguments: &Arguments) -> Result<()> {
                 ends.push(now);
             }
         });
-        let MaxMargin { bundle, oracle, .. } = arguments.learner(1.0);
+        let MaxMargin { bundle, oracle, .. } = arguments.learner();
         let exact = Exact::default();
         let matcher = Some(Method::Exact(exact.clone()));
         let trainer = Trainer { bundle, oracle, matcher, lambdas: arguments.lambdas.clone(), ..Trainer::paper() };
