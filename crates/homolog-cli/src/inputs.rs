@@ -4,11 +4,13 @@ use crate::askew;
 use crate::data_files::{self, read_house};
 use crate::progress::{detail, note};
 use anyhow::{Context, Result, bail};
+use homolog::data::ENDINGS;
 use homolog::data::dataset::{DataSet, NamedGraph};
 use homolog::data::landmarks::LandmarkTable;
 use homolog::data::turntable::Turntable;
 use homolog::task::paired;
 use homolog_viz::GreyPicture;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// The name of the built-in sequence where a file is asked for.
@@ -58,8 +60,8 @@ impl Picture {
 }
 
 impl Input {
-    /// Reads whatever the path is: a data set, a landmark table, a network, a folder with landmarks.csv or the authors' labels, the word
-    /// `turntable`, or - for standard input.
+    /// Reads whatever the path is: a data set, a landmark table, a network, a folder with landmarks.csv, the authors' labels or
+    /// other files, the word `turntable`, or - for standard input.
     pub(crate) fn load(path: &Path) -> Result<Self> {
         if path == Path::new(BUILT_IN) && !path.exists() {
             return Self::turntable();
@@ -91,17 +93,42 @@ impl Input {
         Ok(Self { data: askew::data_set(&turntable.data_set()?)?, source: Source::Askew(turntable) })
     }
 
-    /// A folder with landmarks.csv, or with the authors' labels.
+    /// A folder with landmarks.csv, with the authors' labels, or with other files of graphs.
     fn folder(path: &Path) -> Result<Self> {
         let table = path.join("landmarks.csv");
         if table.is_file() {
             return Self::load(&table);
         }
         if !path.join("label").is_dir() {
-            bail!("{} has neither landmarks.csv nor label/house1, label/house2, ...", path.display());
+            return Self::all_files(path);
         }
         let graphs = read_house(path, false)?;
         Ok(Self { data: DataSet::new(graphs, vec![])?, source: Source::Folder(path.to_path_buf()) })
+    }
+
+    /// Every file of a folder whose name ends as those of graphs do, in the order of their names.
+    fn all_files(folder: &Path) -> Result<Self> {
+        let cannot = || format!("cannot read {}", folder.display());
+        let entries = std::fs::read_dir(folder).with_context(cannot)?;
+        let mut files = entries.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>>>().with_context(cannot)?;
+        let is_of_graphs = |file: &PathBuf| {
+            let name = file.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+            // The table of nodes of a network belongs to its table of edges.
+            file.is_file() && ENDINGS.iter().any(|ending| name.ends_with(ending)) && !name.ends_with(".nodes.csv")
+        };
+        files.retain(is_of_graphs);
+        files.sort();
+        if files.is_empty() {
+            bail!(
+                "{} has neither landmarks.csv nor label/house1, label/house2, ..., nor a file that ends in {}",
+                folder.display(),
+                ENDINGS.join(", ")
+            );
+        }
+        let inputs = files.iter().map(|file| Self::load(file)).collect::<Result<Vec<_>>>()?;
+        let graphs = inputs.iter().flat_map(|input| input.data.graphs().iter().cloned());
+        let named = graphs.zip(distinct_ids(&files, &inputs)).map(|(graph, id)| NamedGraph { id, ..graph });
+        Ok(Self { data: DataSet::new(named.collect(), vec![])?, source: Source::Folder(folder.to_path_buf()) })
     }
 
     /// The one graph of a file that should have just one.
@@ -147,6 +174,18 @@ impl Input {
         self.data = data;
         Ok(self)
     }
+}
+
+/// The ids of all graphs; those of several files that have the same are told apart by the file.
+pub(crate) fn distinct_ids(files: &[PathBuf], inputs: &[Input]) -> Vec<String> {
+    let mut count: BTreeMap<&str, usize> = BTreeMap::new();
+    let of = inputs.iter().zip(files).flat_map(|(input, file)| input.data.graphs().iter().map(move |one| (one, file)));
+    of.clone().for_each(|(one, _)| *count.entry(&one.id).or_insert(0) += 1);
+    let name = |(one, file): (&NamedGraph, &PathBuf)| {
+        let stem = file.file_stem().unwrap_or_default().to_string_lossy();
+        if count.get(one.id.as_str()) > Some(&1) { format!("{stem}/{}", one.id) } else { one.id.clone() }
+    };
+    of.map(name).collect()
 }
 
 /// Says how many pairs were drawn of how many.

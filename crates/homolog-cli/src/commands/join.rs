@@ -1,8 +1,8 @@
 //! `homolog join`: specimens without labels, given one consistent naming.
 
 use super::name::{atlas_picture, write_picture};
-use super::{give, read_model, seconds, use_threads};
-use crate::inputs::Input;
+use super::{PoseOption, PresenceOption, give, read_model, seconds, use_threads};
+use crate::inputs::{Input, distinct_ids};
 use crate::progress::{Watch, stop_is_wanted};
 use crate::{Ending, files};
 use anyhow::{Context, Result, bail};
@@ -23,7 +23,7 @@ The atlas names new specimens (homolog name). In `homolog label`, the button Joi
 
 Examples:
   homolog join wings.csv -o names.csv --atlas wings.model.json --picture wings.png
-  homolog join monday.csv tuesday.csv wednesday.csv --unmatched -o cells.csv --table cells-by-day.csv
+  homolog join monday.csv tuesday.csv wednesday.csv --presence partial -o cells.csv --table cells-by-day.csv
   homolog join wings.csv --pose any --mirror -o names.csv
   homolog join views.json --model matcher.model.json -o names.csv --time-limit 60")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
@@ -46,17 +46,20 @@ pub(crate) struct Arguments {
     /// Match pairs of specimens by this model
     #[arg(long, value_name = "MODEL")]
     model: Option<PathBuf>,
-    /// Allowed rotation of specimens [default: as given if they are oriented alike, otherwise any]
+    /// Allowed rotation of specimens (tilted: up to 45°) [default: as given if they are oriented alike, otherwise any]
     #[arg(long, value_enum)]
     pose: Option<PoseOption>,
     /// Treat mirror images as the same
     #[arg(long)]
     mirror: bool,
-    /// Allow missing and extra points [default: found from a sample of pairs]
-    #[arg(long, conflicts_with = "complete")]
+    /// Whether specimens have every point and no other, or points may be missing and extra [default: auto, found from a sample of pairs]
+    #[arg(long, value_enum)]
+    presence: Option<PresenceOption>,
+    /// The same as --presence partial
+    #[arg(long, conflicts_with_all = ["complete", "presence"])]
     unmatched: bool,
-    /// State that every specimen has every point and no other
-    #[arg(long)]
+    /// The same as --presence complete
+    #[arg(long, conflicts_with = "presence")]
     complete: bool,
     /// Also compare the pictures around the points
     #[arg(long)]
@@ -72,12 +75,6 @@ pub(crate) struct Arguments {
     threads: Option<usize>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum PoseOption {
-    AsGiven,
-    Any,
-}
-
 pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     use_threads(arguments.threads)?;
     let limit = arguments.time_limit.map(seconds).transpose()?;
@@ -88,7 +85,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     let load = |path: &PathBuf| Input::load(path)?.seen_by(&images);
     let inputs = arguments.specimens.iter().map(load).collect::<Result<Vec<_>>>()?;
     let specimens: Vec<&NamedGraph> = inputs.iter().flat_map(|input| input.data.graphs()).collect();
-    let ids = distinct(&specimens, &arguments.specimens, &inputs);
+    let ids = distinct_ids(&arguments.specimens, &inputs);
     let graphs: Vec<&Graph> = specimens.iter().map(|one| &*one.graph).collect();
     if graphs.len() < 2 {
         bail!("need at least two specimens to join, found {}", graphs.len());
@@ -123,28 +120,18 @@ impl Arguments {
         let pose = match (self.pose, self.mirror) {
             (_, true) => Some(Pose::Any),
             (Some(PoseOption::AsGiven), _) => Some(Pose::AsGiven),
+            (Some(PoseOption::Tilted), _) => Some(Pose::Tilted),
             (Some(PoseOption::Any), _) => Some(Pose::Rotated),
             (None, _) => None,
         };
         let presence = match (self.complete, self.unmatched) {
             (true, _) => Some(Presence::Complete),
             (_, true) => Some(Presence::Partial),
-            _ => None,
+            _ => self.presence.map(PresenceOption::presence),
         };
         let images = if self.pictures { vec![ImageDescriptor::Gradients(Gradients::default())] } else { Vec::new() };
         AtlasSettings { pose, presence, images, ..AtlasSettings::default() }
     }
-}
-
-/// The ids of all specimens; those of several files that have the same are told apart by the file.
-fn distinct(specimens: &[&NamedGraph], files: &[PathBuf], inputs: &[Input]) -> Vec<String> {
-    let of = inputs.iter().zip(files).flat_map(|(input, file)| input.data.graphs().iter().map(move |_| file));
-    let is_repeated = |id: &str| specimens.iter().filter(|one| one.id == id).count() > 1;
-    let name = |(one, file): (&&NamedGraph, &PathBuf)| {
-        let stem = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        if is_repeated(&one.id) { format!("{stem}/{}", one.id) } else { one.id.clone() }
-    };
-    specimens.iter().zip(of).map(name).collect()
 }
 
 fn names_csv(joined: &Joined, ids: &[String]) -> Result<String> {

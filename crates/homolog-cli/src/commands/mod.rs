@@ -64,6 +64,14 @@ fn node_name(graph: &Graph, node: usize) -> String {
     graph.name_or_number(node)
 }
 
+/// How far graphs or specimens may be rotated against each other.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum PoseOption {
+    AsGiven,
+    Tilted,
+    Any,
+}
+
 /// Whether the specimens that an atlas names are complete.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum PresenceOption {

@@ -53,7 +53,7 @@ pub(crate) struct Arguments {
     /// Learn an atlas from this many frames of a take, those that differ most [default: all]
     #[arg(long, value_name = "N")]
     frames: Option<usize>,
-    /// Also learn an atlas from these specimens, ignoring any names; used only if held-out specimens become no less likely
+    /// Also learn an atlas from these specimens, files or folders of files, ignoring any names; used only if held-out specimens become no less likely
     #[arg(long, value_name = "FILE", num_args = 1..)]
     unlabelled: Vec<PathBuf>,
     /// Allow left nodes to stay unmatched, at a learned cost
@@ -62,7 +62,7 @@ pub(crate) struct Arguments {
     /// Allowed rotation between graphs (tilted: up to 45°); every match searches for the best one [default: found from the labelled pairs for
     /// auto, otherwise as given]
     #[arg(long, value_enum)]
-    pose: Option<PoseOption>,
+    pose: Option<super::PoseOption>,
     /// Treat mirror images as the same
     #[arg(long)]
     mirror: bool,
@@ -138,13 +138,6 @@ pub(crate) struct Arguments {
 enum OracleName {
     Search,
     Relaxation,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum PoseOption {
-    AsGiven,
-    Tilted,
-    Any,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -288,9 +281,9 @@ fn settings_of(arguments: &Arguments) -> Result<Settings> {
         fixed.insert(name.trim().to_string(), value);
     }
     let turns = arguments.pose.map(|pose| match pose {
-        PoseOption::AsGiven => Turns::AsGiven,
-        PoseOption::Tilted => Turns::Tilted,
-        PoseOption::Any => Turns::Any,
+        super::PoseOption::AsGiven => Turns::AsGiven,
+        super::PoseOption::Tilted => Turns::Tilted,
+        super::PoseOption::Any => Turns::Any,
     });
     let mirror = arguments.mirror;
     Ok(Settings {

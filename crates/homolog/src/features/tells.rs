@@ -6,7 +6,9 @@
 //!
 //!   Z = Σ r √(k - 1) / √(number of pairs)
 //!
-//! is about normal, and the number tells something if Z exceeds the 99 % quantile.
+//! is about normal, and the number tells something if Z exceeds the 99 % quantile. A number is left out only if half of the largest possible
+//! correlation would have been seen, so among few small graphs every number counts: with p pairs of graphs of k partners if √(p (k - 1)) <= 4.65,
+//! that is among two graphs of up to 22 nodes, three of up to 8 and four of up to 4.
 
 /// The 99 % quantile of the normal distribution.
 const SURE: f64 = 2.326;
@@ -68,6 +70,14 @@ mod tests {
         assert!((4..40).contains(&heard), "{heard} of {count}");
         let names: Vec<Vec<f64>> = (0..4).map(|_| (0..12).map(|at| at as f64 + 0.3 * random(at)).collect()).collect();
         assert!(!tells_nothing(pairs(&names)));
+        // The limits that the head of the file states.
+        for (graphs, most) in [(2, 22), (3, 8), (4, 4), (5, 3)] {
+            let mut of = |nodes: usize| -> Vec<Vec<f64>> {
+                (0..graphs).map(|_| (0..nodes).map(&mut random).collect()).collect()
+            };
+            assert!((0..100).all(|_| !tells_nothing(pairs(&of(most)))), "{graphs} graphs of {most}");
+            assert!((0..100).any(|_| tells_nothing(pairs(&of(most + 1)))), "{graphs} graphs of {most} + 1");
+        }
         // One pair of three nodes shows too little to leave a number out.
         assert!(!tells_nothing(pairs(&[vec![1.0, 2.0, 3.0], vec![3.0, 1.0, 2.0]])));
         assert!(!tells_nothing([]));

@@ -43,7 +43,8 @@ pub struct Trainer {
     pub oracle: Oracle,
     /// λ to choose from, and then something is learned; empty: some that suit the data, and the weights before learning.
     pub lambdas: Vec<f64>,
-    /// The most folds of cross-validation, if there are no validation pairs; fewer than 2 means none.
+    /// The most folds of cross-validation, if there are no validation pairs; fewer than 2 means none. Attributes that tell nothing are left out by
+    /// all pairs, before these are divided: in that, held-out errors have seen what is held out.
     pub folds: usize,
     /// What each weight may be; empty: anything.
     pub rules: Vec<WeightRule>,

@@ -5,4 +5,5 @@ pub mod check;
 pub mod join;
 mod rounds;
 mod takes;
+mod told;
 pub mod unlabelled;

@@ -4,7 +4,7 @@
 //! Names that are wrong throughout a take agree with each other, so they are compared with the labelled specimens (the gate): an atlas of
 //! these frames alone names the labelled specimens, and wrong names may be at most a tenth, or no more than without the takes.
 
-use super::unlabelled::{Margin, Told};
+use super::told::{Margin, Told};
 use crate::atlas::{Atlas, AtlasSettings, Spoiling, Unnamed};
 use crate::graph::Graph;
 use crate::model::Model;

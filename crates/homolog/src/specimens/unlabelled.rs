@@ -6,7 +6,8 @@
 //!
 //! * two or more labelled specimens: some of them are left out in turn, and the whole procedure is repeated without them. Kept if their true
 //!   names do not become less likely, and if f - b >= sqrt(f + b): f of their points are named right only with the unlabelled, b only without
-//!   (a standard error more f than b, or none of either). If points may be missing, copies with points removed and added count too;
+//!   (a standard error more f than b; if no name changes, f = b = 0, the likelihood alone decides). If points may be missing, copies with
+//!   points removed and added count too;
 //! * one labelled specimen: half of the unlabelled teach, and the other half must not become less likely, and the other way round.
 //!
 //! Frames of a take (graphs with increasing times) are named as a whole instead, and then teach like labelled specimens (`takes`).
@@ -14,12 +15,13 @@
 use super::rounds::{Labels, Poses, Rounds, labels_of, numbers, precision};
 pub(crate) use super::takes::TakesBrought;
 use super::takes::{takes_among, teaching_frames};
-use crate::atlas::{Atlas, AtlasSettings, Calibration, Presence, Search, Spoiling, Truth, Unnamed};
+use super::told::{Margin, Told, likelihood};
+use crate::atlas::{Atlas, AtlasSettings, Calibration, Presence, Search, Spoiling, Unnamed};
 use crate::graph::Graph;
 use crate::learn::Evidence;
-use crate::matching::{Constraint, Matching, Workspace};
+use crate::matching::{Matching, Workspace};
 use crate::model::Model;
-use crate::{Control, Error, Report, Result};
+use crate::{Control, Report, Result};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
@@ -118,7 +120,10 @@ fn fit_single(
     let is_partial = unlabelled.iter().any(is_odd) || atlas.presence == Presence::Partial;
     let found = if is_partial { Presence::Partial } else { Presence::Complete };
     let presence = settings.presence.filter(|&given| given != Presence::Auto).unwrap_or(found);
-    let fixed = AtlasSettings { pose: Some(atlas.pose), presence: Some(presence), plain: true, ..settings.clone() };
+    // Fewer specimens, such as one alone, do not show which numbers of points tell nothing: those that all the labelled together leave out stay out.
+    let attributes = Some(atlas.attributes.iter().map(|unit| unit.name.clone()).collect());
+    let (pose, presence) = (Some(atlas.pose), Some(presence));
+    let fixed = AtlasSettings { pose, presence, attributes, plain: true, ..settings.clone() };
     let names: Vec<String> = atlas.landmarks.iter().map(|landmark| landmark.name.clone()).collect();
     let teaching = Teaching { names, labelled, unlabelled, settings: fixed };
     let gate = control.part(1, 3);
@@ -154,17 +159,6 @@ struct Teaching<'a> {
     settings: AtlasSettings,
 }
 
-/// The margin of a name, and whether it is right.
-pub(super) type Margin = (f64, bool);
-
-/// What naming a specimen whose names are known tells.
-pub(super) struct Told {
-    /// Whether each point of which the truth is known is right: has its name or, if it is an extra one, none.
-    right: Vec<bool>,
-    /// Of each name.
-    pub(super) margins: Vec<Margin>,
-}
-
 /// Without and with unlabelled specimens.
 #[derive(Default)]
 struct Judged {
@@ -188,7 +182,7 @@ impl Judged {
         }
     }
 
-    /// f - b >= sqrt(f + b).
+    /// f - b >= sqrt(f + b), which also holds if no name changes.
     fn is_better(&self) -> bool {
         let (fixed, broken) = (self.fixed as f64, self.broken as f64);
         fixed - broken >= (fixed + broken).sqrt()
@@ -333,41 +327,10 @@ impl Teaching<'_> {
     }
 }
 
-/// The true names of a labelled specimen as a matching.
-fn truth(atlas: &Atlas, specimen: &Graph) -> Result<Matching> {
-    let names = specimen.names().ok_or(Error::Missing { what: "names", needed_by: "atlas" })?;
-    let place = |landmark: &crate::atlas::Landmark| names.iter().position(|name| *name == landmark.name);
-    Matching::new(atlas.landmarks.iter().map(place).collect(), names.len(), Constraint::OneToOne)
-}
-
-/// The log-likelihood of the true names of a specimen.
-fn likelihood(atlas: &Atlas, specimen: &Graph) -> Result<f64> {
-    let truth = truth(atlas, specimen)?;
-    let frame = atlas.frame_by_names(specimen, &truth)?;
-    let problem = atlas.instance(specimen, &frame)?.compatibility(&atlas.start_weights())?;
-    problem.score(&truth)
-}
-
-impl Told {
-    /// The names that an atlas gives, beside the truth.
-    pub(super) fn of(atlas: &Atlas, specimen: &Unnamed, control: &Control) -> Result<Self> {
-        let work = &mut Workspace::with_control(control);
-        let naming = atlas.name_with(&specimen.graph, &atlas.start_weights(), Search::Quick, work)?;
-        let landmark = |point: usize| naming.matching.left_of(point);
-        let is_right = |point: usize| match &specimen.truth[point] {
-            Truth::Name(name) => Some(landmark(point).is_some_and(|at| atlas.landmarks[at].name == *name)),
-            Truth::Nobody => Some(landmark(point).is_none()),
-            Truth::Unknown => None,
-        };
-        let margins = naming.calls.iter().filter_map(|call| Some((call.margin, is_right(call.point)?)));
-        let margins = margins.collect();
-        Ok(Self { right: (0..specimen.truth.len()).filter_map(is_right).collect(), margins })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::atlas::Truth;
 
     #[test]
     fn the_gate_wants_a_standard_error_more_fixed_than_broken() {
@@ -382,6 +345,32 @@ mod tests {
         };
         assert!(kept(0, 0) && kept(1, 0) && kept(3, 1) && kept(20, 10));
         assert!(!kept(0, 1) && !kept(2, 1) && !kept(5, 5) && !kept(12, 10));
+    }
+
+    #[test]
+    fn left_out_specimens_are_named_as_they_are_and_with_points_missing_unless_all_are_complete() {
+        let points = ndarray::Array2::from_shape_fn((10, 2), |(at, axis)| ((7 * at + 3 * axis) % 11) as f64);
+        let names: Vec<String> = (0..10).map(|at| format!("p{at}")).collect();
+        let graph = Graph::from_points(points.clone()).unwrap().with_names(names.clone()).unwrap();
+        let copies = |presence: Presence| {
+            let settings = AtlasSettings { presence: Some(presence), ..AtlasSettings::default() };
+            let labelled = [&graph];
+            Teaching { names: names.clone(), labelled: &labelled, unlabelled: &[], settings }.copies(0).unwrap()
+        };
+        let (complete, partial) = (copies(Presence::Complete), copies(Presence::Partial));
+        assert_eq!((complete.len(), partial.len()), (1, 4));
+        for whole in [&complete[0], &partial[0]] {
+            assert_eq!(whole.graph.points().unwrap(), points);
+            assert!(whole.truth.iter().zip(&names).all(|(truth, name)| *truth == Truth::Name(name.clone())));
+        }
+        for (at, copy) in partial.iter().enumerate().skip(1) {
+            // Two of ten are replaced by others, not the same in every copy, and the rest are where they were.
+            let is_foreign: Vec<bool> = copy.truth.iter().map(|truth| *truth == Truth::Nobody).collect();
+            assert_eq!((copy.graph.node_count(), is_foreign.iter().filter(|is| **is).count()), (10, 2));
+            let own = copy.graph.points().unwrap();
+            assert!((0..10).all(|row| is_foreign[row] || own.row(row) == points.row(row)));
+            assert!(partial[1..at].iter().all(|before| before.graph.points().unwrap() != own));
+        }
     }
 
     #[test]

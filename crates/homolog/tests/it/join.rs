@@ -5,12 +5,14 @@ use crate::made_specimens::{Maker, refs};
 
 use homolog::atlas::{AtlasSettings, Pose, Presence};
 use homolog::experiment::Truth;
-use homolog::graph::Graph;
-use homolog::matching::{Constraint, Matching, Workspace};
+use homolog::features::FeatureSet;
+use homolog::graph::{Attributes, Graph, Pair};
+use homolog::matching::{Constraint, FrankWolfe, Matching, Method, Workspace};
 use homolog::model::Model;
 use homolog::specimens::join::{Joined, join, match_pairs};
 use homolog::specimens::unlabelled::fit;
 use homolog::{Control, Error};
+use ndarray::Array2;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -202,6 +204,73 @@ fn unlabelled_specimens_help_one_labelled_one_and_give_it_confidence() {
     assert!(naming.calls.iter().all(|call| truth[call.point] == atlas.landmarks[call.landmark].name));
     assert!(naming.calls.iter().all(|call| call.confidence.is_some()));
     assert!(Model::from_json(&model.to_json().unwrap()).is_ok());
+}
+
+/// The same points with a column of numbers that have nothing to do with them.
+fn with_noise(graph: &Graph, seed: usize, name: &str) -> Graph {
+    let value = |row: usize| f64::from(u32::try_from((seed * 7919 + row * 104_729 + 31) % 1009).unwrap()) / 1009.0;
+    let values = Array2::from_shape_fn((graph.node_count(), 1), |(row, _)| value(row));
+    graph.clone().with_node_attributes(Attributes::new(vec![name.to_string()], values).unwrap()).unwrap()
+}
+
+#[test]
+fn unlabelled_specimens_need_no_column_that_the_atlas_leaves_out() {
+    let mut maker = Maker::new(16, 2, 12);
+    let labelled: Vec<Graph> = (0..5).map(|at| with_noise(&maker.specimen(), at, "noise")).collect();
+    let unlabelled: Vec<Graph> = (0..8).map(|at| shuffled(&maker.specimen(), 1 + 4 * (at % 2)).0).collect();
+    let none = settings(None, None);
+    let (alone, _) = Model::fit_atlas(&refs(&labelled), &none, &Control::new()).unwrap();
+    assert!(alone.atlas().unwrap().attributes.is_empty());
+    // Fewer of them, such as the folds of the gate, would not show that the column tells nothing.
+    let (model, _, brought) = fit(&refs(&labelled), &refs(&unlabelled), &none, &Control::new()).unwrap();
+    assert!(brought.held_out.is_some() && model.atlas().unwrap().attributes.is_empty());
+}
+
+#[test]
+fn a_column_that_tells_nothing_does_not_count_when_specimens_are_joined_and_one_that_tells_does() {
+    let mut maker = Maker::new(23, 2, 10);
+    let (graphs, truth): (Vec<Graph>, Vec<Vec<String>>) =
+        (0..8).map(|at| shuffled(&maker.specimen(), 1 + 2 * (at % 2))).unzip();
+    let noisy: Vec<Graph> = graphs.iter().enumerate().map(|(at, one)| with_noise(one, at, "noise")).collect();
+    let of = |graphs: &[Graph]| join(&refs(graphs), &settings(None, None), None, &Control::new()).unwrap();
+    let (plain, with) = (of(&graphs), of(&noisy));
+    assert!(is_true(&plain, &truth) && is_true(&with, &truth));
+    assert!(with.model.atlas().unwrap().attributes.is_empty());
+    assert_eq!(with.report.pair_scores, plain.report.pair_scores);
+    let telling: Vec<Graph> = graphs
+        .iter()
+        .zip(&truth)
+        .map(|(graph, names)| {
+            let value = |row: usize| f64::from(names[row].bytes().map(u32::from).sum::<u32>());
+            let values = Array2::from_shape_fn((graph.node_count(), 1), |(row, _)| value(row));
+            graph.clone().with_node_attributes(Attributes::new(vec!["size".into()], values).unwrap()).unwrap()
+        })
+        .collect();
+    assert_eq!(of(&telling).model.atlas().unwrap().attributes.len(), 1);
+}
+
+#[test]
+fn a_model_that_matched_the_pairs_also_judges_the_names() {
+    let mut maker = Maker::new(14, 2, 9);
+    let (graphs, truth): (Vec<Graph>, Vec<Vec<String>>) =
+        (0..6).map(|at| shuffled(&maker.specimen(), 1 + at % 2)).unzip();
+    let map = FeatureSet::Quadratic.features(graphs.iter()).unwrap();
+    let model = Model::unlearned(map, Method::FrankWolfe(FrankWolfe::default())).unwrap();
+    let joined = join(&refs(&graphs), &settings(None, None), Some(&model), &Control::new()).unwrap();
+    assert!(is_true(&joined, &truth), "{}", joined.report);
+    // Scores of the model: the mean over the pairs that it matched, by its matches and by the names.
+    let [alone, by_name] = joined.report.pair_scores.unwrap();
+    let (mut sum, mut count) = (0.0, 0.0);
+    for (left, right) in (0..6).flat_map(|a| (0..6).map(move |b| (a, b))).filter(|(a, b)| a != b) {
+        let pair = Pair::new(Arc::new(graphs[left].clone()), Arc::new(graphs[right].clone()));
+        let place = |name: &String| truth[right].iter().position(|other| other == name);
+        let matching = Matching::new(truth[left].iter().map(place).collect(), 9, Constraint::OneToOne).unwrap();
+        sum += model.problem(&pair, &mut Workspace::new()).unwrap().score(&matching).unwrap();
+        count += 1.0;
+    }
+    let expected = sum / count;
+    assert!((by_name - expected).abs() <= 1e-9 * expected.abs(), "{by_name} {expected}");
+    assert!(alone.is_finite());
 }
 
 #[test]

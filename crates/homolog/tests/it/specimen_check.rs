@@ -133,6 +133,38 @@ fn every_kind_of_mistake_is_named() {
     assert_eq!((count, &swaps[20].graph), (1, &all[20].graph));
 }
 
+/// A flat body in space is nearly its own mirror image, so some specimens fit better mirrored: that alone is no mistake.
+#[test]
+fn the_mirror_images_of_flat_bodies_are_no_mistakes() {
+    let flat = |one: &NamedGraph, thick: f64| {
+        let own = one.graph.points().unwrap().to_owned();
+        let seed = one.id[1..].parse().unwrap();
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        let z = Array2::from_shape_simple_fn((own.nrows(), 1), || thick * random.random_range(-1.0..1.0));
+        graph(&one.id, ndarray::concatenate(ndarray::Axis(1), &[own.view(), z.view()]).unwrap())
+    };
+    let all: Vec<NamedGraph> = specimens(40).iter().map(|one| flat(one, 2.0)).collect();
+    let whole = |report: &CheckReport| {
+        let of_names = |finding: &&homolog::specimens::check::Finding| finding.is_mended_by_names();
+        let is_mirrored = |kind: Kind| kind == Kind::Mirrored;
+        report.findings.iter().filter(|one| is_mirrored(one.kind) || of_names(one)).count()
+    };
+    let report = run(&all);
+    assert_eq!(whole(&report), 0, "{report}");
+    // One that is as thick as it is wide is told from its mirror image.
+    let mut thick: Vec<NamedGraph> = specimens(40).iter().map(|one| flat(one, 0.0)).collect();
+    for one in &mut thick {
+        *one = changed(one, |points| {
+            let bent: Vec<f64> = (0..points.nrows()).map(|k| 60.0 * (k as f64 * 1.3).sin()).collect();
+            points.column_mut(2).assign(&ndarray::Array1::from(bent));
+        });
+    }
+    thick[7] = changed(&thick[7], |points| points.column_mut(2).mapv_inplace(|z| -z));
+    let report = run(&thick);
+    let mirrored = report.findings.iter().filter(|one| one.kind == Kind::Mirrored).map(|one| one.index);
+    assert_eq!(mirrored.collect::<Vec<_>>(), [7], "{report}");
+}
+
 #[test]
 fn mistakes_do_not_teach() {
     // A fifth of the specimens mirrored, or with a swap each.

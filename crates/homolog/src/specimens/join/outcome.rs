@@ -82,10 +82,13 @@ pub struct JoinReport {
     /// The log-likelihood per specimen of left-out specimens, by the groups that pairwise matches agree on and after the rounds; `None` if
     /// interrupted before.
     pub held_out: Option<[f64; 2]>,
-    /// The mean score of pairs as they were matched alone, and of the matches by name; `None` if a model matched the pairs.
+    /// The mean score of pairs as they were matched alone, and of the matches by name; `None` if an atlas matched the pairs.
     pub pair_scores: Option<[f64; 2]>,
     /// Whether the names are those after the rounds; otherwise those that pairwise matches agree on, which suit the pairs better.
     pub improved: bool,
+    /// Whether it could not be told which of the two are better: what pairwise matches agree on suits the pairs better, but hardly agrees with them
+    /// more.
+    pub undecided: bool,
     /// Rounds of naming and learning.
     pub rounds: usize,
     /// Specimens whose names are proven to be the best in their pose.
@@ -101,6 +104,7 @@ pub(super) struct Found {
     /// Of the pairs, by these names.
     pub(super) score: f64,
     pub(super) is_improved: bool,
+    pub(super) is_undecided: bool,
     pub(super) rounds: usize,
     pub(super) stars: Vec<Star>,
 }
@@ -212,6 +216,7 @@ impl Found {
                 .map(|alone| [alone, self.score])
                 .filter(|_| self.score.is_finite()),
             improved: self.is_improved,
+            undecided: self.is_undecided,
             rounds: self.rounds,
             proven: finals.unwrap_or_default().iter().filter(|one| one.naming.status == Status::Optimal).count(),
             complete,

@@ -3,7 +3,8 @@
 //!
 //! A pair is matched by naming the points of one specimen by an atlas of the other alone, so poses, missing points and attributes are
 //! treated as everywhere else. One specimen shows no spread, but if points may be missing the spread decides what is matched: it is
-//! chosen by a sample of pairs (`rounds::precision`). A model can give the matchings instead.
+//! chosen by a sample of pairs (`rounds::precision`). Nor does one specimen show which numbers of points tell anything: that is asked of the same
+//! sample, matched without them. A model can give the matchings instead; then names are scored by its problems.
 
 use super::super::rounds::{Labels, labels_of, matching_of, numbers, precision, with_labels};
 use super::MatchedPair;
@@ -11,8 +12,9 @@ use crate::atlas::{Atlas, AtlasSettings, Pose, Presence, Search};
 use crate::graph::Graph;
 use crate::matching::{Restrictions, Workspace};
 use crate::model::{Model, Prepared};
-use crate::{Control, Report, Result};
+use crate::{Control, Error, Report, Result};
 use rayon::prelude::*;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// About so many pairs are matched; at least `FEWEST_HUBS` per specimen.
@@ -69,8 +71,9 @@ impl<'a> Pairwise<'a> {
         let given = settings.presence.filter(|&presence| presence != Presence::Auto);
         let undecided = given.is_none() && alike;
         pairwise.settings.presence = given.or(Some(Presence::Partial));
+        pairwise.settings.pose = settings.pose.or(Some(Pose::Rotated));
+        pairwise.settings.attributes = pairwise.telling(control)?;
         if settings.pose.is_none() {
-            pairwise.settings.pose = Some(Pose::Rotated);
             pairwise.settings.pose = Some(pairwise.pose(control)?);
         }
         if undecided {
@@ -89,11 +92,13 @@ impl<'a> Pairwise<'a> {
         Ok(pairwise)
     }
 
-    /// The mean score of the pairs that [`Self::score_of`] looks at as they were matched; `None` if a model matched them, whose scores do not compare.
+    /// The mean score of the pairs that [`Self::score_of`] looks at as they were matched; `None` if an atlas matched them, which
+    /// has no scores for pairs.
     pub(super) fn alone(&self, stars: &[Star]) -> Option<f64> {
         let stars = &stars[..self.scored().min(stars.len())];
         let mean = |star: &Star| star.score / (self.graphs.len() - 1) as f64;
-        self.model.is_none().then(|| stars.iter().map(mean).sum::<f64>() / stars.len().max(1) as f64)
+        let has_scores = self.model.is_none() || self.scoring().is_some();
+        has_scores.then(|| stars.iter().map(mean).sum::<f64>() / stars.len().max(1) as f64)
     }
 
     /// Scores are compared on so many stars.
@@ -116,16 +121,36 @@ impl<'a> Pairwise<'a> {
         (0..count).map(|at| at * self.graphs.len() / count).collect()
     }
 
+    /// The attributes that tell which points belong together, unless the caller names them: an atlas of one specimen does not show it, so a sample of
+    /// pairs is matched by positions alone, and those count that an atlas of some hub's matches uses.
+    fn telling(&self, control: &Control) -> Result<Option<Vec<String>>> {
+        let has_any = self.graphs.iter().all(|graph| graph.node_attributes().is_some());
+        if self.settings.attributes.is_some() || !has_any {
+            return Ok(self.settings.attributes.clone());
+        }
+        let settings = AtlasSettings { attributes: Some(Vec::new()), ..self.settings.clone() };
+        let bare = Self { graphs: self.graphs, settings, precision: TELLING, model: None };
+        let mut telling = BTreeSet::new();
+        for hub in self.sampled() {
+            let named = bare.named_by(hub, control)?;
+            let atlas = Atlas::learn(&named.iter().collect::<Vec<_>>(), &self.settings)?;
+            telling.extend(atlas.attributes.into_iter().map(|unit| unit.name));
+        }
+        Ok(Some(telling.into_iter().collect()))
+    }
+
+    /// Some specimens, their points named by those of a hub.
+    fn named_by(&self, hub: usize, control: &Control) -> Result<Vec<Graph>> {
+        let others = self.others();
+        let star = self.star(hub, &others, control)?;
+        others.into_iter().map(|s| with_labels(self.graphs[s], &star.labels[s])).collect()
+    }
+
     /// As given if a rotated hub finds all specimens oriented alike.
     fn pose(&self, control: &Control) -> Result<Pose> {
         let undecided = AtlasSettings { pose: None, ..self.settings.clone() };
         for hub in self.sampled() {
-            let star = self.star(hub, &self.others(), control)?;
-            let named: Vec<Graph> = self
-                .others()
-                .into_iter()
-                .map(|s| with_labels(self.graphs[s], &star.labels[s]))
-                .collect::<Result<_>>()?;
+            let named = self.named_by(hub, control)?;
             if Atlas::learn(&named.iter().collect::<Vec<_>>(), &undecided)?.pose == Pose::AsGiven {
                 return Ok(Pose::AsGiven);
             }
@@ -199,27 +224,62 @@ impl<'a> Pairwise<'a> {
         Ok(Star { hub, labels, score })
     }
 
-    /// How well the matches by name suit pairs that were matched, about `PAIRS` of the first stars: the mean of their scores, each in the pose that
-    /// the names determine. Minus infinity if specimens are complete and some point has no name.
+    /// How well the matches by name suit pairs that were matched, about `PAIRS` of the first stars: the mean of their scores, by the model that
+    /// matched them, or each in the pose that the names determine. Minus infinity if the names leave out what has to be matched.
     pub(super) fn score_of(&self, stars: &[Star], labels: &Labels) -> Result<f64> {
         let of_hub = |star: &Star| -> Result<f64> {
-            let atlas = self.atlas(star.hub)?;
-            let (weights, own) = (atlas.start_weights(), numbered(&labels[star.hub]));
-            let mut sum = 0.0;
-            for (s, graph) in self.graphs.iter().enumerate().filter(|(s, _)| *s != star.hub) {
-                let matching = matching_of(&own, &labels[s])?;
-                if atlas.presence_in(graph) == Presence::Complete && matching.matched_count() < own.len() {
-                    return Ok(f64::NEG_INFINITY);
-                }
-                if matching.matched_count() > atlas.dimension {
-                    let frame = atlas.frame_by_names(graph, &matching)?;
-                    sum += atlas.instance(graph, &frame)?.compatibility(&weights)?.score(&matching)?;
-                }
-            }
+            let sum = match self.scoring() {
+                Some((model, prepared)) => self.by_model(model, prepared, star.hub, labels)?,
+                None => self.by_positions(star.hub, labels)?,
+            };
             Ok(sum / (self.graphs.len() - 1) as f64)
         };
         let scores = stars.par_iter().take(self.scored()).map(of_hub).collect::<Result<Vec<f64>>>()?;
         Ok(scores.iter().sum::<f64>() / scores.len().max(1) as f64)
+    }
+
+    /// The model whose scores pairs are compared by; an atlas has none for pairs.
+    fn scoring(&self) -> Option<(&Model, &[Prepared])> {
+        self.model
+            .as_ref()
+            .filter(|(model, _)| model.atlas().is_none())
+            .map(|(model, prepared)| (*model, &prepared[..]))
+    }
+
+    fn by_positions(&self, hub: usize, labels: &Labels) -> Result<f64> {
+        let atlas = self.atlas(hub)?;
+        let (weights, own) = (atlas.start_weights(), numbered(&labels[hub]));
+        let mut sum = 0.0;
+        for (s, graph) in self.graphs.iter().enumerate().filter(|(s, _)| *s != hub) {
+            let matching = matching_of(&own, &labels[s])?;
+            if atlas.presence_in(graph) == Presence::Complete && matching.matched_count() < own.len() {
+                return Ok(f64::NEG_INFINITY);
+            }
+            if matching.matched_count() > atlas.dimension {
+                let frame = atlas.frame_by_names(graph, &matching)?;
+                sum += atlas.instance(graph, &frame)?.compatibility(&weights)?.score(&matching)?;
+            }
+        }
+        Ok(sum)
+    }
+
+    fn by_model(&self, model: &Model, prepared: &[Prepared], hub: usize, labels: &Labels) -> Result<f64> {
+        let own = numbered(&labels[hub]);
+        let mut sum = 0.0;
+        for s in (0..self.graphs.len()).filter(|&s| s != hub) {
+            let given = &Restrictions::default();
+            let problem = model.problem_of(&prepared[hub], &prepared[s], given, &mut Workspace::new())?;
+            let matching = matching_of(&own, &labels[s])?;
+            let all = problem.left_count().min(problem.right_count());
+            if problem.unmatched.is_none() && matching.matched_count() < all {
+                return Ok(f64::NEG_INFINITY);
+            }
+            sum += match problem.score(&matching) {
+                Err(Error::ForbiddenPair { .. }) => f64::NEG_INFINITY,
+                score => score?,
+            };
+        }
+        Ok(sum)
     }
 
     /// The atlas of one specimen: its landmarks are the points, in order.

@@ -73,6 +73,12 @@ impl fmt::Display for JoinReport {
         if let Some([alone, joined]) = self.pair_scores {
             writeln!(to, "Mean score per pair: {alone:.1} matched alone, {joined:.1} by the names.")?;
         }
+        if self.undecided {
+            writeln!(
+                to,
+                "It could not be told whether joining is better than pairwise matching: groups that pairwise matches agree on have a higher score, but hardly agree with the pairs more."
+            )?;
+        }
         if self.proven > 0 {
             writeln!(to, "{} of {} specimens: names proven best in their pose.", self.proven, self.specimens)?;
         }
