@@ -1,16 +1,14 @@
 // For everybody: nothing that axe finds fault with, every control reached by Tab, a phone's width, clicks stored where they are made.
 
 import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Point } from '../src/state';
 import { Person, onScreen, openSpecimen, ready, saved, shown } from './person';
-import { Server, type Truth, browser, folder, openPage, pairProject, possible, turntablePictures } from './support';
+import { Server, type Truth, browser, faults, folder, onPhone, openPage, pairProject, possible, turntablePictures } from './support';
 
 const MINUTES = 60_000;
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 let pictures: { path: string; truth: Truth };
 let context: BrowserContext;
@@ -21,15 +19,6 @@ beforeAll(async () => {
   context = await browser();
 }, MINUTES);
 afterAll(() => context?.close());
-
-/** What axe finds fault with, as a list of words. */
-async function faults(page: Page): Promise<string[]> {
-  await page.evaluate(AXE);
-  return page.evaluate(async () => {
-    const { violations } = await (window as any).axe.run(document);
-    return violations.flatMap(({ id, nodes }: any) => nodes.map(({ html }: any) => `${id}: ${html.slice(0, 120)}`));
-  });
-}
 
 /** Presses Tab until the focus is back at the start; the names of what it reached. */
 async function reached(page: Page): Promise<string[]> {
@@ -71,16 +60,8 @@ describe.skipIf(!possible)('for everybody', () => {
   test('on a phone everything is within the width, and the buttons are there', async () => {
     const server = await Server.start(pictures.path, '--labels', folder());
     const { page } = await openPage(context, server.address);
-    await page.setViewportSize({ width: 390, height: 844 });
     await ready(page, 'view1');
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
-    for (const name of ['Undo', 'Redo', 'Accept', 'Not visible', 'Clear', 'Confirm, learn, next', 'Next specimen']) {
-      const box = (await page.getByRole('button', { name: new RegExp(`^${name}`) }).boundingBox())!;
-      expect(box.x >= 0 && box.x + box.width <= 390 && box.y + box.height <= 844, `${name} ${JSON.stringify(box)}`).toBe(true);
-    }
-    const board = (await page.locator('.board').boundingBox())!;
-    expect(board.height).toBeGreaterThan(230);
-    expect(await faults(page)).toEqual([]);
+    await onPhone(page);
     await page.close();
     await server.kill();
   }, MINUTES);

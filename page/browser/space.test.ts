@@ -10,7 +10,7 @@ import type { Vector } from '../src/space';
 import { DATA, PROGRAM, generator, shuffled } from '../test/support';
 import { type Frame, spoiled, walking } from './bodies';
 import { onScreen, saved } from './person';
-import { Server, browser, folder, openPage, possible } from './support';
+import { Server, browser, faults, folder, onPhone, openPage, possible } from './support';
 
 const MINUTES = 60_000;
 const LABELLED = 4;
@@ -30,6 +30,10 @@ const ready = (page: Page, id: string) =>
     const app = (window as any).homolog;
     return app?.specimen === id && app.learning.settled && app.learning.proposal?.specimen === id && !app.learning.busy;
   }, id, { timeout: 60_000 });
+
+/** What the program says of the points of some specimens: names, candidates. */
+const named = (model: string, data: string, ...options: string[]) =>
+  execFileSync(PROGRAM, ['name', model, data, '--quiet', ...options], { encoding: 'utf8' }).trim().split('\n').slice(1).map((line) => line.split(','));
 
 const open = async (page: Page, id: string) => {
   await page.locator('.row', { has: page.locator(`span:text-is("${id}")`) }).click();
@@ -85,7 +89,7 @@ async function story(frames: Frame[]): Promise<void> {
 
   // A click between points takes one of them, whole; then the proposals are accepted.
   const [name, at] = [hand.names[0]!, hand.points[0]!];
-  const choose = () => page.locator('.point', { has: page.locator(`span:text-is("${name}")`) }).click();
+  const choose = () => page.locator(`.point[data-name="${name}"]`).click();
   await choose();
   await page.keyboard.press('x');
   await choose();
@@ -107,17 +111,31 @@ async function story(frames: Frame[]): Promise<void> {
   expect(model.atlas.dimension).toBe(3);
   const plain = join(folder(), 'frames.json');
   writeFileSync(plain, JSON.stringify({ format: { kind: 'homolog-data', version: 1 }, graphs: asked.map(({ id, points }) => ({ id, points })) }));
-  const table = execFileSync(PROGRAM, ['name', join(labels, 'model.json'), plain, '--quiet'], { encoding: 'utf8' });
-  const rows = table.trim().split('\n').slice(1).map((line) => line.split(','));
   let [right, all] = [0, 0];
-  for (const frame of asked) {
-    await open(page, frame.id);
+  const compare = async (frame: Frame, rows: string[][]) => {
     const proposed: Record<string, { at: number[]; seen: boolean }> = await page.evaluate(() => (window as any).homolog.learning.proposal.points);
     const own = rows.filter(([id, name]) => id === frame.id && name !== '');
     const seen = Object.entries(proposed).filter(([, { seen }]) => seen);
     expect(seen.map(([name]) => name).sort()).toEqual(own.map(([, name]) => name!).sort());
     for (const [, name, x, y, z] of own) expect(proposed[name!]!.at, name).toEqual([Number(x), Number(y), Number(z)]);
+    return seen.length;
+  };
+  for (const frame of asked) {
+    await open(page, frame.id);
+    await compare(frame, named(join(labels, 'model.json'), plain));
   }
+  // Who knows whether points are missing says so, and the names are those of `homolog name --presence`.
+  const [frame] = asked;
+  await open(page, frame!.id);
+  expect(await faults(page)).toEqual([]);
+  const counts: number[] = [];
+  for (const presence of ['complete', 'partial', 'auto']) {
+    await page.getByLabel('Whether landmarks are missing').selectOption(presence);
+    await ready(page, frame!.id);
+    counts.push(await compare(frame!, named(join(labels, 'model.json'), plain, '--presence', presence)));
+  }
+  expect(counts[0]).toBe(Math.min(model.atlas.landmarks.length, frame!.points.length));
+  expect(counts[1]).toBeLessThan(counts[0]!);
   // Accept all: every label is a point of the table.
   for (const frame of asked) {
     await open(page, frame.id);
@@ -155,6 +173,10 @@ async function story(frames: Frame[]): Promise<void> {
   expect(await page.evaluate(([id, name]) => (window as any).homolog.state.specimens[id!].labels[name!].at, [known[1]!.id, swapped[0]] as const)).toEqual(known[1]!.points[3]);
   await page.keyboard.press('z');
   await button.first().waitFor({ timeout: 60_000 });
+  await open(page, known[2]!.id);
+  await page.keyboard.press('r');
+  await ready(page, known[2]!.id);
+  await onPhone(page);
   expect(errors).toEqual([]);
   await page.close();
   await server.kill();
@@ -192,6 +214,55 @@ describe.skipIf(!possible)('in space', () => {
     await page.close();
     await server.kill();
   }, 2 * MINUTES);
+
+  test('the keys of a list of choices are its own, and a point that may be two landmarks says so', async () => {
+    // Two landmarks are nearer to each other than they stray.
+    const draw = generator(11);
+    const noise = (most: number) => (draw(2000) / 1000 - 1) * most;
+    const mean: Array<[number, number]> = [[0, 0], [100, 0], [100, 80], [0, 80], [50, 30], [52, 33]];
+    const frames = Array.from({ length: 9 }, (_, n) => {
+      const points = mean.map(([x, y], k) => [x + noise(k > 3 ? 6 : 2), y + noise(k > 3 ? 6 : 2)]);
+      return { id: `s${n}`, points, ...(n < 8 ? { names: mean.map((_, k) => `p${k}`) } : {}) };
+    });
+    const path = join(folder(), 'table.json');
+    writeFileSync(path, JSON.stringify({ format: { kind: 'homolog-data', version: 1 }, graphs: frames }));
+    const labels = folder();
+    const server = await Server.start(path, '--labels', labels);
+    const { page, errors } = await openPage(context, server.address);
+    await ready(page, 's8');
+    await page.keyboard.press('Alt+3');
+    await page.locator('[data-export="model.json"]').click();
+    await page.waitForSelector('.bar:has-text("model.json")', { timeout: 60_000 });
+    await page.keyboard.press('Alt+1');
+    await ready(page, 's8');
+    const titles = await page.locator('.point.suggested').evaluateAll((all) => all.map((one) => (one as HTMLElement).title));
+    const rows = titles.map((text) => text.split(' or ').sort().join(' '));
+    const plain = join(folder(), 'open.json');
+    writeFileSync(plain, JSON.stringify({ format: { kind: 'homolog-data', version: 1 }, graphs: [frames[8]] }));
+    const candidates = named(join(labels, 'model.json'), plain, '--candidates', '0.95').map((row) => row.at(-1)!.split(';').filter((name) => name !== 'none').sort().join(' '));
+    expect(rows.sort()).toEqual(candidates.sort());
+    expect(rows.filter((text) => text === 'p4 p5').length).toBe(2);
+    expect(await page.locator('.point[data-name="p4"] span').textContent()).toBe('p4 or p5');
+
+    const select = page.getByLabel('Whether landmarks are missing');
+    const before = await page.evaluate(() => JSON.stringify((window as any).homolog.state));
+    await select.focus();
+    await page.keyboard.press('ArrowDown');
+    expect(await select.inputValue()).toBe('complete');
+    await page.keyboard.press('s');
+    expect(await select.inputValue()).toBe('partial');
+    await page.keyboard.press('ArrowUp');
+    await page.keyboard.press('ArrowUp');
+    expect(await select.inputValue()).toBe('auto');
+    expect(await page.evaluate(() => JSON.stringify((window as any).homolog.state))).toBe(before);
+    expect(await page.getByLabel('snap to corners').isChecked()).toBe(false);
+    await page.keyboard.press('Escape');
+    expect(await page.evaluate(() => document.activeElement === document.body)).toBe(true);
+    await ready(page, 's8');
+    expect(errors).toEqual([]);
+    await page.close();
+    await server.kill();
+  }, MINUTES);
 
   test('a made body', () => story(walking()), 4 * MINUTES);
   test('motion capture', async () => {

@@ -1,9 +1,11 @@
 // What the browser tests share: a server of the program, Debian's Chromium, and pictures of the built-in turntable.
 
 import type { ChildProcess } from 'node:child_process';
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { type BrowserContext, type Page, chromium } from 'playwright-core';
+import { expect } from 'vitest';
 import type { Point } from '../src/state';
 import { folder, serve } from '../test/support';
 
@@ -14,6 +16,7 @@ export const STATIC = process.env['HOMOLOG_STATIC'];
 const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
 
 export const possible = existsSync(CHROMIUM);
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 export class Server {
   private constructor(
@@ -110,4 +113,31 @@ export async function openPage(context: BrowserContext, address: string): Promis
   page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
   await page.goto(address);
   return { page, errors };
+}
+
+/** What axe finds fault with, as a list of words. */
+export async function faults(page: Page): Promise<string[]> {
+  await page.evaluate(AXE);
+  return page.evaluate(async () => {
+    const { violations } = await (window as any).axe.run(document);
+    return violations.flatMap(({ id, nodes }: any) => nodes.map(({ html }: any) => `${id}: ${html.slice(0, 120)}`));
+  });
+}
+
+/** Makes the page as large as a phone: everything is within the width, the buttons are there, the picture has room, axe finds no fault. */
+export async function onPhone(page: Page): Promise<void> {
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.waitForTimeout(200);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+  for (const name of ['Undo', 'Redo', 'Accept', 'Not visible', 'Clear', 'Confirm, learn, next', 'Next specimen']) {
+    const box = (await page.getByRole('button', { name: new RegExp(`^${name}`) }).boundingBox())!;
+    expect(box.x >= 0 && box.x + box.width <= 390 && box.y + box.height <= 844, `${name} ${JSON.stringify(box)}`).toBe(true);
+  }
+  for (const control of await page.locator('.toggles label:visible, .toggles select:visible').all()) {
+    const box = (await control.boundingBox())!;
+    expect(box.x >= 0 && box.x + box.width <= 390, `${await control.textContent()} ${JSON.stringify(box)}`).toBe(true);
+  }
+  const board = (await page.locator('.board').boundingBox())!;
+  expect(board.height).toBeGreaterThan(230);
+  expect(await faults(page)).toEqual([]);
 }

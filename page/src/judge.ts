@@ -40,8 +40,8 @@ export class Judge {
   expected: ask.Expected | null = null;
   /** What looks wrong, surest first, with the labels that it is about. */
   findings: ReadonlyArray<{ finding: ask.Finding; labels: SpecimenState['labels'] }> = [];
-  /** The share of labels of a picture that the others put elsewhere, by key. */
-  private readonly wrongShares = new Map<string, number>();
+  /** The share of labels of a picture that the others put elsewhere, and what that tells about confidences, by key. */
+  private readonly pictures = new Map<string, { wrong: number; told: ask.Told }>();
   private turns = 0;
 
   constructor(
@@ -97,12 +97,17 @@ export class Judge {
       const keys = all.filter((other) => other !== one).map(({ key }) => key);
       const grey = await this.around.grey(one.specimen);
       if (!wanted()) return;
-      const { compared, disputed } = await this.around.shown<ask.PictureCheck>(this.lane, wanted, () => ask.checkPicture(this.lane, keys, one.points, grey));
+      const { compared, disputed, told } = await this.around.shown<ask.PictureCheck>(this.lane, wanted, () => ask.checkPicture(this.lane, keys, one.points, grey));
       if (!wanted()) return;
-      if (compared > 0) this.wrongShares.set(one.key, disputed.length / compared);
-      await this.expect(all.map(({ key }) => this.wrongShares.get(key)).filter((share) => share !== undefined), wanted);
+      if (compared > 0) this.pictures.set(one.key, { wrong: disputed.length / compared, told });
+      await this.expect(all.flatMap(({ key }) => this.pictures.get(key)?.wrong ?? []), wanted);
       if (!wanted()) return;
     }
+  }
+
+  /** What labelled pictures, each looked at as if it were new, tell about confidences. */
+  told(pictured: readonly Pictured[]): ask.Told {
+    return pictured.flatMap(({ key }) => this.pictures.get(key)?.told ?? []);
   }
 
   private async expect(errors: number[], wanted: () => boolean): Promise<void> {

@@ -37,7 +37,7 @@ export class Learning {
   readonly pairMargins = new Map<string, number>();
   /** What labelled specimens make. */
   names: { round: number; learned: ask.LearnedNames } | null = null;
-  private namesAsked: { round: number; learned: Promise<ask.LearnedNames> } | null = null;
+  private namesAsked: { round: number; quickly: boolean; learned: Promise<ask.LearnedNames> } | null = null;
   /** How long the last proposal or suggestion took, in milliseconds. */
   lastMilliseconds: number | null = null;
 
@@ -185,7 +185,7 @@ export class Learning {
       if (!candidates.own || this.proposalKey !== key) return;
       // The names of a table at once; those of the model of the same labels, which takes a second to learn, when it is there.
       this.changed();
-      const learned = await this.learnNames();
+      const learned = await this.learnNames(true);
       if (learned !== null && this.proposalKey === key) show(await ask.name(this.slow, learned, candidates.points, known, this.presence));
     });
   }
@@ -219,7 +219,7 @@ export class Learning {
     known: Array<[string, Point]>,
   ): Promise<ask.Proposal> {
     const keys = this.pictured.map(({ key }) => key);
-    return this.shown<ask.Proposal>(lane, wanted, () => ask.find(lane, kind, keys, grey, known));
+    return this.shown<ask.Proposal>(lane, wanted, () => ask.find(lane, kind, keys, grey, known, this.judge.told(this.pictured)));
   }
 
   private async suggest(state: State, id: PairId): Promise<void> {
@@ -262,20 +262,21 @@ export class Learning {
     })]);
   }
 
-  /** The model that names points, of the labels as they are now; null if there are none. */
-  async learnNames(): Promise<ask.LearnedNames | null> {
+  /** The model that names points, of the labels as they are now; null if there are none. Quickly: of some of them, if they are many. */
+  async learnNames(quickly = false): Promise<ask.LearnedNames | null> {
     const round = this.rounds;
     if (this.labelledText === '[]') return null;
-    if (this.namesAsked?.round !== round) {
+    const known = this.namesAsked;
+    if (known?.round !== round || (known.quickly && !quickly && !(await known.learned).all)) {
       const keys = this.pictured.map(({ key }) => key);
       const { labelledText } = this;
-      const learned = this.shown<ask.LearnedNames>(this.slow, () => this.rounds === round, () => ask.learnNames(this.slow, labelledText, keys));
-      this.namesAsked = { round, learned };
+      const learned = this.shown<ask.LearnedNames>(this.slow, () => this.rounds === round, () => ask.learnNames(this.slow, labelledText, keys, this.judge.told(this.pictured), quickly));
+      this.namesAsked = { round, quickly, learned };
       // Whoever asks after a failure asks anew.
       learned.catch(() => (this.namesAsked = this.namesAsked?.learned === learned ? null : this.namesAsked));
     }
-    const learned = await this.namesAsked.learned;
-    if (this.rounds === round) this.names = { round, learned };
+    const learned = await this.namesAsked!.learned;
+    if (this.rounds === round && learned.all) this.names = { round, learned };
     return learned;
   }
 

@@ -83,6 +83,8 @@ export interface LearnedNames {
   /** How far each point strays from its mean place, as a share of the radius, the farthest first. */
   strays: Array<[string, number]>;
   sentence: string;
+  /** Whether it is learned from all labelled specimens. */
+  all: boolean;
 }
 
 export interface Known {
@@ -149,11 +151,15 @@ export interface Missing {
   missing: string[];
 }
 
+/** The evidence for places in labelled pictures, and whether they are right: what confidences are learned from. */
+export type Told = Array<[number, boolean]>;
+
 export interface PictureCheck {
   /** How many names were compared. */
   compared: number;
   /** Names that the other pictures would put elsewhere, with how far, in pixels. */
   disputed: Array<[string, number]>;
+  told: Told;
 }
 
 /** Looks at a labelled picture; from then on its key says what it looks like. */
@@ -161,15 +167,16 @@ export const see = (lane: Lane, key: string, specimen: NamedPoints, { width, hei
   lane.ask<object>(null, { see: { key, specimen, width, height } }, { pixels });
 
 /** The named points of a picture, by what labelled pictures look like. */
-export const find = (lane: Lane, kind: string, labelled: string[], { width, height, pixels }: GreyLevels, known: Array<[string, Point]>) =>
-  lane.ask<Proposal | Missing>(kind, { find: { labelled, width, height, known } }, { pixels });
+export const find = (lane: Lane, kind: string, labelled: string[], { width, height, pixels }: GreyLevels, known: Array<[string, Point]>, told: Told) =>
+  lane.ask<Proposal | Missing>(kind, { find: { labelled, width, height, known, told } }, { pixels });
 
 /** The labels of a picture beside what the other labelled pictures say. */
 export const checkPicture = (lane: Lane, labelled: string[], specimen: NamedPoints, { width, height, pixels }: GreyLevels) =>
   lane.ask<PictureCheck | Missing>('estimate', { 'check-picture': { labelled, specimen, width, height } }, { pixels });
 
-export const learnNames = (lane: Lane, labelled: string, seen: string[]) =>
-  lane.ask<LearnedNames | Missing>('learn-names', { 'learn-names': { labelled, seen } });
+/** Quickly: from some of them, if they are many. */
+export const learnNames = (lane: Lane, labelled: string, seen: string[], told: Told, quickly: boolean) =>
+  lane.ask<LearnedNames | Missing>(quickly ? 'learn-names-quickly' : 'learn-names', { 'learn-names': { labelled, seen, told, quickly } });
 
 export const learn = (lane: Lane, data: DataSet, features: FeatureSet) =>
   lane.ask<Learned>('learn', { learn: { data, features } });

@@ -19,7 +19,7 @@ export class Shell {
   private readonly tabs = h('div', { className: 'tabs', aria: { role: 'tablist' } });
   private readonly saved = h('span', { className: 'saved', aria: { role: 'status' } });
   private readonly learning = h('span', { className: 'learning' });
-  private readonly bar = h('div', { className: 'bar', hidden: true });
+  private readonly bar = h('div', { aria: { role: 'status' }, className: 'bar', hidden: true });
   private readonly stage = h('main');
   private readonly help = helpDialog();
 
@@ -91,7 +91,9 @@ export class Shell {
 
   private key(event: KeyboardEvent): void {
     const target = event.target as HTMLElement;
-    if (target instanceof HTMLInputElement && target.type !== 'checkbox') {
+    const typing = target instanceof HTMLInputElement && target.type !== 'checkbox';
+    // A list of choices has its own arrows and letters; keys with Shift are the page's.
+    if (typing || (target instanceof HTMLSelectElement && !event.shiftKey)) {
       if (event.key === 'Escape') target.blur();
       return;
     }

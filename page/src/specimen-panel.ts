@@ -72,7 +72,7 @@ export class SpecimenPanel {
       ['complete', 'every landmark, no other point'],
       ['partial', 'some missing or extra'],
     ];
-    const presence = h('select', { onchange: () => events.presence(presence.value as Presence) }, ...options.map(([value, text]) => h('option', { value }, text)));
+    const presence = h('select', { aria: { label: 'Whether landmarks are missing' }, onchange: () => events.presence(presence.value as Presence) }, ...options.map(([value, text]) => h('option', { value }, text)));
     this.presence.append(presence);
     const form = h('form', { className: 'new-name', onsubmit: (event) => this.addName(event) }, this.newName, h('button', {}, 'Add'));
     const coordinates = h('form', { className: 'coordinates', onsubmit: (event) => this.typed(event) }, 'x', this.x, 'y', this.y, this.depth, h('button', {}, 'Place'));
@@ -138,9 +138,11 @@ export class SpecimenPanel {
       const word = check
         ? 'check'
         : { absent: 'not visible', labelled: label?.accepted ? 'accepted' : 'placed', suggested: percent(suggestion?.certainty ?? 0), missing: '–' }[kind];
-      // "p00 or p01": the names that the point may have.
-      const called = kind === 'suggested' ? [name, ...suggestion!.others].join(' or ') : name;
-      const row = h('button', { className: `point ${kind}${check ? ' check' : ''}${name === chosen ? ' current' : ''}` }, h('i'), h('span', {}, called), h('em', {}, word));
+      // "p00 or p01": the names that the point may have. After few labels that may be many.
+      const others = kind === 'suggested' ? suggestion!.others : [];
+      const called = others.length > 1 ? `${name} or ${others.length} others` : [name, ...others].join(' or ');
+      const row = h('button', { className: `point ${kind}${check ? ' check' : ''}${name === chosen ? ' current' : ''}`, data: { name } }, h('i'), h('span', {}, called), h('em', {}, word));
+      row.title = [name, ...others].join(' or ');
       if (kind === 'suggested') row.style.setProperty('--certainty', `${100 * suggestion!.certainty}%`);
       row.onclick = () => this.events.select(name);
       return h('li', {}, row);

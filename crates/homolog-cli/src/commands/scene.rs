@@ -6,10 +6,11 @@ use crate::inputs::{BUILT_IN, Input};
 use crate::progress::{Watch, stop_is_wanted};
 use crate::{Ending, files};
 use anyhow::{Context, Result, bail};
-use homolog::data::Split;
-use homolog::experiment::{Candidates, Outcome, Scene, SceneSettings, Scenes, learn_and_compare};
+use homolog::experiment::{
+    Candidates, Outcome, Scene, ScenePairs, SceneSettings, Scenes, by_appearance, learn_and_compare,
+};
 use homolog::geometry::{GreyImage, Susan};
-use homolog::learn::Evaluation;
+use homolog::learn::{Evaluation, Trained};
 use homolog::loss::Endpoint;
 use homolog::matching::{Linear, Matcher, RightOrder, Workspace};
 use homolog_viz::{Block, GreyPicture, Report, ScenePicture, SceneRow, Section, View, svg_to_png};
@@ -23,7 +24,8 @@ use std::path::{Path, PathBuf};
 #[command(after_help = "\
 Every picture with its labelled points is a scene. The points of the template are matched to the corners of a target (SUSAN) by linear
 assignment; the loss is the distance to their true places, in widths of the picture. A third of the scenes is for training, a third for
-choosing λ, a third for testing.
+choosing λ, a third for testing. The row `appearance` finds the points by what the pictures look like around them, without corners: from the
+template alone, and from all training pictures.
 
 Examples:
   homolog experiment scene faces.json --template anna --out report
@@ -72,11 +74,17 @@ struct Photo {
     corners: Array2<f64>,
 }
 
+/// The last one matches nothing.
+const KINDS: [&str; 3] = ["shape context", "with image descriptors", "appearance"];
+
 /// What one kind of features gives on one choice of pairs.
 struct Row {
     features: &'static str,
     baseline: Option<usize>,
-    outcome: Outcome,
+    unlearned: [Evaluation; 3],
+    learned: [Evaluation; 3],
+    /// The candidates, if there are weights.
+    trained: Option<Trained>,
     figures: Vec<(String, String)>,
 }
 
@@ -92,14 +100,24 @@ pub(super) fn run(arguments: &Arguments) -> Result<Ending> {
         choices.push(None);
     }
     let mut rows = Vec::new();
-    let count = 2 * choices.len();
-    'all: for (name, image) in [("shape context", false), ("with image descriptors", true)] {
-        watch.part(rows.len(), count).say(format!("{name}: describing"));
-        let scenes = scenes(&photos, &settings(arguments, image))?;
+    // A single point has no shape.
+    let kinds = if photos[0].landmarks.nrows() > 1 { &KINDS[..] } else { &KINDS[..2] };
+    let count = kinds.len() * choices.len();
+    'all: for &features in kinds {
+        watch.part(rows.len(), count).say(format!("{features}: describing"));
+        let scenes = scenes(&photos, &settings(arguments, features == KINDS[1]))?;
         for &baseline in &choices {
             let part = watch.part(rows.len(), count);
-            let row = compare(&photos, &scenes, name, baseline, template, arguments.out.is_some(), &part)?;
-            rows.push(row);
+            let pairs = baseline.map_or_else(|| scenes.pairs_with(template), |baseline| scenes.pairs_at(baseline));
+            if pairs.iter().any(Vec::is_empty) {
+                bail!("{} pictures do not give a pair each to learn from, to choose λ by and to test on", photos.len());
+            }
+            let row = if features == KINDS[2] {
+                seen(&photos, &scenes, baseline, &pairs, &part)?
+            } else {
+                Some(compare(&photos, &scenes, features, baseline, &pairs, arguments.out.is_some(), &part)?)
+            };
+            rows.extend(row);
             if stop_is_wanted() {
                 break 'all;
             }
@@ -112,7 +130,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Ending> {
             count - rows.len()
         );
     }
-    let template = template_name(arguments, &photos, template);
+    let template = arguments.baselines.is_empty().then(|| photos[template].id.clone());
     let value = json!({"template": template, "rows": rows.iter().map(value).collect::<Vec<_>>()});
     let value = serde_json::to_string_pretty(&value)? + "\n";
     // What is asked for as a file is written before anything is printed: who prints may be gone.
@@ -131,10 +149,6 @@ pub(super) fn run(arguments: &Arguments) -> Result<Ending> {
         }
     }
     Ok(if stop_is_wanted() { Ending::Stopped } else { Ending::Done })
-}
-
-fn template_name(arguments: &Arguments, photos: &[Photo], template: usize) -> Option<String> {
-    arguments.baselines.is_empty().then(|| photos[template].id.clone())
 }
 
 fn settings(arguments: &Arguments, image: bool) -> SceneSettings {
@@ -185,10 +199,15 @@ fn photos(input: &Input, arguments: &Arguments) -> Result<Vec<Photo>> {
     (0..graphs.len()).into_par_iter().map(read).collect()
 }
 
+impl Photo {
+    fn grey(&self) -> Result<GreyImage<'_>> {
+        Ok(GreyImage::new(self.picture.width, self.picture.height, &self.picture.pixels)?)
+    }
+}
+
 fn scenes(photos: &[Photo], settings: &SceneSettings) -> Result<Scenes> {
     let make = |photo: &Photo| -> Result<Scene> {
-        let grey = GreyImage::new(photo.picture.width, photo.picture.height, &photo.picture.pixels)?;
-        Ok(Scene::with_corners(grey, photo.landmarks.clone(), photo.corners.clone(), settings)?)
+        Ok(Scene::with_corners(photo.grey()?, photo.landmarks.clone(), photo.corners.clone(), settings)?)
     };
     let scenes: Vec<Scene> = photos.par_iter().map(make).collect::<Result<_>>()?;
     Ok(Scenes::new(settings.features(), scenes)?)
@@ -199,38 +218,48 @@ fn compare(
     scenes: &Scenes,
     features: &'static str,
     baseline: Option<usize>,
-    template: usize,
+    pairs: &ScenePairs,
     draws: bool,
     watch: &Watch,
 ) -> Result<Row> {
-    let loss = Endpoint::default();
-    let splits = match baseline {
-        None => scenes.fixed_template(template, &loss)?,
-        Some(baseline) => scenes.at_baseline(baseline, &loss)?,
-    };
-    if splits.iter().any(Vec::is_empty) {
-        bail!("{} pictures do not give a pair each to learn from, to choose λ by and to test on", photos.len());
-    }
-    let about = baseline.map_or(format!("{features}: "), |baseline| format!("{features}, baseline {baseline}: "));
-    let outcome = learn_and_compare(scenes.features(), &splits, &watch.control(&about))?;
+    let splits = scenes.examples(pairs, &Endpoint::default())?;
+    let about = about(features, baseline);
+    let Outcome { unlearned, learned, trained } =
+        learn_and_compare(scenes.features(), &splits, &watch.control(&about))?;
     let mut figures = Vec::new();
     if draws {
-        let pairs: Vec<(usize, usize)> = match baseline {
-            None => scenes.targets_of(template, Split::Test).map(|target| (template, target)).collect(),
-            Some(baseline) => {
-                (2..photos.len().saturating_sub(baseline)).step_by(3).map(|n| (n, n + baseline)).collect()
-            }
-        };
+        let pairs = &pairs[2];
         let mut order: Vec<usize> = (0..pairs.len()).collect();
-        order.sort_by(|&a, &b| outcome.learned[2].losses[a].total_cmp(&outcome.learned[2].losses[b]));
+        order.sort_by(|&a, &b| learned[2].losses[a].total_cmp(&learned[2].losses[b]));
         for (at, what) in [(0, "best"), (order.len() / 2, "median"), (order.len() - 1, "worst")] {
             let ones = scenes.features().unlearned_weights();
-            let weights = [("before learning", &ones), ("after learning", &outcome.trained.best().weights)];
+            let weights = [("before learning", &ones), ("after learning", &trained.best().weights)];
             let name = about.trim_end_matches(": ").replace(", ", "-").replace(' ', "-");
             figures.push((format!("{name}-{what}"), draw(photos, scenes, pairs[order[at]], weights)?));
         }
     }
-    Ok(Row { features, baseline, outcome, figures })
+    Ok(Row { features, baseline, unlearned, learned, trained: Some(trained), figures })
+}
+
+/// The same pairs by what the pictures look like around the points; `None` if it was stopped.
+fn seen(
+    photos: &[Photo],
+    scenes: &Scenes,
+    baseline: Option<usize>,
+    pairs: &ScenePairs,
+    watch: &Watch,
+) -> Result<Option<Row>> {
+    let pictures = photos.iter().map(Photo::grey).collect::<Result<Vec<_>>>()?;
+    let found = by_appearance(scenes, &pictures, pairs, &watch.control(&about(KINDS[2], baseline)));
+    if found.is_err() && stop_is_wanted() {
+        return Ok(None);
+    }
+    let [unlearned, learned] = found?;
+    Ok(Some(Row { features: KINDS[2], baseline, unlearned, learned, trained: None, figures: Vec::new() }))
+}
+
+fn about(features: &str, baseline: Option<usize>) -> String {
+    baseline.map_or(format!("{features}: "), |baseline| format!("{features}, baseline {baseline}: "))
 }
 
 fn draw(
@@ -285,10 +314,8 @@ fn cells(rows: &[Row]) -> Vec<Vec<String>> {
     let mut table =
         vec![["features", "baseline", "λ", "weights", "train", "validation", "test"].map(String::from).to_vec()];
     for row in rows {
-        let lambda = row.outcome.trained.best().lambda().map_or("-".to_string(), short);
-        for (name, lambda, three) in
-            [("unlearned", "-", &row.outcome.unlearned), ("learned", lambda.as_str(), &row.outcome.learned)]
-        {
+        let lambda = row.trained.as_ref().and_then(|trained| trained.best().lambda()).map_or("-".to_string(), short);
+        for (name, lambda, three) in [("unlearned", "-", &row.unlearned), ("learned", lambda.as_str(), &row.learned)] {
             let mut line = vec![row.features.to_string()];
             line.push(row.baseline.map_or("-".to_string(), |baseline| baseline.to_string()));
             line.extend([lambda.to_string(), name.to_string()]);
@@ -303,24 +330,23 @@ fn value(row: &Row) -> Value {
     let part =
         |part: &Evaluation| json!({"loss": part.mean(), "stderr": part.standard_error(), "pairs": part.losses.len()});
     let three = |[train, validation, test]: &[Evaluation; 3]| json!({"train": part(train), "validation": part(validation), "test": part(test)});
-    let fit = row.outcome.trained.fit();
+    let fit = row.trained.as_ref().and_then(Trained::fit);
     json!({
         "features": row.features,
         "baseline": row.baseline,
         "lambda": fit.map(|fit| fit.minimum.lambda),
         "certified": fit.map(|fit| fit.certified),
         "gap": fit.map(|fit| fit.minimum.gap),
-        "unlearned": three(&row.outcome.unlearned),
-        "learned": three(&row.outcome.learned),
+        "unlearned": three(&row.unlearned),
+        "learned": three(&row.learned),
     })
 }
 
 /// What came out, in a sentence: by the features that did best on the validation pictures.
 fn news(rows: &[Row]) -> String {
-    let best = rows.iter().min_by(|a, b| a.outcome.learned[1].mean().total_cmp(&b.outcome.learned[1].mean()));
-    let Some(Row { features, outcome, .. }) = best else { return String::new() };
-    let (before, after, count) =
-        (outcome.unlearned[2].mean(), outcome.learned[2].mean(), outcome.learned[2].losses.len());
+    let best = rows.iter().min_by(|a, b| a.learned[1].mean().total_cmp(&b.learned[1].mean()));
+    let Some(Row { features, unlearned, learned, .. }) = best else { return String::new() };
+    let (before, after, count) = (unlearned[2].mean(), learned[2].mean(), learned[2].losses.len());
     let change = if after < before {
         "Learning brought points closer to their true places"
     } else {
@@ -354,7 +380,7 @@ fn write_report(folder: &Path, arguments: &Arguments, photos: &[Photo], rows: &[
         "A few points are marked in one picture, the template. The task is to find them in another picture among its corners: places where the brightness changes in two directions, found by the detector SUSAN.".to_string(),
         candidates,
         "The loss of a picture is the mean distance between where its points were found and where they are, in widths of the picture. A third of the pictures is learned from, a third (validation) chooses λ, which says how far learning may go, and a third (test) is only counted on. After ± stands the standard error: how much the mean would vary with other pictures.".to_string(),
-        "Shape context: how the corners around a corner are spread. Image descriptors: how the brightness around it changes.".to_string(),
+        "Shape context: how the corners around a corner are spread. Image descriptors: how the brightness around it changes. Appearance: any place of the picture, by how it looks around the points of the template alone (unlearned) or of all training pictures (learned); no corners are used, and no point can be found exactly.".to_string(),
     ];
     let mut table = cells(rows);
     let header = table.remove(0);
