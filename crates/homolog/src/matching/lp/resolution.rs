@@ -4,8 +4,8 @@
 //! than what they differ by (say, whole numbers beside a constant of 1e12 on a column or on all edges), that fraction hides the differences
 //! that decide. The scores themselves show it: sorted, their neighbours differ by what the scores can tell apart; and before rows are shifted,
 //! the small ones among them show what constants hide that cancel. If the tolerance is not well below the usual difference (three in four
-//! are smaller: numbers that are equal but for rounding do not count much) and the usual size (one in four is smaller), or in a small problem the
-//! least ones, an agreement of bound and score is no proof.
+//! are smaller: numbers that are equal but for rounding do not count much; of nodes or of edges, whichever is smaller) and the usual size (one
+//! in four is smaller), or in a small problem the least ones, an agreement of bound and score is no proof.
 //!
 //! O(s log s) for s scores, of which at most 3 · `MOST_SCORES` are looked at.
 
@@ -20,6 +20,8 @@ const PART: f64 = 0.1;
 const SMALL_PART: f64 = 1e-3;
 /// Scores that are looked at, of nodes and of edges; of more, evenly spread ones.
 const MOST_SCORES: usize = 50_000;
+/// Of no more differences than these, the lower quartile counts instead of the upper one.
+const FEW_DIFFERENCES: usize = 64;
 /// With no more nodes than these, the least difference counts: all matchings of such a problem can be tried instead.
 const FEW_NODES: [usize; 2] = [7, 8];
 
@@ -41,7 +43,7 @@ impl Resolution {
             let at = if is_small { 0 } else { values.len() * quarters / 4 };
             (!values.is_empty()).then(|| *values.select_nth_unstable_by(at, f64::total_cmp).1)
         };
-        let mut differences = Vec::new();
+        let mut difference = f64::INFINITY;
         let nodes = problem.node.iter().chain(problem.unmatched.iter().flatten()).map(|score| score * factors.scale);
         let all: Vec<f64> = nodes.chain(factors.entry_score.iter().copied()).collect();
         let sizes = all.iter().step_by(all.len() / MOST_SCORES + 1).map(|score| score.abs());
@@ -51,9 +53,14 @@ impl Resolution {
             let mut sorted: Vec<f64> = some.filter(|score| score.is_finite()).collect();
             sorted.sort_by(f64::total_cmp);
             let neighbours = sorted.windows(2).map(|pair| (pair[1] - pair[0], pair[0].abs().max(pair[1].abs())));
-            differences.extend(neighbours.filter(|&(apart, size)| apart > rounding * size).map(|(apart, _)| apart));
+            let apart = neighbours.filter(|&(apart, size)| apart > rounding * size).map(|(apart, _)| apart);
+            let apart: Vec<f64> = apart.collect();
+            // A few groups of alike scores are far apart, and what decides is within them.
+            let quarters = if apart.len() <= FEW_DIFFERENCES { 1 } else { 3 };
+            difference = difference.min(rank(apart, quarters).unwrap_or(f64::INFINITY));
         }
-        let difference = rank(differences, 3).map(|apart| size.map_or(apart, |size| apart.min(size)));
+        let difference = Some(difference).filter(|apart| apart.is_finite());
+        let difference = difference.map(|apart| size.map_or(apart, |size| apart.min(size)));
         let part = if is_small { SMALL_PART / PART } else { 1.0 };
         Self { difference: difference.map(|apart| part * apart) }
     }
