@@ -443,3 +443,33 @@ fn constants_that_cancel_hide_no_better_matching_of_more_nodes_than_can_be_tried
     }
     assert!(proven >= 15, "only {proven} of 30 proven");
 }
+
+#[test]
+fn groups_of_edge_scores_that_are_far_apart_hide_nothing() {
+    let mut rng = rng(24);
+    for _ in 0..4 {
+        let list = |rng: &mut rand_chacha::ChaCha8Rng| {
+            let all = complete(8).ends().to_vec().into_iter().filter(|_| rng.random_bool(0.75)).collect();
+            Arc::new(EdgeList::new(8, all).unwrap())
+        };
+        let (left, right) = (list(&mut rng), list(&mut rng));
+        let pairs = (0..left.len()).flat_map(|e| (0..right.len()).map(move |f| (e, f)));
+        let scores = pairs.map(|(e, f)| (e, f, -333333333333332.9 + f64::from(rng.random_range(0..2)))).collect();
+        let node = Array2::from_shape_simple_fn((8, 8), || f64::from(rng.random_range(0..2)));
+        let problem = Compatibility::linear(node).with_edges(EdgeTerm::listed(left, right, scores).unwrap());
+        // In sixteenths, which are whole numbers.
+        let total = |matching: &Matching| {
+            let edge = problem.edge.as_ref().unwrap();
+            let kept = edge.left_edges().ends().iter().enumerate().filter_map(|(e, &[i, j])| {
+                let f = edge.right_edges().find(matching.right_of(i)?, matching.right_of(j)?)?;
+                Some(edge.value(e, f))
+            });
+            let nodes = matching.pairs().map(|pair| problem.node[pair]);
+            nodes.chain(kept).map(|score| (16.0 * score) as i128).sum::<i128>()
+        };
+        let answer = solve(&Exact::default(), &problem);
+        let best = solve(&homolog::matching::BruteForce::default(), &problem);
+        let behind = total(&best.matching) - total(&answer.matching);
+        assert!(behind == 0 || answer.status != Status::Optimal, "{behind} sixteenths behind: {answer:?}");
+    }
+}

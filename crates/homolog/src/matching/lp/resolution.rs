@@ -7,8 +7,9 @@
 //! Only what a score of this size can show counts (affinities that fall to 1e-200 hide nothing).
 //!
 //! If the tolerance is not well below the usual difference of scores (three in four are smaller: numbers that are equal but for rounding do not
-//! count much) and below what nearly all such exchanges cost (one in ten costs less), an agreement of bound and score is no proof. In a small
-//! problem the least difference and the least size of a score count: there all matchings can be tried instead.
+//! count much; of nodes or of edges, whichever is smaller) and below what nearly all such exchanges cost (one in ten costs less), an agreement of
+//! bound and score is no proof. In a small problem the least difference and the least size of a score count: there all matchings can be
+//! tried instead.
 //!
 //! O(s log s) for s scores, of which at most 2 · `MOST_SCORES` are looked at, and at most `MOST_EXCHANGES` exchanges.
 
@@ -26,6 +27,8 @@ const SMALL_PART: f64 = 1e-3;
 const MOST_SCORES: usize = 50_000;
 /// Exchanges that are looked at; of more, evenly spread ones.
 const MOST_EXCHANGES: usize = 4000;
+/// Of no more differences than these, the lower quartile counts instead of the upper one.
+const FEW_DIFFERENCES: usize = 64;
 /// With no more nodes than these, the least difference counts: all matchings of such a problem can be tried instead.
 const FEW_NODES: [usize; 2] = [7, 8];
 
@@ -44,13 +47,19 @@ impl Resolution {
         }
         let is_small = factors.row_count() <= FEW_NODES[0] && factors.rights.len() <= FEW_NODES[1];
         let rounding = if is_small { 0.0 } else { ROUNDING };
-        let mut differences = Vec::new();
+        let part = |of: f64| if is_small { 0.0 } else { of };
+        let mut least: Option<f64> = None;
+        let mut count = |other: Option<f64>| least = [least, other].into_iter().flatten().reduce(f64::min);
         for scores in [&factors.cell_score, &factors.entry_score] {
             let some = scores.iter().copied().step_by(scores.len() / MOST_SCORES + 1);
             let mut sorted: Vec<f64> = some.filter(|score| score.is_finite()).collect();
             sorted.sort_by(f64::total_cmp);
             let neighbours = sorted.windows(2).map(|pair| (pair[1] - pair[0], pair[0].abs().max(pair[1].abs())));
-            differences.extend(neighbours.filter(|&(apart, size)| apart > rounding * size).map(|(apart, _)| apart));
+            let apart = neighbours.filter(|&(apart, size)| apart > rounding * size).map(|(apart, _)| apart);
+            let apart: Vec<f64> = apart.collect();
+            // A few groups of alike scores are far apart, and what decides is within them.
+            let is_few = apart.len() <= FEW_DIFFERENCES;
+            count(quantile(apart, part(if is_few { 0.25 } else { 0.75 })));
         }
         let others = if is_small {
             let nodes = problem.node.iter().chain(problem.unmatched.iter().flatten());
@@ -59,10 +68,7 @@ impl Resolution {
         } else {
             exchanges(problem, best).into_iter().map(|cost| cost * factors.scale).collect()
         };
-        let part = |of: f64| if is_small { 0.0 } else { of };
-        let difference = quantile(differences, part(0.75));
-        let other = quantile(others, part(0.1));
-        let least = difference.zip(other).map(|(difference, other)| difference.min(other)).or(difference).or(other);
+        count(quantile(others, part(0.1)));
         Self { difference: least.map(|least| if is_small { SMALL_PART / PART * least } else { least }) }
     }
 

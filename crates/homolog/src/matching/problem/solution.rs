@@ -35,8 +35,8 @@ pub enum Status {
     /// comparison of matchings; where left nodes compete for too few right nodes, the same with the right nodes they fill. Then
     ///
     /// * linear assignment: τ = 1e-9 · the sum of what the answer's scores now fall short of 0, which is 0 if every left node has its best;
-    ///   and if scores or dual values are of very different sizes, or large compared with their differences, no more than 1e-12 · n · q for n
-    ///   left nodes and the usual difference q between their choices (the lower quartile, of up to 16 nodes the least, dual values subtracted).
+    ///   and if scores or dual values are of very different sizes, or so large that rounding hides most differences, no more than 1e-12 · n · q
+    ///   for n left nodes and the usual difference q between their choices (the lower quartile, of up to 16 nodes the least, dual values subtracted).
     /// * [`Exact`](crate::matching::Exact): τ = 1e-12 · the largest of: what the answer now scores; an edge score or a node score that
     ///   a best matching could still use. If all scores are whole numbers, there is nothing better at all; otherwise τ is below a tenth of
     ///   the usual difference between scores and of what nearly every exchange of partners changes the score by, as far as a score can show
