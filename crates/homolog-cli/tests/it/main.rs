@@ -16,5 +16,6 @@ mod near;
 mod places;
 mod shard_data;
 mod shards;
+mod specimens;
 mod stopping;
 mod streaming;
