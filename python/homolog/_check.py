@@ -64,14 +64,26 @@ class CheckReport:
         Where each landmark of a suspect should be, by the position of the specimen.
     """
 
-    def __init__(self, values: dict[str, Any], text: str) -> None:
+    def __init__(self, values: dict[str, Any], text: str, fixed: dict[str, DataSet]) -> None:
         self.findings = [Finding(**finding) for finding in values["findings"]]
         self.false_alarms: float | None = values["false_alarms"]
         self.expected: dict[int, dict[str, list[float]]] = {
             int(index): {place["landmark"]: place["at"] for place in places}
             for index, places in values["expected"].items()
         }
-        self._text = text
+        self._text, self._fixed = text, fixed
+
+    def fixed(self, what: str = "swaps") -> DataSet:
+        """The specimens with mistakes in names corrected, as `homolog check --fix` writes them; what was checked stays as it is.
+
+        Parameters
+        ----------
+        what : {"swaps", "names"}
+            Only swapped landmarks are exchanged, or all mistakes in names are corrected: also rolled and reversed ones.
+        """
+        if what not in self._fixed:
+            raise ValueError(f'what must be "swaps" or "names", not {what!r}')
+        return self._fixed[what]
 
     def __iter__(self) -> Iterator[Finding]:
         return iter(self.findings)
@@ -100,5 +112,6 @@ def check(data: DataSet | str | os.PathLike[str], n_jobs: int | None = None) -> 
     CheckReport
     """
     found = data if isinstance(data, DataSet) else load(data)
-    values, text = _core.check_specimens(found._inner, threads(n_jobs))
-    return CheckReport(json.loads(values), text)
+    values, text, swaps, names = _core.check_specimens(found._inner, threads(n_jobs))
+    fixed = {"swaps": DataSet(swaps, found._folder), "names": DataSet(names, found._folder)}
+    return CheckReport(json.loads(values), text, fixed)

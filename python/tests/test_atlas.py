@@ -140,3 +140,33 @@ def test_scikit_learn_knows_it(specimens):
     points, names = [one.points for one in specimens[0:40:8]], [one.names for one in specimens[0:40:8]]
     assert (cross_val_score(hm.Atlas(), points, names, cv=5) > 0.9).all()
     assert repr(hm.Atlas("any")) == "Atlas(pose='any')"
+
+
+def test_candidates_hold_the_name_and_are_shorter_for_a_lower_level(specimens):
+    atlas = hm.Atlas().fit(specimens[0:100:5])
+    new = specimens[52]
+    wide, narrow = (atlas.name(new.points, candidates=level) for level in (0.95, 0.5))
+    for naming, level in ((wide, 0.95), (narrow, 0.5)):
+        assert naming.sets is not None and len(naming.sets) == len(new.points)
+        assert naming.guaranteed is not None and 0 < naming.guaranteed <= 1
+        assert list(naming.to_dataframe()["candidates"]) == naming.sets
+    held = [name in own for name, own in zip(new.names, wide.sets)]
+    assert np.mean(held) >= 0.9
+    assert sum(map(len, narrow.sets)) <= sum(map(len, wide.sets))
+    assert atlas.name(new.points).sets is None
+    with pytest.raises(hm.MatchError):
+        atlas.name(new.points, candidates=1.5)
+
+
+def test_presence_can_be_given_for_each_naming(specimens):
+    atlas = hm.Atlas().fit(specimens[0:60:6])
+    new = specimens[31]
+    # Five points are elsewhere: as a complete specimen each of them gets a name, otherwise not.
+    points = new.points.copy()
+    points[:5] = points.mean(axis=0) + 1.5 * (points.max(axis=0) - points.mean(axis=0)) * np.linspace(1, 2, 5)[:, None]
+    complete, partial = (atlas.name(points, presence=how) for how in ("complete", "partial"))
+    assert (complete.presence, partial.presence) == ("complete", "partial")
+    assert None not in complete.names and None in partial.names
+    assert atlas.predict(points, presence="partial") == partial.names
+    with pytest.raises(hm.MatchError):
+        atlas.name(points, presence="sometimes")

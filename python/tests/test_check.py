@@ -32,6 +32,19 @@ def test_a_swap_is_found(tmp_path: Path) -> None:
     assert set(report.expected[7]) == {f"p{k}" for k in range(9)}
 
 
+def test_names_are_mended_on_request(tmp_path: Path) -> None:
+    good, bad = (hm.load(write(tmp_path / f"{swap}.csv", swap, 30)) for swap in (None, 7))
+    report = hm.check(bad)
+    for what in ("swaps", "names"):
+        mended = report.fixed(what)
+        assert mended.graphs["s7"].names == good.graphs["s7"].names
+        assert np.array_equal(mended.graphs["s7"].points, good.graphs["s7"].points)
+        assert np.array_equal(mended.graphs["s3"].points, good.graphs["s3"].points)
+    assert not np.array_equal(bad.graphs["s7"].points, good.graphs["s7"].points)
+    with pytest.raises(ValueError, match="swaps"):
+        report.fixed("everything")
+
+
 def test_too_few_specimens(tmp_path: Path) -> None:
     report = hm.check(hm.load(write(tmp_path / "wings.csv", None, 4)))
     assert report.false_alarms is None and len(report) == 0

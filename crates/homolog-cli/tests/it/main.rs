@@ -17,5 +17,6 @@ mod pictures;
 mod places;
 mod shard_data;
 mod shards;
+mod specimens;
 mod stopping;
 mod streaming;
