@@ -43,14 +43,11 @@ mod strain;
 mod together;
 
 pub(crate) use align::angle;
-pub(crate) use calibration::Calibration;
+pub use calibration::Calibration;
 pub(crate) use calibration::Clues;
-pub(crate) use coverage::Coverage;
 pub use coverage::NameSet;
-pub(crate) use coverage::NameSets;
-pub(crate) use coverage::TrueNames;
-pub(crate) use gaussian::Gaussian;
-pub(crate) use gaussian::{Square, inverse_and_log_det};
+pub(crate) use coverage::{Coverage, NameSets, TrueNames};
+pub(crate) use gaussian::{Gaussian, Square, inverse_and_log_det};
 pub use named::{Named, NamedSet};
 pub use naming::{Call, Naming, Search};
 pub(crate) use spoiling::{Spoiling, Truth, Unnamed};

@@ -20,11 +20,8 @@ pub(crate) use near::near_pairs;
 pub use procrustes::Similarity;
 pub(crate) use procrustes::main_axes;
 pub use proximity::complete;
-pub(crate) use proximity::nearest;
-pub(crate) use proximity::within;
-pub(crate) use scale::mean_distance;
-pub(crate) use scale::to_unit_range;
-pub(crate) use scale::{any_distance, distance};
+pub(crate) use proximity::{nearest, within};
+pub(crate) use scale::{any_distance, distance, mean_distance, to_unit_range};
 pub use susan::{Corners, Susan};
 
 use crate::{Error, Result};

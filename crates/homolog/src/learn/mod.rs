@@ -43,10 +43,8 @@ mod trainer;
 mod training_run;
 mod training_set;
 
-pub(crate) use auto::Skipped;
-pub(crate) use auto::Tried;
-pub(crate) use auto::atlas_losses;
 pub use auto::{AutoTrainer, Chosen, Clock, Selected, SkipReason};
+pub(crate) use auto::{Skipped, Tried, atlas_losses};
 pub(crate) use candidate::Candidate;
 pub use candidate::{Trained, ValidatedBy};
 pub(crate) use checkpoint::fingerprint;

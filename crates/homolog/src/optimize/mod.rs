@@ -48,9 +48,8 @@ mod weight_rule;
 pub use bundle::Bundle;
 pub(crate) use bundle::Progress;
 pub use centred::Centred;
-pub(crate) use lbfgs::Lbfgs;
 pub use lbfgs::Regularization;
-pub(crate) use lbfgs::Smooth;
+pub(crate) use lbfgs::{Lbfgs, Smooth};
 pub use state::State;
 pub use weight_rule::WeightRule;
 

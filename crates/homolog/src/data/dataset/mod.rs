@@ -10,14 +10,10 @@ mod pairing;
 mod record;
 mod shape;
 
-pub(crate) use crate::graph::dataset::MAX_EDGES;
-pub(crate) use crate::graph::dataset::MAX_GRAPHS;
-pub(crate) use crate::graph::dataset::MAX_LABELLED_NODES;
-pub(crate) use crate::graph::dataset::MAX_LISTED_PAIRS;
-pub(crate) use crate::graph::dataset::MAX_NODES;
-pub(crate) use crate::graph::dataset::MAX_PAIRS;
-pub(crate) use crate::graph::dataset::MAX_TOTAL_NODES;
 pub use crate::graph::dataset::{DataSet, LabelledPair, NamedGraph, match_by_name};
+pub(crate) use crate::graph::dataset::{
+    MAX_EDGES, MAX_GRAPHS, MAX_LABELLED_NODES, MAX_LISTED_PAIRS, MAX_NODES, MAX_PAIRS, MAX_TOTAL_NODES,
+};
 use crate::graph::dataset::{at_most, by_name, positions};
 pub use pairing::{Pairing, SplitBy};
 
