@@ -50,6 +50,46 @@ fn times_are_spaced_by_their_ratios() {
     assert!((second[0][0] + second[0][1] / 2.0 - ticks[1]).abs() < 0.02);
 }
 
+/// What a method's markers are drawn with.
+fn marker_colours(svg: &str) -> Vec<String> {
+    let document = Document::parse(svg).expect("a document");
+    let markers = document.descendants().filter(|node| node.attribute("class") == Some("marker"));
+    markers.map(|node| node.attribute("fill").expect("a colour").to_owned()).collect()
+}
+
+/// A method has one colour in every chart of a report, whichever others the chart shows and in whatever order.
+#[test]
+fn a_method_has_one_colour_in_all_charts() {
+    let colours = ["linear", "linear-learned", "quadratic"].map(str::to_owned).to_vec();
+    let point = Measurement { x: 1.0, y: 0.2, error: [0.0; 2] };
+    let loss = |names: &[&str]| {
+        let series = |name: &&str| Series { name: (*name).to_owned(), points: vec![point], dashed: false };
+        LossChart { series: names.iter().map(series).collect(), colours: colours.clone(), ..LossChart::default() }
+            .to_svg()
+    };
+    let trade_off = |names: &[&str]| {
+        let method = |(k, name): (usize, &&str)| {
+            let seconds = 0.1 * (k + 1) as f64;
+            TimedMethod { name: (*name).to_owned(), seconds, loss: 0.2, ..TimedMethod::default() }
+        };
+        let methods = names.iter().enumerate().map(method).collect();
+        TradeOffChart { methods, colours: colours.clone(), ..TradeOffChart::default() }.to_svg()
+    };
+    let all = loss(&["linear", "linear-learned", "quadratic"]);
+    // The legend has a marker for each, and comes first.
+    let of = |name: &str| marker_colours(&all)[colours.iter().position(|other| other == name).unwrap()].clone();
+    assert_eq!(of("linear"), BLUE);
+    assert!(of("linear") != of("linear-learned") && of("linear-learned") != of("quadratic"));
+    for names in [&["linear-learned"][..], &["quadratic", "linear"], &["linear-learned", "linear", "quadratic"]] {
+        let expected: Vec<String> = names.iter().map(|name| of(name)).collect();
+        assert_eq!(marker_colours(&loss(names))[..names.len()], expected, "{names:?}");
+        assert_eq!(marker_colours(&trade_off(names)), expected, "{names:?}");
+    }
+    // One that is not listed takes no colour of another.
+    let other = marker_colours(&trade_off(&["other"]));
+    assert!(colours.iter().all(|name| of(name) != other[0]), "{other:?}");
+}
+
 fn triangle() -> View {
     View { points: vec![[0.0, 0.0], [10.0, 0.0], [0.0, 10.0]], edges: vec![(0, 1), (1, 2), (0, 2)], ..View::default() }
 }
