@@ -1,7 +1,7 @@
 //! Pictures under points: landmarks of a TPS file are where tpsDig put them, by pixels, and stay there when they are written; every
 //! named specimen is drawn.
 
-use homolog::data::{self, tps};
+use homolog::data::{self, Format};
 use image::{GrayImage, Luma};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -76,10 +76,10 @@ fn steepness_of(path: &Path) -> [f64; 3] {
     let loaded = read(&std::fs::read(path).unwrap());
     assert!(loaded.notes.is_empty(), "{:?}", loaded.notes);
     // Written as tpsDig counts, and read again: the same specimens on the same places of the same pictures.
-    let written = tps::write(loaded.data.graphs()).unwrap();
+    let written = data::write(Format::Tps, loaded.data.graphs()).unwrap();
     let again = read(written.as_bytes());
     assert_eq!(again.data.graphs(), loaded.data.graphs());
-    assert_eq!(tps::write(again.data.graphs()).unwrap(), written);
+    assert_eq!(data::write(Format::Tps, again.data.graphs()).unwrap(), written);
 
     let (mut sums, mut count, mut state) = ([0.0; 3], 0.0, 1);
     for one in loaded.data.graphs() {

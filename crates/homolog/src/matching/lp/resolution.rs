@@ -47,6 +47,8 @@ impl Resolution {
         }
         let is_small = factors.row_count() <= FEW_NODES[0] && factors.rights.len() <= FEW_NODES[1];
         let rounding = if is_small { 0.0 } else { ROUNDING };
+        // What rounding leaves of equal scores is not a difference.
+        let visible = if is_small { 0.0 } else { visible(problem, best) * factors.scale };
         let part = |of: f64| if is_small { 0.0 } else { of };
         let mut least: Option<f64> = None;
         let mut count = |other: Option<f64>| least = [least, other].into_iter().flatten().reduce(f64::min);
@@ -55,7 +57,8 @@ impl Resolution {
             let mut sorted: Vec<f64> = some.filter(|score| score.is_finite()).collect();
             sorted.sort_by(f64::total_cmp);
             let neighbours = sorted.windows(2).map(|pair| (pair[1] - pair[0], pair[0].abs().max(pair[1].abs())));
-            let apart = neighbours.filter(|&(apart, size)| apart > rounding * size).map(|(apart, _)| apart);
+            let apart =
+                neighbours.filter(|&(apart, size)| apart > visible.max(rounding * size)).map(|(apart, _)| apart);
             let apart: Vec<f64> = apart.collect();
             // A few groups of alike scores are far apart, and what decides is within them.
             let is_few = apart.len() <= FEW_DIFFERENCES;
@@ -86,11 +89,15 @@ fn quantile(mut values: Vec<f64>, part: f64) -> Option<f64> {
     (!values.is_empty()).then(|| *values.select_nth_unstable_by(at, f64::total_cmp).1)
 }
 
+/// The least that a score of this size can show.
+fn visible(problem: &Compatibility, matching: &Matching) -> f64 {
+    0.5 * f64::EPSILON * problem.score(matching).map_or(f64::INFINITY, f64::abs)
+}
+
 /// What the score changes by if a left node takes another partner, who takes its old one; without what a score of this size cannot show.
 fn exchanges(problem: &Compatibility, matching: &Matching) -> Vec<f64> {
     let (n, m) = problem.node.dim();
     let mut right_of = matching.left_to_right().to_vec();
-    let visible = 4.0 * f64::EPSILON * problem.score(matching).map_or(f64::INFINITY, f64::abs);
     let mut costs = Vec::new();
     for at in (0..n * m).step_by(n * m / MOST_EXCHANGES + 1) {
         let (i, k) = (at / m, at % m);
@@ -110,6 +117,7 @@ fn exchanges(problem: &Compatibility, matching: &Matching) -> Vec<f64> {
             costs.push(before.minus(after).value().abs());
         }
     }
+    let visible = visible(problem, matching);
     costs.retain(|cost| *cost > visible);
     costs
 }
