@@ -132,6 +132,12 @@ export async function onPhone(page: Page): Promise<void> {
   for (const name of ['Undo', 'Redo', 'Accept', 'Not visible', 'Clear', 'Confirm, learn, next', 'Next specimen']) {
     const box = (await page.getByRole('button', { name: new RegExp(`^${name}`) }).boundingBox())!;
     expect(box.x >= 0 && box.x + box.width <= 390 && box.y + box.height <= 844, `${name} ${JSON.stringify(box)}`).toBe(true);
+    // Nothing covers it, nor is it scrolled out of sight.
+    const hit = await page.evaluate(({ x, y, width, height }) => {
+      const at = (down: number) => document.elementFromPoint(x + width / 2, y + down * height)?.closest('button')?.textContent;
+      return [at(0.1), at(0.9)];
+    }, box);
+    expect(hit.every((text) => text?.startsWith(name)), `${name} ${hit}`).toBe(true);
   }
   for (const control of await page.locator('.toggles label:visible, .toggles select:visible').all()) {
     const box = (await control.boundingBox())!;

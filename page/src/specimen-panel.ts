@@ -5,6 +5,9 @@ import type { PointSuggestion } from './learning';
 import type { Presence } from './requests';
 import type { Place, PointLabel } from './state';
 
+/** A point that may have more names than so many others is listed under its likeliest alone. */
+const MOST_OTHERS = 2;
+
 /** What can be shown or not. */
 export type Toggle = 'snap' | 'loupe' | 'names';
 
@@ -138,11 +141,11 @@ export class SpecimenPanel {
       const word = check
         ? 'check'
         : { absent: 'not visible', labelled: label?.accepted ? 'accepted' : 'placed', suggested: percent(suggestion?.certainty ?? 0), missing: '–' }[kind];
-      // "p00 or p01": the names that the point may have. After few labels that may be many.
-      const others = kind === 'suggested' ? suggestion!.others : [];
-      const called = others.length > 1 ? `${name} or ${others.length} others` : [name, ...others].join(' or ');
+      // "p00 or p01": the names that the point may have. After few labels these are all names, which says nothing.
+      const others = kind === 'suggested' && suggestion!.others.length <= MOST_OTHERS ? suggestion!.others : [];
+      const called = [name, ...others].join(' or ');
       const row = h('button', { className: `point ${kind}${check ? ' check' : ''}${name === chosen ? ' current' : ''}`, data: { name } }, h('i'), h('span', {}, called), h('em', {}, word));
-      row.title = [name, ...others].join(' or ');
+      row.title = called;
       if (kind === 'suggested') row.style.setProperty('--certainty', `${100 * suggestion!.certainty}%`);
       row.onclick = () => this.events.select(name);
       return h('li', {}, row);
