@@ -214,7 +214,8 @@ fn cell(set: &Set, specimens: usize, condition: &Condition, outcomes: &[Outcome]
     }
 }
 
-fn calibration_error(calls: &[(f64, bool)]) -> f64 {
+/// Over confidences and whether they were right.
+pub(crate) fn calibration_error(calls: &[(f64, bool)]) -> f64 {
     let mut bins = [(0.0, 0.0); 10];
     for &(confidence, right) in calls {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of ten")]

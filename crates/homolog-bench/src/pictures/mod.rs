@@ -7,11 +7,15 @@
 //!
 //! The error to expect, as the labelling page says it: each labelled picture searched by what the others teach, and the interval from that
 //! ([`Expected`]) beside the error in the new pictures, for each draw.
+//!
+//! The calibration error of the confidences is Σ_b (points in b / points) · |mean confidence - share right| over ten equal bins, right being
+//! what a confidence promises: within the tolerance of `appearance`, 2 % of the landmarks' diameter.
 
 mod data;
 mod dlib;
 
 use crate::clock::{Stopwatch, median};
+use crate::naming::presence::calibration_error;
 use crate::{files, house};
 use anyhow::{Context, Result, ensure};
 use data::{Set, Specimen};
@@ -71,9 +75,21 @@ struct Cell {
     /// Processor time per labelled and per searched picture.
     #[serde(skip_serializing_if = "Option::is_none")]
     seconds: Option<[f64; 2]>,
+    /// Of the confidences, with their mean and the share of points that are right.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    calibration: Option<Calibrated>,
     /// The error to expect, for each draw.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     promises: Vec<Promise>,
+}
+
+/// How confidences compare with what came.
+#[derive(Debug, Clone, Copy, Serialize)]
+struct Calibrated {
+    error: f64,
+    confidence: f64,
+    right: f64,
+    points: usize,
 }
 
 /// What labelled pictures promise about new ones, and what came: shares of landmarks that are off by more than the tolerance.
@@ -117,9 +133,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     // On a pool of one thread, its processor time is all there is.
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
     println!(
-        "| pictures | labelled | method | within 3 px | within 5 px | within 4 % | median px | learn s | find s | estimated error | measured | interval held |"
+        "| pictures | labelled | method | within 3 px | within 5 px | within 4 % | median px | learn s | find s | estimated error | measured | interval held | calibration error | mean confidence | right |"
     );
-    println!("|---|---|---|---|---|---|---|---|---|---|---|---|");
+    println!("|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|");
     let mut cells = Vec::new();
     for set in &sets {
         ensure!(set.specimens.len() > 1, "{}: found {} pictures with landmarks", set.name, set.specimens.len());
@@ -138,7 +154,7 @@ fn measure(set: &Set, arguments: &Arguments, cells: &mut Vec<Cell>) -> Result<()
         let seconds =
             cell.seconds.map_or([String::new(), String::new()], |times| times.map(|time| format!("{time:.2}")));
         println!(
-            "| {} | {} | {} | {:.3} | {:.3} | {:.3} | {:.2} | {} | {} | {} |",
+            "| {} | {} | {} | {:.3} | {:.3} | {:.3} | {:.2} | {} | {} | {} | {} |",
             cell.data,
             cell.labelled,
             cell.method,
@@ -148,7 +164,11 @@ fn measure(set: &Set, arguments: &Arguments, cells: &mut Vec<Cell>) -> Result<()
             cell.median,
             seconds[0],
             seconds[1],
-            kept(&cell.promises)
+            kept(&cell.promises),
+            cell.calibration.map_or(" | | ".to_string(), |own| format!(
+                "{:.3} | {:.3} | {:.3}",
+                own.error, own.confidence, own.right
+            ))
         );
         cells.push(cell);
     };
@@ -161,6 +181,12 @@ fn measure(set: &Set, arguments: &Arguments, cells: &mut Vec<Cell>) -> Result<()
             let learner = learn(set, draw)?;
             let appearance = learner.appearance()?;
             learning += watch.stop().cpu / (count * draws.len()) as f64;
+            let labelled = |at: usize| {
+                let GreyPicture { width, height, pixels } = &set.specimens[draw.train[at]].picture;
+                GreyImage::new(*width, *height, pixels)
+            };
+            // The same places, with confidences.
+            let appearance = if count > 1 { learner.calibrated(&labelled, &Control::new())? } else { appearance };
             let mut wrong = Vec::new();
             for &test in &draw.test {
                 let specimen = &set.specimens[test];
@@ -233,11 +259,16 @@ fn left_out(set: &Set, draw: &Draw, learner: &Learner) -> Result<Vec<f64>> {
 fn off(found: &[[f64; 2]], appearance: &Appearance, specimen: &Specimen) -> Result<f64> {
     let mut tally = Tally::default();
     tally.count(found, specimen)?;
-    let points = specimen.graph.points().context("a specimen has no points")?;
-    let names = specimen.graph.names().unwrap_or_default();
-    let labels = names.iter().cloned().zip(points.rows().into_iter().map(|point| [point[0], point[1]])).collect();
-    let near = appearance.tolerance(&labels)?;
+    let near = appearance.tolerance(&labels(specimen)?)?;
     Ok(tally.errors.iter().filter(|&&error| error > near).count() as f64 / tally.errors.len().max(1) as f64)
+}
+
+/// Where the landmarks of a specimen are.
+fn labels(specimen: &Specimen) -> Result<BTreeMap<String, [f64; 2]>> {
+    let points = specimen.graph.points().context("a specimen has no points")?;
+    let names = specimen.graph.names().unwrap_or_default().iter().cloned();
+    let named = names.zip(points.rows().into_iter().map(|point| [point[0], point[1]]));
+    Ok(named.filter(|(name, _)| !name.is_empty()).collect())
 }
 
 fn learn(set: &Set, draw: &Draw) -> Result<Learner> {
@@ -259,6 +290,8 @@ struct Tally {
     errors: Vec<f64>,
     shares: Vec<f64>,
     seconds: Vec<f64>,
+    /// Confidences, and whether the place is right.
+    calls: Vec<(f64, bool)>,
 }
 
 impl Tally {
@@ -269,6 +302,12 @@ impl Tally {
         self.seconds.push(watch.stop().cpu);
         let place: BTreeMap<&str, [f64; 2]> = found.iter().map(|point| (point.name.as_str(), point.at)).collect();
         let names = specimen.graph.names().unwrap_or_default();
+        let labels = labels(specimen)?;
+        let near = appearance.tolerance(&labels)?;
+        for point in &found {
+            let (Some(confidence), Some(at)) = (point.confidence, labels.get(&point.name)) else { continue };
+            self.calls.push((confidence, (point.at[0] - at[0]).hypot(point.at[1] - at[1]) <= near));
+        }
         // A landmark that no labelled picture has is found nowhere.
         let places: Vec<[f64; 2]> =
             names.iter().map(|name| place.get(name.as_str()).copied().unwrap_or([f64::INFINITY; 2])).collect();
@@ -288,6 +327,17 @@ impl Tally {
         Ok(())
     }
 
+    fn calibrated(&self) -> Option<Calibrated> {
+        let points = self.calls.len();
+        let mean = |of: fn(&(f64, bool)) -> f64| self.calls.iter().map(of).sum::<f64>() / points as f64;
+        (points > 0).then(|| Calibrated {
+            error: calibration_error(&self.calls),
+            confidence: mean(|call| call.0),
+            right: mean(|call| f64::from(u8::from(call.1))),
+            points,
+        })
+    }
+
     fn cell(&self, data: String, labelled: usize, method: &'static str, learning: Option<f64>) -> Cell {
         let share = |values: &[f64], most: f64| {
             values.iter().filter(|&&value| value <= most).count() as f64 / values.len().max(1) as f64
@@ -301,6 +351,7 @@ impl Tally {
             within_4_percent: share(&self.shares, 0.04),
             median: median(&self.errors).unwrap_or(f64::NAN),
             seconds: learning.zip(median(&self.seconds)).map(<[f64; 2]>::from),
+            calibration: self.calibrated(),
             promises: Vec::new(),
         }
     }

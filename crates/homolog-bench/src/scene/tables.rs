@@ -6,7 +6,9 @@ use crate::clock::{Stopwatch, median};
 use anyhow::{Context, Result};
 use homolog::Control;
 use homolog::data::Split;
-use homolog::experiment::{Candidates, Outcome, Scene, SceneSettings, Scenes, Splits, learn_and_compare};
+use homolog::experiment::{
+    Candidates, Scene, ScenePairs, SceneSettings, Scenes, Splits, by_appearance, learn_and_compare,
+};
 use homolog::features::FeatureMap;
 use homolog::geometry::Susan;
 use homolog::learn::{Evaluation, Example, evaluate};
@@ -46,7 +48,8 @@ pub(super) fn fixed(set: &Set, corners: &[Array2<f64>], template: usize, remark:
             row(&name, scenes.features(), &scenes.fixed_template(template, &Endpoint::default())?)?;
         }
     }
-    Ok(())
+    let scenes = scenes(set, corners, &SceneSettings::default())?;
+    seen("appearance", set, &scenes, &scenes.pairs_with(template))
 }
 
 /// The training photograph that finds its landmarks best in the other training photographs, before learning.
@@ -77,7 +80,29 @@ pub(super) fn sequence(set: &Set, corners: &[Array2<f64>], baselines: &[usize]) 
             row(&baseline.to_string(), scenes.features(), &splits)?;
         }
     }
+    println!("\n### {}: appearance\n", set.name);
+    head("baseline");
+    let scenes = scenes(set, corners, &SceneSettings::default())?;
+    baselines.iter().try_for_each(|&baseline| seen(&baseline.to_string(), set, &scenes, &scenes.pairs_at(baseline)))
+}
+
+/// The points by what pictures look like around them: from the template alone, and from the training photographs.
+fn seen(name: &str, set: &Set, scenes: &Scenes, pairs: &ScenePairs) -> Result<()> {
+    let start = Stopwatch::start();
+    let pictures = set.photos.iter().map(super::data::Photo::grey).collect::<Result<Vec<_>>>()?;
+    let [alone, learned] = by_appearance(scenes, &pictures, pairs, &Control::new())?;
+    let seconds = start.stop().wall;
+    println!(
+        "| {name} | - | - | {} | {} | {} | {seconds:.1} |",
+        cells(&alone),
+        cells(&learned),
+        fall(&alone[2], &learned[2])
+    );
     Ok(())
+}
+
+fn cells(three: &[Evaluation; 3]) -> String {
+    three.iter().map(summary).collect::<Vec<_>>().join(" | ")
 }
 
 fn head(first: &str) {
@@ -91,14 +116,13 @@ fn row(name: &str, features: &FeatureMap, splits: &Splits) -> Result<()> {
     let start = Stopwatch::start();
     let outcome = learn_and_compare(features, splits, &Control::new())?;
     let seconds = start.stop().wall;
-    let cells = |three: &[Evaluation; 3]| three.iter().map(summary).collect::<Vec<_>>().join(" | ");
     let dim = splits[0].first().context("an example")?.instance().dim();
     println!(
         "| {name} | {dim} | {:.0e} | {} | {} | {} | {seconds:.1} |",
         outcome.trained.best().lambda().unwrap_or(f64::NAN),
         cells(&outcome.unlearned),
         cells(&outcome.learned),
-        fall(&outcome)
+        fall(&outcome.unlearned[2], &outcome.learned[2])
     );
     let validation = outcome.trained.candidates.iter().filter_map(|candidate| candidate.validation.as_ref());
     let path: Vec<String> = validation.map(|loss| format!("{:.4}", loss.mean())).collect();
@@ -109,15 +133,13 @@ fn row(name: &str, features: &FeatureMap, splits: &Splits) -> Result<()> {
 
 /// How much the test loss falls, with the error of the mean difference over pictures; an asterisk if it is more than the sum of the
 /// two standard errors.
-fn fall(outcome: &Outcome) -> String {
-    let ([.., before], [.., after]) = (&outcome.unlearned, &outcome.learned);
+fn fall(before: &Evaluation, after: &Evaluation) -> String {
     let losses = before.losses.iter().zip(&after.losses).map(|(before, after)| before - after).collect();
-    let star = if is_clear(outcome) { " *" } else { "" };
+    let star = if is_clear(before, after) { " *" } else { "" };
     format!("{}{star}", summary(&Evaluation::of_losses(losses)))
 }
 
-fn is_clear(outcome: &Outcome) -> bool {
-    let ([.., before], [.., after]) = (&outcome.unlearned, &outcome.learned);
+fn is_clear(before: &Evaluation, after: &Evaluation) -> bool {
     before.mean() - after.mean() > before.standard_error() + after.standard_error()
 }
 
@@ -136,7 +158,7 @@ pub(super) fn all_templates(set: &Set, corners: &[Array2<f64>]) -> Result<()> {
             let outcome = learn_and_compare(scenes.features(), &splits, &Control::new())?;
             before.push(outcome.unlearned[2].mean());
             after.push(outcome.learned[2].mean());
-            clear += usize::from(is_clear(&outcome));
+            clear += usize::from(is_clear(&outcome.unlearned[2], &outcome.learned[2]));
         }
         let count = before.len();
         println!("| {} | {count} | {} | {} | {clear} |", variant.name(), spread(&before), spread(&after));

@@ -152,7 +152,7 @@ fn the_estimated_error_holds_on_other_frames() {
                 let told =
                     ask(&mut session, &json!({ "estimate": { "labelled": known_text, "candidates": candidates } }));
                 let expected = ask(&mut session, &json!({ "expect": { "errors": told["errors"] } }));
-                let (mut wrong, mut asked) = (0, 0);
+                let (mut wrong, mut asked) = (0_usize, 0_usize);
                 for &n in &order[labelled..labelled + 12] {
                     let mut rows: Vec<usize> = (0..specimens[n].points.len()).collect();
                     rows.shuffle(&mut random);
