@@ -31,7 +31,7 @@ pub mod turntable;
 
 pub use crate::graph::split::Split;
 pub use notes::Note;
-pub use read::{Beside, Format, Loaded, Reader, read, write};
+pub use read::{Beside, ENDINGS, Format, Loaded, Reader, read, write};
 
 use crate::matching::Compatibility;
 use crate::{Error, Result};

@@ -17,7 +17,7 @@ use std::path::Path;
 pub type Beside<'a> = &'a dyn Fn(&str, usize) -> Option<Vec<u8>>;
 
 /// What names of files with graphs end in.
-pub(crate) const ENDINGS: &[&str] =
+pub const ENDINGS: &[&str] =
     &[".json", ".jsonl", ".csv", ".tsv", ".tps", ".graphml", ".edges", ".trc", ".c3d", ".det.txt", ".gt.txt"];
 
 /// What a file with graphs is.
