@@ -19,6 +19,10 @@ pub fn verify_sparse(problem: &Sparse, matching: &Matching, certificate: &Certif
 /// How far the bound that a certificate proves is above the score of the matching; 0 where it is not above.
 pub(super) fn excess(problem: &Sparse, matching: &Matching, certificate: &Certificate) -> Result<f64> {
     problem.score(matching)?;
+    // Values out of range prove nothing.
+    if !certificate.left.iter().chain(&certificate.right).all(|value| value.is_finite()) {
+        return Ok(f64::INFINITY);
+    }
     Proof::new(problem, matching, certificate)?.excess()
 }
 
