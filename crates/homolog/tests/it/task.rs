@@ -229,3 +229,27 @@ fn a_task_says_what_is_missing() {
     assert!(error.to_string().contains("no two graphs have a node of the same name"), "{error}");
     assert!(Task::from_json(r#"{"data": {}, "setting": {}}"#).is_err());
 }
+
+#[test]
+fn graphs_that_are_too_large_are_refused_before_anything_is_computed() {
+    let count = 22_500;
+    let names: Vec<String> = (0..count).map(|k| format!("p{k}")).collect();
+    let graph = |n: usize| {
+        let points =
+            Array2::from_shape_fn((count, 2), |(k, axis)| (if axis == 0 { k % 150 } else { k / 150 } + n) as f64);
+        let graph = Graph::from_points(points).unwrap().with_names(names.clone()).unwrap();
+        NamedGraph { id: format!("s{n}"), graph: Arc::new(graph), image: None }
+    };
+    let data = DataSet::new((0..2).map(graph).collect(), vec![]).unwrap();
+    for name in ["linear", "quadratic", "atlas"] {
+        let asked = Arc::new(std::sync::atomic::AtomicUsize::new(0));
+        let count = Arc::clone(&asked);
+        let control = Control::new().interrupted_by(move || {
+            count.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+            false
+        });
+        let error = Task { data: data.clone(), settings: of_set(name) }.run(&control, None).unwrap_err();
+        assert_eq!(error.kind(), homolog::ErrorKind::TooLarge, "{name}: {error}");
+        assert_eq!(asked.load(std::sync::atomic::Ordering::SeqCst), 0, "{name} computes something first");
+    }
+}
