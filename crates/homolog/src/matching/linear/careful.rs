@@ -73,8 +73,10 @@ pub(super) fn refine(
     if noise <= tolerance(problem, &right, loss) {
         return Some(0.0);
     }
+    // If nothing is proven in the end, the answer that is proven to be the least behind is kept: a column that is worth something
+    // may stay free when its value is subtracted.
+    let mut best = (self::gap(problem, core, &right), core.clone());
     let mut before = vec![Precise::default(); problem.columns];
-    let mut gap = f64::INFINITY;
     for _ in 0..ROUNDS {
         if !solve_again(problem, core, dense, &before, goes_on) {
             return None;
@@ -83,7 +85,7 @@ pub(super) fn refine(
             .iter_mut()
             .zip(&core.right)
             .for_each(|(before, &since)| *before = before.plus(Precise::new(since)).taken());
-        gap = self::gap(problem, core, &before);
+        let gap = self::gap(problem, core, &before);
         core.right.iter_mut().zip(&before).for_each(|(right, before)| *right = before.value());
         for row in 0..problem.rows {
             core.left[row] = match core.column_of[row] {
@@ -94,11 +96,15 @@ pub(super) fn refine(
         if gap <= tolerance(problem, &before, self::loss(problem, core)) {
             return Some(0.0);
         }
+        if gap < best.0 {
+            best = (gap, core.clone());
+        }
         // What a column that no row takes is worth is part of the gap.
         let not_taken = before.iter_mut().zip(&core.row_of).filter(|(_, row)| **row == NONE);
         not_taken.for_each(|(before, _)| *before = Precise::default());
     }
-    Some(gap)
+    *core = best.1;
+    Some(best.0)
 }
 
 /// Whether this much is nothing next to most dual values and scores of the answer that are not zero, or to all of them in a small problem: a

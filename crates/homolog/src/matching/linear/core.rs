@@ -43,7 +43,7 @@ pub(super) struct Offer {
 }
 
 /// The matching and the dual values.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Core {
     pub(super) column_of: Vec<usize>,
     pub(super) row_of: Vec<usize>,
