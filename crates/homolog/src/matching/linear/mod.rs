@@ -8,7 +8,7 @@
 //! more left than right nodes, all of which must be matched (solved transposed); forbidden pairs that leave no place for some node
 //! (`crowd` finds the nodes that compete, which splits the problem in two); scores so large or small that
 //! differences would overflow or lose bits (multiplied by a power of two, which is exact). Many-to-one is the best of each row.
-//! Where nearly all pairs are forbidden the others are listed and solved as [`Sparse`] (`few`); if most have one value, the worst of all, the
+//! If nearly all pairs are forbidden, the others are listed and solved as [`Sparse`] (`few`); if most have one value, the worst of all, the
 //! others are listed too (`sparse::common`). Tables of a few columns are solved on the stack (`tiny`); columns that differ as a whole start with
 //! prices (`reduction`).
 //! Where scores are so unlike that rounding could have hidden what matters, the problem is solved again with care (`careful`).

@@ -1,4 +1,4 @@
-//! Column reduction (Jonker and Volgenant), for square tables in which columns differ as a whole: a column that is dear to every row starts
+//! Column reduction (Jonker and Volgenant), for square tables in which columns differ as a whole: a column that every row wants starts
 //! with a price, instead of rising to it bid by bid.
 //!
 //!   right_k = max_i score_ik - min_l max_i score_il >= 0

@@ -202,7 +202,7 @@ impl<'a, P: ByRow> Proof<'a, P> {
             let gain = self.gain(k, score, right[k]);
             return Ok(Term { best: gain, own: gain });
         }
-        // Where that is out of range every pair needs it.
+        // If that is out of range, every pair needs it.
         let least =
             Some(most - 8.0 * f64::EPSILON * size).filter(|least| least.is_finite()).unwrap_or(f64::NEG_INFINITY);
         let near = open().filter(|&(k, score)| {

@@ -159,7 +159,7 @@ impl pulp::WithSimd for List<'_> {
     fn with_simd<S: pulp::Simd>(self, _: S) -> Self::Output {
         let Self { values, value, sign, width, listed } = self;
         let most = values.len() / ONE_IN;
-        // Where in the table the cells are: more room than is filled, so that none need be asked for.
+        // The places of the cells in the table, with room for all, so that nothing is allocated on the way.
         reset(&mut listed.columns, most + LANES, 0);
         let (chunks, rest) = values.as_chunks::<LANES>();
         let mut count = 0;
