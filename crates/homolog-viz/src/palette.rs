@@ -1,12 +1,14 @@
 //! Colours and marker shapes that can be told apart by colour-blind readers and in greyscale print.
 //!
-//! Series colours are those of Okabe and Ito without the yellow, which vanishes on white. Every series also has its own marker shape.
+//! Series colours are those of Okabe and Ito without the yellow, which vanishes on white, then a grey and Tol's wine. Every series also has a
+//! marker shape.
 //! Signed values run from blue through white to red.
 
 use crate::svg::Canvas;
 
 /// Colours of series, in order.
-pub(crate) const SERIES: [&str; 7] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#4d4d4d"];
+pub(crate) const SERIES: [&str; 8] =
+    ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#4d4d4d", "#882255"];
 /// What is right and what is wrong.
 pub(crate) const RIGHT: &str = "#0072b2";
 pub(crate) const WRONG: &str = "#d5202a";
@@ -31,8 +33,8 @@ pub(crate) fn series(k: usize) -> &'static str {
 pub(crate) fn marker(canvas: &mut Canvas, k: usize, (x, y): (f64, f64)) {
     let style = format!(r##"class="marker" fill="{}" stroke="#fff" stroke-width="1""##, series(k));
     let polygon = |shape: &[(f64, f64)]| shape.iter().map(|(dx, dy)| (x + dx, y + dy)).collect::<Vec<_>>();
-    // The shapes are shifted by one on each round of the colours: combinations of colour and shape do not repeat before 49.
-    match (k + k / SERIES.len()) % 7 {
+    // Eight colours and seven shapes: combinations do not repeat before 56.
+    match k % 7 {
         0 => canvas.circle((x, y), 4.5, &style),
         1 => canvas.rect((x - 4.0, y - 4.0), (8.0, 8.0), &style),
         2 => canvas.polygon(&polygon(&[(0.0, -5.5), (5.0, 3.5), (-5.0, 3.5)]), &style),

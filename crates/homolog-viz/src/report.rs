@@ -88,7 +88,7 @@ impl Report {
              <title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n"
         );
         if !self.introduction.is_empty() {
-            add(&mut page, format_args!("<p class=\"lead\">{}</p>", escape(&self.introduction)));
+            add(&mut page, format_args!("<p class=\"lead\">{}</p>", with_code(&self.introduction)));
         }
         for section in &self.sections {
             add(&mut page, format_args!("<section>\n<h2>{}</h2>", escape(&section.heading)));
@@ -104,7 +104,7 @@ impl Report {
 
 fn add_block(page: &mut String, block: &Block) {
     match block {
-        Block::Text(text) => add(page, format_args!("<p>{}</p>", escape(text))),
+        Block::Text(text) => add(page, format_args!("<p>{}</p>", with_code(text))),
         Block::Code(text) => add(page, format_args!("<pre>{}</pre>", escape(text))),
         Block::Figure { svg, caption } => {
             let drawing =
@@ -120,6 +120,15 @@ fn add_block(page: &mut String, block: &Block) {
             add(page, format_args!("</tbody>\n</table>\n{}</figure>", caption_of(caption)));
         }
     }
+}
+
+/// Text in which what is between two backticks is code.
+fn with_code(text: &str) -> String {
+    if text.matches('`').count() % 2 == 1 {
+        return escape(text);
+    }
+    let parts = text.split('`').map(escape).enumerate();
+    parts.map(|(n, part)| if n % 2 == 1 { format!("<code>{part}</code>") } else { part }).collect()
 }
 
 fn add(page: &mut String, line: std::fmt::Arguments<'_>) {
@@ -200,6 +209,12 @@ mod tests {
         assert_eq!(shown, 2 * 11);
         assert_eq!(document.descendants().filter(|node| node.has_tag_name((SVG, "svg"))).count(), 1);
         assert_eq!(document.descendants().filter(|node| node.has_tag_name("td")).count(), 4);
+    }
+
+    #[test]
+    fn code_is_between_two_backticks() {
+        assert_eq!(with_code("run `a <b>`, then `c`"), "run <code>a &lt;b&gt;</code>, then <code>c</code>");
+        assert_eq!(with_code("a ` alone <"), "a ` alone &lt;");
     }
 
     #[test]
