@@ -15,7 +15,17 @@ from ._solve import threads
 
 
 class MatchResult(NamedTuple):
-    """What graph_match found: the matched nodes, the objective, and one dict per start."""
+    """What graph_match found.
+
+    Attributes
+    ----------
+    indices_A, indices_B : numpy.ndarray of int
+        The matched nodes: ``indices_A[i]`` is matched to ``indices_B[i]``.
+    score : float
+        The objective.
+    misc : list of dict
+        One per start, with its score, bound and status.
+    """
 
     indices_A: Indices
     indices_B: Indices

@@ -139,6 +139,10 @@ def match_points(
         Squares of distances are the costs; the gate is still a distance.
     seeds, forbid : array_like of int, shape (k, 2), optional
         Pairs that must be matched, or must not be.
+    time_limit : float, optional
+        Seconds after which the best so far is returned.
+    n_jobs : int, optional
+        How many threads; all cores by default.
 
     Returns
     -------

@@ -36,6 +36,8 @@ class Match:
         No matching is better than this; infinite if nothing is proven.
     status : str
         "optimal": proven, bound and score agree; "converged": the solver finished, without a proof; "limit": stopped early.
+    iterations : int
+        How many rounds the solver took.
     shortage : (left, right) or None
         Left nodes that have too few right nodes to go to because of forbidden pairs, if there are any.
     duals : (left, right) or None
@@ -66,23 +68,28 @@ class Match:
 
     @property
     def left(self) -> NDArray[np.int64]:
+        """The matched left nodes, in order."""
         return np.flatnonzero(self.assignment >= 0)
 
     @property
     def right(self) -> NDArray[np.int64]:
+        """The partner of each node in `left`."""
         matched: NDArray[np.int64] = self.assignment[self.assignment >= 0]
         return matched
 
     @property
     def unmatched_left(self) -> NDArray[np.int64]:
+        """Left nodes without a partner."""
         return np.flatnonzero(self.assignment < 0)
 
     @property
     def unmatched_right(self) -> NDArray[np.int64]:
+        """Right nodes without a partner."""
         return np.setdiff1d(np.arange(self._right_count), self.right)
 
     @cached_property
     def margins(self) -> NDArray[np.float64]:
+        """For each matched pair, how much worse the best matching without it is."""
         if self._margins is None:
             raise AttributeError("the margins of this match are not known: it was read from a file, or is that of a list of pairs")
         return self._margins()
@@ -96,6 +103,7 @@ class Match:
 
     @property
     def duals(self) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+        """Values of the left and of the right nodes that prove the answer of a linear problem."""
         return None if self.proof is None else self.proof[:2]
 
     @property
@@ -158,8 +166,15 @@ def _label(names: list[str] | None, node: int) -> str:
 def match_batches(matcher: Matcher, batches: Iterable[Any], *, time_limit: float | None = None) -> Iterator[list[Match]]:
     """The matches of any number of pairs, lazily: a list for each batch of pairs, when it is asked for.
 
-    A batch is what `Matcher.match_all` takes. Only one is in memory at a time; its pairs are matched on all cores, and a graph that is in
-    many pairs of a batch is described once. `time_limit` applies to each batch.
+    Parameters
+    ----------
+    matcher : Matcher
+        A fitted one.
+    batches : iterable
+        Each batch is what `Matcher.match_all` takes. Only one is in memory at a time; its pairs are matched on all cores, and a graph
+        that is in many pairs of a batch is described once.
+    time_limit : float, optional
+        Seconds for each batch.
     """
     for batch in batches:
         yield matcher.match_all(batch, time_limit=time_limit)

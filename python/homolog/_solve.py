@@ -99,6 +99,8 @@ def solve(
         A solver by name, or with settings; exact by default.
     time_limit : float, optional
         Seconds after which the best so far is returned.
+    n_jobs : int, optional
+        How many threads; all cores by default.
 
     Returns
     -------
@@ -137,9 +139,11 @@ def k_best(
     Parameters
     ----------
     cost : array_like or scipy.sparse matrix, shape (n, m)
-        As in :func:`solve`, and so are the other arguments.
+        As in :func:`solve`.
     k : int
         How many; fewer are returned if there are no more, or if the time is up.
+    maximize, unmatched, gate, forbid, seeds, time_limit, n_jobs
+        As in :func:`solve`.
 
     Returns
     -------
@@ -179,9 +183,11 @@ def verify(
     Parameters
     ----------
     cost : array_like or scipy.sparse matrix, shape (n, m)
-        As given to :func:`solve`, and so are the other arguments.
+        As given to :func:`solve`.
     match : Match
         What :func:`solve`, or :func:`match_points` on the same distances, returned.
+    maximize, unmatched, gate, forbid, seeds
+        As given to :func:`solve`.
 
     Returns
     -------
@@ -240,6 +246,8 @@ def solve_affinity(
         A solver by name ("rrwm", "spectral", "frank-wolfe", ...), or with settings; exact by default.
     time_limit : float, optional
         Seconds after which the best so far is returned.
+    n_jobs : int, optional
+        How many threads; all cores by default.
 
     Returns
     -------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import importlib
+import inspect
 import pkgutil
 import subprocess
 import sys
@@ -32,6 +33,20 @@ def test_examples_of_the_compiled_part():
 def test_everything_public_is_documented():
     for name in hm.__all__:
         assert getattr(hm, name).__doc__, name
+
+
+def test_every_argument_and_member_is_documented():
+    faults = []
+    for name in hm.__all__:
+        thing = getattr(hm, name)
+        text = thing.__doc__ or ""
+        if inspect.isfunction(thing):
+            faults += [f"{name}({argument})" for argument in inspect.signature(thing).parameters if argument not in text]
+        elif inspect.isclass(thing):
+            members = {own: value for own, value in vars(thing).items() if not own.startswith("_") and (callable(value) or inspect.isdatadescriptor(value))}
+            faults += [f"{name}.{own}" for own, value in members.items() if not value.__doc__]
+            faults += [f"{name}.{own}" for own in getattr(thing, "__annotations__", {}) if not own.startswith("_") and own not in text]
+    assert not faults
 
 
 def test_import_is_cheap():
