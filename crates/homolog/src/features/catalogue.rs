@@ -123,7 +123,7 @@ fn pair_features() -> Chapter {
     let example = vec!["iou".to_string(), "cosine".to_string()];
     Chapter {
         title: "Features of pairs",
-        about: "In \"pair\": numbers that every pair of graphs brings along for its pairs of nodes. A small number means alike, unless the training \
+        about: "In \"pair\": numbers that come with every pair of graphs, one per pair of nodes. A small number means alike, unless the training \
                 pairs show the opposite.",
         entries: vec![Entry {
             name: "pair".to_string(),

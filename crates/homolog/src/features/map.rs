@@ -44,7 +44,7 @@ const EDGE_START: f64 = 0.2;
 pub struct FeatureMap {
     /// Features of pairs of nodes that compare what describes each node.
     pub node: Vec<NodeFeature>,
-    /// Features that each pair of graphs brings along, by name ([`PairFeatures`]). A small number means alike, unless the training pairs
+    /// Features that come with each pair of graphs, by name ([`PairFeatures`]). A small number means alike, unless the training pairs
     /// show the opposite.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub pair: Vec<String>,

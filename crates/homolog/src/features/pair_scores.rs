@@ -1,4 +1,4 @@
-//! Features that a pair of graphs brings along. With x_f(i, k) the number called f of nodes i and k, and s_f its spread, o_f its mean over true
+//! Features that come with a pair of graphs. With x_f(i, k) the number called f of nodes i and k, and s_f its spread, o_f its mean over true
 //! pairs, and its direction, all measured on the training pairs ([`Scale`]):
 //!
 //!   phi_f(i, k) = -(x_f(i, k) - o_f) / s_f,   or + if a large number means alike

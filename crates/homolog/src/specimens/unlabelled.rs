@@ -81,7 +81,7 @@ impl Brought {
 }
 
 /// Learns an atlas from labelled specimens as [`Model::fit_atlas`] does, and from unlabelled ones if that does no harm. Names that the
-/// unlabelled have are not looked at. If interrupted, the unlabelled are left out.
+/// unlabelled have are ignored. If interrupted, the unlabelled are left out.
 ///
 /// # Errors
 /// As [`Model::fit_atlas`]; unlabelled specimens without points, or with points of another dimension.

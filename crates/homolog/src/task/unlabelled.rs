@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 impl Task {
-    /// The same task with more graphs to learn an atlas from. Names of their points are not looked at; an id that is taken gets a number.
+    /// The same task with more graphs to learn an atlas from. Names of their points are ignored; an id that is taken gets a number.
     ///
     /// # Errors
     /// As [`DataSet::new`].
