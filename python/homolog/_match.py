@@ -46,6 +46,8 @@ class Match:
     margins : numpy.ndarray of float
         For each matched pair, how much worse the best matching without it is; infinite if no such matching has as many nodes. Exact
         without edges; with edges at most this large, unless the method proves its answers.
+    candidates : list of numpy.ndarray of int, or None
+        If asked for (``candidates=0.95``): for each matched pair the right nodes that include the true partner that often, the match first.
     """
 
     def __init__(
@@ -54,8 +56,10 @@ class Match:
         margins: Callable[[], NDArray[np.float64]] | None = None,
         names: tuple[list[str] | None, list[str] | None] = (None, None),
         proof: Proof | Callable[[], Proof | None] | None = None,
+        candidates: list[NDArray[np.int64]] | None = None,
     ) -> None:
         self._proof = proof
+        self.candidates = candidates
         self.assignment: NDArray[np.int64] = fields["assignment"]
         self.score: float = fields["score"]
         self.bound: float = fields["bound"]
@@ -121,10 +125,12 @@ class Match:
         return table
 
     def to_dataframe(self) -> Any:
-        """The matched pairs as a pandas DataFrame: left, right, margin, and names if there are any."""
+        """The matched pairs as a pandas DataFrame: left, right, margin, and names if there are any; candidates if they were asked for."""
         import pandas as pd
 
         frame = pd.DataFrame({"left": self.left, "right": self.right, "margin": self.margins})
+        if self.candidates is not None:
+            frame["candidates"] = self.candidates
         for side, names in zip(("left", "right"), self._names):
             if names is not None:
                 frame[f"{side}_name"] = [names[node] for node in frame[side]]

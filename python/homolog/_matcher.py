@@ -316,8 +316,8 @@ class Matcher(Estimator):
         """The right node of each left node, -1 for none, for every pair."""
         return [match.assignment for match in self.match_all(pairs, time_limit=time_limit)]
 
-    def match_all(self, pairs: Any, *, time_limit: float | None = None) -> list[Match]:
-        """A Match for every pair, on all cores. `time_limit` applies to all of them together."""
+    def match_all(self, pairs: Any, *, candidates: float | None = None, time_limit: float | None = None) -> list[Match]:
+        """A Match for every pair, on all cores. `time_limit` applies to all of them together; `candidates` as for `match`."""
         model = self._fitted()
         # A thing that is in many pairs becomes one graph, which is described once. It is kept beside it, so that its id stays its own.
         known: dict[int, tuple[Any, Any]] = {}
@@ -336,7 +336,7 @@ class Matcher(Estimator):
         jobs = threads(self.n_jobs)
         rows = [(left._graph, right._graph, None, None, features) for left, right, features in items]
         solutions = model.solve(rows, time_limit, jobs)
-        return [self._match(found, left, right) for found, (left, right, _) in zip(solutions, items)]
+        return [self._match(found, left, right, candidates) for found, (left, right, _) in zip(solutions, items)]
 
     def match(
         self,
@@ -346,15 +346,17 @@ class Matcher(Estimator):
         features: Any = None,
         seeds: Any = None,
         forbid: Any = None,
+        candidates: float | None = None,
         time_limit: float | None = None,
     ) -> Match:
         """Matches two graphs, or the nodes of one item of X if `right` is left out. `features` are those of pairs; `seeds` are pairs of nodes that must
-        be matched, `forbid` pairs that must not be."""
+        be matched, `forbid` pairs that must not be. `candidates` (such as 0.95), for a model with an atlas: list with each match the right nodes
+        that include the true partner this often."""
         model = self._fitted()
         one, other, table = self._item(left, right, features)
         given = [None if pairs is None else _node_pairs(pairs, one, other) for pairs in (seeds, forbid)]
         rows = [(one._graph, other._graph, given[0], given[1], table)]
-        return self._match(model.solve(rows, time_limit, threads(self.n_jobs))[0], one, other)
+        return self._match(model.solve(rows, time_limit, threads(self.n_jobs))[0], one, other, candidates)
 
     def _item(self, left: Any, right: Any, features: Any) -> Any:
         if right is None:
@@ -366,9 +368,10 @@ class Matcher(Estimator):
         model: _core.Model | None = self.__dict__.get("_model")
         return model is not None and model.has_pair_features
 
-    def _match(self, solution: _core.Solution, left: Any, right: Any) -> Match:
+    def _match(self, solution: _core.Solution, left: Any, right: Any, level: float | None) -> Match:
         jobs = threads(self.n_jobs)
-        return Match(solution.fields(), lambda: solution.margins(jobs), (left.names, right.names))
+        lists = None if level is None else [np.array(own, dtype=np.int64) for own in solution.candidates(float(level), jobs)]
+        return Match(solution.fields(), lambda: solution.margins(jobs), (left.names, right.names), candidates=lists)
 
     def explain(self, left: Any, right: Any = None, *, features: Any = None) -> Explanation:
         """Why each node went where it did, the least certain first; of two graphs, or of one item of X."""

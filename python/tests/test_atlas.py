@@ -170,3 +170,26 @@ def test_presence_can_be_given_for_each_naming(specimens):
     assert atlas.predict(points, presence="partial") == partial.names
     with pytest.raises(hm.MatchError):
         atlas.name(points, presence="sometimes")
+
+
+def test_matches_list_the_partners_that_they_may_have(specimens):
+    model = hm.Matcher.from_json(hm.Atlas().fit(specimens[0:100:5]).to_json())
+    one, other = specimens[52], specimens[97]
+    plain, wide, narrow = (model.match(one.points, other.points, candidates=level) for level in (None, 0.95, 0.5))
+    assert plain.candidates is None
+    for found in (wide, narrow):
+        assert found.candidates is not None and len(found.candidates) == len(found)
+        assert [own[0] for own in found.candidates] == list(found.right)
+    sizes = [sum(map(len, found.candidates)) for found in (narrow, wide)]
+    assert len(narrow) <= sizes[0] <= sizes[1]
+    # The points of both are in the same order, so each is its own partner.
+    held = [left in own for left, own in zip(wide.left, wide.candidates)]
+    assert np.mean(held) >= 0.9
+    assert [list(own) for own in model.match_all([(one.points, other.points)], candidates=0.95)[0].candidates] == [
+        list(own) for own in wide.candidates
+    ]
+    with pytest.raises(hm.MatchError):
+        model.match(one.points, other.points, candidates=1.5)
+    linear = hm.Matcher("linear", lam=0.01).fit([(specimens[0], specimens[10]), (specimens[20], specimens[30])])
+    with pytest.raises(hm.MatchError, match="atlas"):
+        linear.match(one.points, other.points, candidates=0.95)

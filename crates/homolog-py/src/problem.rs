@@ -218,6 +218,21 @@ impl Solution {
         })?;
         Ok(PyArray1::from_slice(py, &values))
     }
+
+    /// For each matched pair the right nodes that include the true partner this often, the match first.
+    #[pyo3(signature = (level, jobs))]
+    fn candidates(&self, py: Python<'_>, level: f64, jobs: Option<usize>) -> PyResult<Vec<Vec<usize>>> {
+        let source = self.source.clone();
+        run::run(py, jobs, move |control| match source {
+            Source::Model(model, graphs, of) => {
+                let [left, right] = &*graphs;
+                model.match_prepared(left, right, &*of, &mut Workspace::with_control(control))?.candidates(level)
+            }
+            Source::Problem(..) => {
+                Err(homolog::Error::Missing { what: "atlas", needed_by: "candidates for each match" })
+            }
+        })
+    }
 }
 
 /// When this many seconds will be over; never, if that is beyond what a clock can represent.
