@@ -2,7 +2,7 @@
 //! compared with the best by exact arithmetic, and has to be the best to the last digit unless the family says otherwise.
 
 use super::fixed::{self, Total, rounded};
-use super::{as_list, check_all, check_beside_constants, middle};
+use super::{as_list, check_all, check_beside_constants, middle, namings};
 use homolog::Control;
 use homolog::matching::{
     Compatibility, Constraint, EdgeList, EdgeTerm, Exact, Linear, LpRelaxation, Matcher, Matching, Solution, Status,
@@ -43,6 +43,7 @@ pub const FAMILIES: &[Family] = &[
     family("priced", "with edges, whole numbers, prices on both sides", 3_000, |n, w| quadratic(n, w, Scores::Ties)),
     family("forbidding", "with edges, -M for forbidden", 3_000, |n, w| quadratic(n, w, Scores::Large)),
     family("scaled", "with edges, multiples of the smallest number and of 2^900", 1_000, check_scaled),
+    family("atlas", "the points of specimens named by an atlas", 400, namings::check),
     family("every-kind", "every kind, every matcher", 100_000, |n, w| check_all(n, w).map(|()| true)),
 ];
 

@@ -6,6 +6,7 @@
 pub mod families;
 mod fixed;
 mod middle;
+mod namings;
 
 use homolog::matching::{
     BruteForce, Compatibility, Constraint, EdgeList, EdgeTerm, Exact, Linear, LpRelaxation, Matcher, Matching, Method,
