@@ -23,6 +23,7 @@ mod tree;
 mod whole;
 
 use super::brute_force::matching_count;
+use super::k_best::behind;
 use super::lp::{Listing, Shifts, build, check_size};
 use super::problem::FoldedPrices;
 use super::search::{Growth, Tabu};
@@ -41,6 +42,8 @@ const PROOF_TOLERANCE: f64 = 1e-12;
 /// If numbers are too large beside their differences for a proof (`resolution`), all matchings are tried with twice the digits if there are
 /// no more than this, as between 7 and 8 nodes: a tenth of a second.
 const MOST_TO_TRY: usize = 400_000;
+/// Of no more matchings than this all are tried in any case, which takes less time than the relaxation: 4 nodes with prices, 5 without.
+const FEW_TO_TRY: usize = 2000;
 
 /// How often a problem is solved again without large scores that do not matter: if what remains is the rounding of prices, it never helps.
 const MOST_ROUNDS: usize = 4;
@@ -217,13 +220,21 @@ impl Exact {
     }
 }
 
-/// The answer itself, or, if rounding kept it from a proof and there are few matchings, the best of them all.
+/// The answer itself, or, if rounding kept it from a proof and there are few matchings, the best of them all. If there are very few, a proof
+/// is checked too: large scores that cancel in the matching that is second best do not show in the scores themselves.
 fn decided(problem: &Compatibility, solution: Solution, work: &mut Workspace) -> Result<Solution> {
-    if solution.status != Status::Converged || matching_count(problem, MOST_TO_TRY) > MOST_TO_TRY {
+    let most = match solution.status {
+        Status::Converged => MOST_TO_TRY,
+        Status::Optimal if problem.edge.is_some() => FEW_TO_TRY,
+        _ => return Ok(solution),
+    };
+    if matching_count(problem, most) > most {
         return Ok(solution);
     }
-    let best = BruteForce { max_matchings: MOST_TO_TRY }.solve(problem, work)?;
-    Ok(if best.status == Status::Optimal { Solution { shortage: solution.shortage, ..best } } else { solution })
+    let best = BruteForce { max_matchings: most }.solve(problem, work)?;
+    let is_kept = best.status != Status::Optimal
+        || solution.status == Status::Optimal && behind(problem, &best.matching, &solution.matching) <= 0.0;
+    Ok(if is_kept { solution } else { Solution { shortage: solution.shortage, ..best } })
 }
 
 /// What a quick search finds, if the relaxation is so large that its first steps take longer.

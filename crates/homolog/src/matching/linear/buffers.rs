@@ -61,10 +61,11 @@ impl LinearBuffers {
             self.unmatched.clear();
         }
         let is_tiny = n <= m && m <= tiny::MOST && self.unmatched.is_empty();
-        if is_tiny && problem.goes_on() && self.assign_tiny(problem) {
-            return Ok(());
-        }
-        if self.assign_few(problem, few::AT_ONCE)? || self.assign_common(problem) {
+        if !self.cores.sure
+            && (is_tiny && problem.goes_on() && self.assign_tiny(problem)
+                || self.assign_few(problem, few::AT_ONCE)?
+                || self.assign_common(problem))
+        {
             return Ok(());
         }
         if n > m && self.unmatched.is_empty() { self.assign_tall(problem) } else { self.assign_wide(problem) }

@@ -29,17 +29,18 @@ const ROUNDS: usize = 4;
 const FEW_ROWS: usize = 8;
 
 /// What is so many times as large as rounding can be told from it.
-const HIDDEN: f64 = 100.0;
+pub(super) const HIDDEN: f64 = 100.0;
 
 /// Columns that a quick look takes from a row.
 const MOST_COLUMNS: usize = 64;
 
-/// Solves again where necessary. Returns how far the proven bound is above the score: 0 where that is within the tolerance; `None` if
-/// `goes_on` says no.
+/// Solves again where necessary, by a quick look unless it has to be `sure`. Returns how far the proven bound is above the score: 0 where that is
+/// within the tolerance; `None` if `goes_on` says no.
 pub(super) fn refine(
     problem: &Scores<'_>,
     core: &mut Core,
     dense: &mut Dense,
+    sure: bool,
     goes_on: &dyn Fn() -> bool,
 ) -> Option<f64> {
     let noise = noise(&core.left, &core.right);
@@ -50,7 +51,7 @@ pub(super) fn refine(
         let chosen = core.column_of[row].wrapping_sub(start);
         Look { left: core.left[row], right: &core.right[start..end], scores, chosen }
     });
-    let is_even = is_even(noise, &core.left, &core.right, own) && tells_apart(noise, problem.rows, looks);
+    let is_even = !sure && is_even(noise, &core.left, &core.right, own) && tells_apart(noise, problem.rows, looks);
     if is_even && noise <= TOLERANCE * estimated_loss(problem, core) {
         return Some(0.0);
     }
@@ -177,7 +178,7 @@ fn tolerance(problem: &Scores<'_>, right: &[Precise], loss: f64) -> f64 {
 }
 
 /// How far rounding may have moved the dual values of an answer.
-fn noise(left: &[f64], right: &[f64]) -> f64 {
+pub(super) fn noise(left: &[f64], right: &[f64]) -> f64 {
     let size = left.iter().chain(right).fold(0.0_f64, |size, value| size.max(value.abs()));
     // Each row that is placed may change a dual value once more, and round it; errors of random sign add up like a square root.
     4.0 * f64::EPSILON * (left.len() as f64).sqrt() * size

@@ -19,6 +19,8 @@ pub(super) struct Cores {
     auction: Auction,
     /// How far above the score the proven bound is; 0 where that is within the tolerance.
     pub(super) gap: f64,
+    /// No quick look decides whether rounding could mislead.
+    pub(super) sure: bool,
 }
 
 impl Cores {
@@ -66,7 +68,8 @@ impl Cores {
         } else {
             dense.solve(problem, core, goes_on)
         };
-        let gap = placed.then(|| careful::refine(problem, &mut self.core, &mut self.dense, goes_on)).flatten();
+        let Self { core, dense, sure, .. } = self;
+        let gap = placed.then(|| careful::refine(problem, core, dense, *sure, goes_on)).flatten();
         self.gap = gap.unwrap_or(0.0);
         gap.is_some()
     }

@@ -11,7 +11,8 @@
 //! If nearly all pairs are forbidden, the others are listed and solved as [`Sparse`] (`few`); if most have one value, the worst of all, the
 //! others are listed too (`sparse::common`). Tables of a few columns are solved on the stack (`tiny`); columns that differ as a whole start with
 //! prices (`reduction`).
-//! Where scores are so unlike that rounding could have hidden what matters, the problem is solved again with care (`careful`).
+//! Where scores are so unlike that rounding could have hidden what matters, the problem is solved again with care (`careful`); of small ones
+//! this is so unless no other matching is nearly as good (`hidden`).
 //!
 //! **Ties.** The same input gives the same answer. Right nodes are scanned in increasing order and only a strictly better one
 //! replaces an earlier one, so all-equal scores give the identity; between other equally good matchings the choice is
@@ -31,6 +32,7 @@ mod crowd;
 mod dense;
 mod few;
 mod given;
+mod hidden;
 mod hungarian;
 mod lazy;
 mod lists;
@@ -123,6 +125,12 @@ impl Linear {
         let folded = FoldedPrices::of(given);
         let problem = &*folded.problem;
         self.run(problem, buffers, control)?;
+        if !buffers.stopped && buffers.gap == 0.0 && hidden::may_hide_better(problem, buffers) {
+            buffers.cores.sure = true;
+            let again = self.run(problem, buffers, control);
+            buffers.cores.sure = false;
+            again?;
+        }
         let matching = Matching::new(buffers.right_of.clone(), problem.right_count(), problem.constraint)?;
         let score = problem.score(&matching)?;
         let crowd = (!buffers.crowd.left.is_empty()).then(|| buffers.crowd.clone());

@@ -8,8 +8,8 @@
 //!
 //! If the tolerance is not well below the usual difference of scores (three in four are smaller: numbers that are equal but for rounding do not
 //! count much; of nodes or of edges, whichever is smaller) and below what nearly all such exchanges cost (one in ten costs less), an agreement of
-//! bound and score is no proof. In a small problem the least difference and the least size of a score count: there all matchings can be
-//! tried instead.
+//! bound and score is no proof. In a small problem the least difference, the least exchange and the least size of a score count: there all
+//! matchings can be tried instead.
 //!
 //! O(s log s) for s scores, of which at most 2 · `MOST_SCORES` are looked at, and at most `MOST_EXCHANGES` exchanges.
 
@@ -64,13 +64,12 @@ impl Resolution {
             let is_few = apart.len() <= FEW_DIFFERENCES;
             count(quantile(apart, part(if is_few { 0.25 } else { 0.75 })));
         }
-        let others = if is_small {
+        let mut others: Vec<f64> = exchanges(problem, best).into_iter().map(|cost| cost * factors.scale).collect();
+        if is_small {
             let nodes = problem.node.iter().chain(problem.unmatched.iter().flatten());
             let sizes = nodes.map(|score| (score * factors.scale).abs()).chain(all().map(f64::abs));
-            sizes.filter(|size| *size > 0.0 && size.is_finite()).collect()
-        } else {
-            exchanges(problem, best).into_iter().map(|cost| cost * factors.scale).collect()
-        };
+            others.extend(sizes.filter(|size| *size > 0.0 && size.is_finite()));
+        }
         count(quantile(others, part(0.1)));
         Self { difference: least.map(|least| if is_small { SMALL_PART / PART * least } else { least }) }
     }

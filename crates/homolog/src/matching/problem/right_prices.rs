@@ -9,6 +9,9 @@ use super::{Certificate, Compatibility, Differences, Matching, PART, Precise, So
 use crate::Result;
 use std::borrow::Cow;
 
+/// With no more nodes than this nothing may be hidden: the problem is quickly solved without folding.
+const SMALL: usize = 16;
+
 /// A problem without prices of right nodes, and what is needed to translate its answer back.
 pub(crate) struct FoldedPrices<'a> {
     pub(crate) problem: Cow<'a, Compatibility>,
@@ -106,6 +109,9 @@ impl<'a> FoldedPrices<'a> {
         }
         let problem = &self.problem;
         let (n, m) = problem.node.dim();
+        if n + m <= SMALL {
+            return false;
+        }
         let (mut in_crowd, mut crowded) = (vec![false; n], vec![false; m]);
         if let Some(crowd) = &certificate.crowd {
             crowd.left.iter().for_each(|&i| in_crowd[i] = true);
