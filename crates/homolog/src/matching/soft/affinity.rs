@@ -8,6 +8,8 @@
 //! where lift is 0, or minus the smallest d if that is negative. Each left node takes exactly one of its candidates, so subtracting
 //! a number from a row changes the scores of all matchings alike; the lift adds the same to all matchings of the same size.
 
+use super::objective::Objective;
+use super::pairs::AllPairs;
 use super::problem::SoftProblem;
 use super::sinkhorn::Soft;
 use ndarray::{Array2, Axis};
@@ -23,8 +25,8 @@ pub(super) struct Affinity {
 impl Affinity {
     pub(super) fn new(relaxed: &SoftProblem<'_>) -> Self {
         let objective = &relaxed.objective;
-        let (n, m) = objective.gain.dim();
-        let (mut diagonal, mut candidates) = (Soft::zeros(n, m), Soft::zeros(n, m));
+        let pairs = AllPairs::of(&objective.gain);
+        let (mut diagonal, mut candidates) = (Soft::zeros(&pairs), Soft::zeros(&pairs));
         for (i, row) in objective.gain.rows().into_iter().enumerate() {
             let allowed = |gain: f64| gain > f64::NEG_INFINITY;
             let start = if relaxed.slack.left[i] { 0.0 } else { f64::INFINITY };

@@ -9,8 +9,10 @@
 //! Only the search sees normalised scores; score, bound and local search are those of the given problem. The normalisation needs
 //! d >= 0: if some d is negative, all existing pairs are raised equally for the search.
 
-use super::graduated_assignment::{GraduatedAssignment, node_spread};
-use super::problem::{Objective, SoftProblem, solve_softly};
+use super::graduated_assignment::GraduatedAssignment;
+use super::objective::{Feasible, Objective, TableObjective};
+use super::pairs::AllPairs;
+use super::problem::{SoftProblem, solve_softly};
 use super::sinkhorn::{Sinkhorn, Soft};
 use crate::matching::search::Kicks;
 use crate::matching::{Compatibility, EdgeTerm, Matcher, Solution, Workspace};
@@ -43,7 +45,7 @@ impl Matcher for Bistochastic {
         self.check()?;
         solve_softly(problem, self.assignment.polish.then(Kicks::default), work, |relaxed, work| {
             let edge = self.normalise_edges(&relaxed.objective.edge, relaxed.objective.weight);
-            let mut normalised = Objective::new(self.normalise_nodes(relaxed), Cow::Owned(edge), 1.0);
+            let mut normalised = TableObjective::new(self.normalise_nodes(relaxed), Cow::Owned(edge), 1.0);
             let (soft, steps) = self.assignment.anneal(&mut normalised, &relaxed.slack, work);
             Ok((vec![relaxed.round(&soft, work)?], steps))
         })
@@ -79,16 +81,16 @@ impl Bistochastic {
     /// Doubly stochastic scores of pairs; staying unmatched counts 0.
     fn normalise_nodes(&self, relaxed: &SoftProblem<'_>) -> Array2<f64> {
         let gain = &relaxed.objective.gain;
-        let (n, m) = gain.dim();
-        let spread = node_spread(gain);
-        let mut soft = Soft::zeros(n, m);
+        let pairs = AllPairs::of(gain);
+        let spread = relaxed.objective.node_spread();
+        let mut soft = Soft::zeros(&pairs);
         let beta = if spread > 0.0 { spread.recip() } else { 1.0 };
         let mut slack = relaxed.slack.clone();
         for (i, left) in slack.left.iter_mut().enumerate() {
             *left &= relaxed.problem.unmatched_score(i) == f64::NEG_INFINITY
                 || gain.row(i).iter().all(|&gain| gain == f64::NEG_INFINITY);
         }
-        Sinkhorn::new(n, m, self.max_normalisations, self.tolerance).assign(gain, beta, &slack, &mut soft);
+        Sinkhorn::new(&pairs, self.max_normalisations, self.tolerance).assign(&pairs, gain, beta, &slack, &mut soft);
         soft.pair.zip_mut_with(gain, |value, &gain| *value = if gain > f64::NEG_INFINITY { *value } else { gain });
         soft.pair
     }

@@ -8,7 +8,9 @@
 //!
 //! **Scale.** β is in units of the scores' own size, so that multiplying all scores by a number changes nothing:
 //!
-//!   unit = ½ (mean_i std_k gain_ik + ρ / max(n, m)),  ρ = norm of the map y -> gradient of the edge part, constants taken out.
+//!   unit = ½ (mean_i std_k gain_ik + ρ / max(n, m)),  ρ = norm of the map y -> gradient of the edge part, constants taken out
+//!
+//! (on lists of candidate pairs a simple bound on that norm, which matters little if node scores tell nodes apart).
 //!
 //! The first part is what separates the node scores. The second is where edges alone begin to matter: at a flat y a step of soft
 //! assignment multiplies small differences by up to β ρ / m. The authors divide by 100 · mean |D| over all n² m² entries, which is
@@ -18,13 +20,14 @@
 //! then cut to the length that maximises a model of score plus entropy: with Δ the full step, κ = Δ·(gradient difference) < 0 and
 //! s = Σ 2 Δ² / (y + y_new), to s / (s - β κ) of itself. The gradient is linear in y, so this costs no extra product.
 
-use super::problem::{Objective, Steps, solve_softly};
+use super::objective::{Feasible, Objective, ValuesOf};
+use super::pairs::{Pairs, Values};
+use super::problem::{Found, Steps, solve_softly};
 use super::sinkhorn::{Sinkhorn, Slack, Soft};
 use super::{listed, networks};
 use crate::matching::search::Kicks;
 use crate::matching::{Compatibility, Matcher, Solution, Streamed, Workspace};
 use crate::{Error, Result};
-use ndarray::{Array2, ArrayView1, Axis};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
@@ -82,16 +85,14 @@ impl Matcher for GraduatedAssignment {
         self.check()?;
         if self.polish {
             let answer = listed::solve_table(problem, Kicks::default(), work, |listed, work| {
-                listed.anneal_and_round(self, work)
+                self.anneal_and_round(listed, work)
             })?;
             if let Some(solution) = answer {
                 return Ok(solution);
             }
         }
-        solve_softly(problem, self.polish.then(Kicks::default), work, |soft_problem, work| {
-            let (soft, steps) = self.anneal(&mut soft_problem.objective, &soft_problem.slack, work);
-            Ok((vec![soft_problem.round(&soft, work)?], steps))
-        })
+        let improve = self.polish.then(Kicks::default);
+        solve_softly(problem, improve, work, |relaxed, work| self.anneal_and_round(relaxed, work))
     }
 }
 
@@ -108,7 +109,7 @@ impl GraduatedAssignment {
             return Ok(solution);
         }
         let improve = self.polish.then(Kicks::default);
-        listed::solve_streamed(problem, improve, work, |listed, work| listed.anneal_and_round(self, work))
+        listed::solve_streamed(problem, improve, work, |listed, work| self.anneal_and_round(listed, work))
     }
 
     pub(super) fn check(&self) -> Result<()> {
@@ -128,28 +129,41 @@ impl GraduatedAssignment {
         Error::unless_counted("normalisations", self.normalisations)
     }
 
+    /// The matching at the end of the schedule.
+    pub(super) fn anneal_and_round<F: Feasible>(&self, problem: &mut F, work: &mut Workspace) -> Result<Found> {
+        let slack = problem.slack().clone();
+        let (soft, steps) = self.anneal(problem.objective(), &slack, work);
+        Ok((vec![problem.round(&soft, work)?], steps))
+    }
+
     /// The soft matching at the end of the schedule.
-    pub(super) fn anneal(&self, objective: &mut Objective<'_>, slack: &Slack, work: &Workspace) -> (Soft, Steps) {
-        let (n, m) = objective.gain.dim();
-        let mut sinkhorn = Sinkhorn::new(n, m, self.normalisations, self.normalisation_tolerance);
+    pub(super) fn anneal<O: Objective>(
+        &self,
+        objective: &mut O,
+        slack: &Slack,
+        work: &Workspace,
+    ) -> (Soft<ValuesOf<O>>, Steps) {
+        let n = objective.pairs().left_count();
+        let mut sinkhorn = Sinkhorn::new(objective.pairs(), self.normalisations, self.normalisation_tolerance);
         let per_unit = unit(objective).recip();
-        let mut now = State::new(self.start(objective, slack, &mut sinkhorn));
-        let mut next = State::new(now.soft.clone());
-        let mut score = Array2::zeros((n, m));
+        let mut score = objective.pairs().zeros();
+        let mut now = State { soft: self.start(objective, slack, &mut sinkhorn), gradient: score.clone() };
+        let mut next = State { soft: now.soft.clone(), gradient: score.clone() };
         let mut steps = Steps { count: 0, interrupted: false };
-        now.find_gradient(objective);
+        objective.edge_gradient(&now.soft.pair, &mut now.gradient);
         let mut beta = self.beta_start;
-        while !self.is_over(beta, undecided(&now.soft.pair, &now.soft.rest)) {
+        while !self.is_over(beta, now.soft.undecided()) {
             for _ in 0..self.steps_per_beta {
                 if work.interrupted() {
                     steps.interrupted = true;
                     return (now.soft, steps);
                 }
-                for ((score, gain), gradient) in score.iter_mut().zip(&objective.gain).zip(&now.gradient) {
+                let cells = objective.gain().cells().iter().zip(now.gradient.cells());
+                for (score, (gain, gradient)) in score.cells_mut().iter_mut().zip(cells) {
                     *score = (gain + gradient) * per_unit;
                 }
-                sinkhorn.assign(&score, beta, slack, &mut next.soft);
-                next.find_gradient(objective);
+                sinkhorn.assign(objective.pairs(), &score, beta, slack, &mut next.soft);
+                objective.edge_gradient(&next.soft.pair, &mut next.gradient);
                 let change = next.damp(&now, beta * per_unit);
                 std::mem::swap(&mut now, &mut next);
                 steps.count += 1;
@@ -163,20 +177,19 @@ impl GraduatedAssignment {
     }
 
     /// Whether the schedule has ended.
-    pub(super) fn is_over(&self, beta: f64, undecided: f64) -> bool {
+    fn is_over(&self, beta: f64, undecided: f64) -> bool {
         let end = if self.freeze && undecided > UNDECIDED { LATEST * self.beta_end } else { self.beta_end };
         beta >= end || undecided < DECIDED
     }
 
-    fn start(&self, objective: &Objective<'_>, slack: &Slack, sinkhorn: &mut Sinkhorn) -> Soft {
-        let (n, m) = objective.gain.dim();
+    fn start<O: Objective>(&self, objective: &O, slack: &Slack, sinkhorn: &mut Sinkhorn) -> Soft<ValuesOf<O>> {
         let mut random = ChaCha8Rng::seed_from_u64(self.seed);
-        let logarithms = objective.gain.mapv(|gain| {
+        let logarithms = objective.gain().mapped(|gain| {
             let start = (self.perturbation * random.random::<f64>()).ln_1p();
             if gain > f64::NEG_INFINITY { start } else { f64::NEG_INFINITY }
         });
-        let mut soft = Soft::zeros(n, m);
-        sinkhorn.assign(&logarithms, 1.0, slack, &mut soft);
+        let mut soft = Soft::zeros(objective.pairs());
+        sinkhorn.assign(objective.pairs(), &logarithms, 1.0, slack, &mut soft);
         sinkhorn.reset();
         soft
     }
@@ -185,39 +198,25 @@ impl GraduatedAssignment {
 /// How far past its end the schedule can go on.
 const LATEST: f64 = 100.0;
 
-/// With this much undecided per left node (see [`undecided`]) it goes on: some nodes have no favourite yet.
+/// With this much undecided per left node (see [`Soft::undecided`]) it goes on: some nodes have no favourite yet.
 const UNDECIDED: f64 = 0.1;
 
 /// With less than this, soft assignment repeats itself, and it ends early.
 const DECIDED: f64 = 1e-4;
 
-/// How far y is from a matching: mean_i (1 - Σ_k y_ik² - rest_i²), 0 for a matching and nearly 1 for a flat y.
-pub(super) fn undecided<'a>(pair: impl IntoIterator<Item = &'a f64>, rest: &'a [f64]) -> f64 {
-    let squares = pair.into_iter().chain(rest).map(|y| y * y).sum::<f64>();
-    1.0 - squares / rest.len() as f64
-}
-
 /// A soft matching and the gradient of the edge part there.
-struct State {
-    soft: Soft,
-    gradient: Array2<f64>,
+struct State<V> {
+    soft: Soft<V>,
+    gradient: V,
 }
 
-impl State {
-    fn new(soft: Soft) -> Self {
-        let gradient = Array2::zeros(soft.pair.raw_dim());
-        Self { soft, gradient }
-    }
-
-    fn find_gradient(&mut self, objective: &mut Objective<'_>) {
-        objective.edge_gradient(&self.soft.pair, &mut self.gradient);
-    }
-
+impl<V: Values> State<V> {
     /// Shortens the step from `old` where the score curves downwards along it; returns the sum of absolute changes.
     fn damp(&mut self, old: &Self, beta: f64) -> f64 {
         let (mut curvature, mut change) = (0.0, 0.0);
-        let pairs = || self.soft.pair.iter().zip(&old.soft.pair);
-        for ((new, old), (gradient, old_gradient)) in pairs().zip(self.gradient.iter().zip(&old.gradient)) {
+        let pairs = || self.soft.pair.cells().iter().zip(old.soft.pair.cells());
+        let gradients = self.gradient.cells().iter().zip(old.gradient.cells());
+        for ((new, old), (gradient, old_gradient)) in pairs().zip(gradients) {
             curvature += (new - old) * (gradient - old_gradient);
             change += (new - old).abs();
         }
@@ -228,68 +227,21 @@ impl State {
         let size: f64 =
             pairs().map(|(new, old)| 2.0 * (new - old) * (new - old) / (new + old + f64::MIN_POSITIVE)).sum();
         let length = size / (size - beta * curvature);
-        let blend = |new: &mut f64, old: &f64| *new = length * *new + (1.0 - length) * old;
-        self.soft.pair.zip_mut_with(&old.soft.pair, blend);
-        self.gradient.zip_mut_with(&old.gradient, blend);
-        self.soft.rest.iter_mut().zip(&old.soft.rest).for_each(|(new, old)| blend(new, old));
+        let blend = |(new, old): (&mut f64, &f64)| *new = length * *new + (1.0 - length) * old;
+        self.soft.pair.cells_mut().iter_mut().zip(old.soft.pair.cells()).for_each(blend);
+        self.gradient.cells_mut().iter_mut().zip(old.gradient.cells()).for_each(blend);
+        self.soft.rest.iter_mut().zip(&old.soft.rest).for_each(blend);
         change * length
     }
 }
 
 /// A unit below this counts as nothing.
-pub(super) const SMALLEST_UNIT: f64 = 1e-150;
+const SMALLEST_UNIT: f64 = 1e-150;
 
 /// The unit of β; never zero.
-fn unit(objective: &mut Objective<'_>) -> f64 {
-    let (n, m) = objective.gain.dim();
-    let unit = 0.5 * (node_spread(&objective.gain) + edge_norm(objective) / n.max(m) as f64);
+fn unit(objective: &mut impl Objective) -> f64 {
+    let nodes = objective.pairs().left_count().max(objective.pairs().right_count());
+    let unit = 0.5 * (objective.node_spread() + objective.edge_norm() / nodes as f64);
     // Scores are scaled to about one: anything this small compared with them decides nothing, and its inverse would be out of range.
     if unit > SMALLEST_UNIT { unit } else { 1.0 }
-}
-
-/// The mean over left nodes of the standard deviation of their allowed scores.
-pub(super) fn node_spread(gain: &Array2<f64>) -> f64 {
-    let spread = |row: ArrayView1<'_, f64>| {
-        let allowed = || row.iter().filter(|&&gain| gain > f64::NEG_INFINITY);
-        let count = allowed().count().max(1) as f64;
-        let mean = allowed().sum::<f64>() / count;
-        (allowed().map(|gain| (gain - mean) * (gain - mean)).sum::<f64>() / count).sqrt()
-    };
-    gain.rows().into_iter().map(spread).sum::<f64>() / gain.nrows().max(1) as f64
-}
-
-/// Rounds of power iteration: enough for the order of magnitude, which is all that is needed.
-const NORM_ROUNDS: usize = 8;
-
-/// The norm of y -> edge gradient on allowed cells, rows and columns centred (where matchings of full size can differ), by power
-/// iteration from a fixed start.
-fn edge_norm(objective: &mut Objective<'_>) -> f64 {
-    let mut random = ChaCha8Rng::seed_from_u64(0);
-    let mut vector = objective.gain.mapv(|_| random.random::<f64>() - 0.5);
-    let mut image = Array2::zeros(vector.raw_dim());
-    let mut norm = 0.0;
-    for _ in 0..NORM_ROUNDS {
-        let size = centre(&mut vector, &objective.gain);
-        if size == 0.0 {
-            return norm;
-        }
-        vector /= size;
-        objective.edge_gradient(&vector, &mut image);
-        norm = centre(&mut image, &objective.gain);
-        std::mem::swap(&mut vector, &mut image);
-    }
-    norm
-}
-
-/// Subtracts row and column means, zero where forbidden; returns the norm of what is left.
-fn centre(vector: &mut Array2<f64>, gain: &Array2<f64>) -> f64 {
-    let (n, m) = vector.dim();
-    vector.zip_mut_with(gain, |value, &gain| *value = if gain > f64::NEG_INFINITY { *value } else { 0.0 });
-    let columns = vector.sum_axis(Axis(0)) / n as f64;
-    for mut row in vector.rows_mut() {
-        row -= &columns;
-        let mean = row.sum() / m as f64;
-        row -= mean;
-    }
-    vector.iter().map(|value| value * value).sum::<f64>().sqrt()
 }

@@ -1,16 +1,20 @@
 //! Heuristics that move through soft matchings, in which a left node may be divided among right nodes, and round at the end.
 //!
-//! `problem` has what they all share: the problem as they see it, and one way in and out ([`problem::solve_softly`]). `listed` has two of
-//! them for thousands of nodes, on lists of candidate pairs alone, with a way in and out of its own; `networks` matches sparse networks by their
+//! `problem` has what they all share: the problem as they see it, and one way in and out ([`problem::solve_softly`]). `listed` lets two of
+//! them run on lists of candidate pairs alone, for thousands of nodes, with a way in and out of its own; `pairs` and `objective` are what those
+//! two need to know of either; `networks` matches sparse networks by their
 //! edges alone.
 
 mod affinity;
+mod ascent;
 mod bistochastic;
 mod bound;
 mod frank_wolfe;
 mod graduated_assignment;
 mod listed;
 mod networks;
+mod objective;
+mod pairs;
 mod problem;
 mod rrwm;
 mod sinkhorn;

@@ -10,11 +10,12 @@
 //! Everything is multiplied by a power of two that brings the largest score near 1, which is exact: the solvers' squares and sums
 //! neither overflow nor vanish, whatever the scale of the problem.
 
+use super::objective::{Feasible, TableObjective};
+use super::pairs::AllPairs;
 use super::sinkhorn::{Slack, Soft};
-use super::tables::Tables;
 use super::{bound, networks};
 use crate::Result;
-use crate::matching::problem::{FoldedPrices, GradientBuffers, check_cells};
+use crate::matching::problem::{FoldedPrices, check_cells};
 use crate::matching::search::{Growth, Kicks, Tabu, grow, polish};
 use crate::matching::{
     Compatibility, Constraint, EdgeTerm, Linear, MAX_CELLS, Matcher, Matching, Shortage, Solution, Status, Workspace,
@@ -72,48 +73,10 @@ pub(in crate::matching) fn solve_softly(
     folded.carry_back(given, solution)
 }
 
-/// What is maximised: Σ gain_ik y_ik + weight · Σ d(ij, kl) y_ik y_jl.
-pub(in crate::matching) struct Objective<'a> {
-    pub(in crate::matching) gain: Array2<f64>,
-    pub(in crate::matching) edge: Cow<'a, EdgeTerm>,
-    pub(in crate::matching) weight: f64,
-    buffers: GradientBuffers,
-    tables: Option<Tables>,
-}
-
-impl<'a> Objective<'a> {
-    pub(super) fn new(gain: Array2<f64>, edge: Cow<'a, EdgeTerm>, weight: f64) -> Self {
-        let tables = Tables::of(&edge, weight);
-        Self { gain, edge, weight, buffers: GradientBuffers::default(), tables }
-    }
-
-    /// The gradient of the edge part.
-    pub(super) fn edge_gradient(&mut self, pair: &Array2<f64>, out: &mut Array2<f64>) {
-        if let Some(tables) = &mut self.tables {
-            return tables.gradient(pair, out);
-        }
-        out.fill(0.0);
-        self.edge.add_gradient_with(self.weight, pair.view(), out, &mut self.buffers);
-    }
-}
-
-impl Objective<'_> {
-    /// [`Self::edge_gradient`] at a matching: only neighbours of matched nodes contribute, n·deg·deg' in all.
-    pub(super) fn gradient_at(&mut self, matching: &Matching, out: &mut Array2<f64>) {
-        if let Some(tables) = self.tables.as_mut().filter(|_| matching.constraint() == Constraint::OneToOne) {
-            return tables.gradient_at(matching, out);
-        }
-        out.fill(0.0);
-        for (i, k) in matching.pairs() {
-            self.edge.add_pair_gradient(i, k, self.weight, out);
-        }
-    }
-}
-
 /// The quadratic problem, scaled, with everything that the soft solvers share.
 pub(in crate::matching) struct SoftProblem<'a> {
     pub(in crate::matching) problem: &'a Compatibility,
-    pub(in crate::matching) objective: Objective<'a>,
+    pub(in crate::matching) objective: TableObjective<'a>,
     pub(super) slack: Slack,
     /// The best matching if there were no edge scores.
     pub(in crate::matching) linear: Matching,
@@ -139,7 +102,7 @@ impl<'a> SoftProblem<'a> {
         Self {
             prices: vec![0.0; if is_full { problem.right_count() } else { 0 }],
             problem,
-            objective: Objective::new(gain, Cow::Borrowed(edge), scale),
+            objective: TableObjective::new(gain, Cow::Borrowed(edge), scale),
             slack,
             linear: linear.matching,
             shortage: linear.shortage,
@@ -162,15 +125,6 @@ impl<'a> SoftProblem<'a> {
         self.solve_rounding(work)
     }
 
-    /// The feasible matching with the largest linearised score, gain + gradient.
-    pub(super) fn assign_linearised(&mut self, gradient: &Array2<f64>, work: &mut Workspace) -> Result<Matching> {
-        let cells = self.rounding.node.iter_mut().zip(gradient).zip(&self.objective.gain);
-        cells.for_each(|((cell, gradient), gain)| *cell = gain + gradient);
-        let prices = self.rounding.unmatched.iter_mut().flatten();
-        prices.filter(|price| **price > f64::NEG_INFINITY).for_each(|price| *price = 0.0);
-        self.solve_rounding(work)
-    }
-
     fn solve_rounding(&mut self, work: &mut Workspace) -> Result<Matching> {
         if !self.prices.is_empty() {
             for mut row in self.rounding.node.rows_mut() {
@@ -183,11 +137,6 @@ impl<'a> SoftProblem<'a> {
         }
         // If interrupted, it is not certain to be feasible.
         Ok(if answer.status == Status::Limit { self.linear.clone() } else { answer.matching })
-    }
-
-    /// The feasible matching that agrees most with a soft one.
-    pub(super) fn round(&mut self, soft: &Soft, work: &mut Workspace) -> Result<Matching> {
-        self.assign(&soft.pair, &soft.rest, work)
     }
 
     /// Whether there are so many pairs of edges that only the most promising of the quick searches are worth their time.
@@ -251,7 +200,7 @@ impl<'a> SoftProblem<'a> {
         let problem = self.problem;
         let (n, m) = problem.node.dim();
         let may_rest = (0..n).map(|i| problem.unmatched_score(i) > f64::NEG_INFINITY).collect();
-        let Objective { gain, edge, weight, .. } = &self.objective;
+        let TableObjective { gain, edge, weight, .. } = &self.objective;
         let growth = Growth { gain, edge, weight: *weight, constraint: problem.constraint };
         let mut tabu = Tabu::new(&growth, may_rest, 0);
         tabu.jump(start.left_to_right());
@@ -265,7 +214,7 @@ impl<'a> SoftProblem<'a> {
 
     /// A feasible matching that keeps as much as it can of what grows from the best pairs of edges.
     pub(in crate::matching) fn grown(&mut self, work: &mut Workspace) -> Result<Matching> {
-        let Objective { gain, edge, weight, .. } = &self.objective;
+        let TableObjective { gain, edge, weight, .. } = &self.objective;
         let growth = Growth { gain, edge, weight: *weight, constraint: self.problem.constraint };
         let right_of = grow(&growth, work);
         self.completed(&right_of, work)
@@ -285,8 +234,7 @@ impl<'a> SoftProblem<'a> {
 
     /// The feasible matching that keeps as many of these pairs as it can.
     fn completed(&mut self, right_of: &[Option<usize>], work: &mut Workspace) -> Result<Matching> {
-        let (n, m) = self.objective.gain.dim();
-        let mut soft = Soft::zeros(n, m);
+        let mut soft = Soft::zeros(&AllPairs::of(&self.objective.gain));
         for (i, right) in right_of.iter().enumerate() {
             match *right {
                 Some(k) => soft.pair[[i, k]] = 1.0,
@@ -294,6 +242,34 @@ impl<'a> SoftProblem<'a> {
             }
         }
         self.round(&soft, work)
+    }
+}
+
+impl<'a> Feasible for SoftProblem<'a> {
+    type Objective = TableObjective<'a>;
+
+    fn objective(&mut self) -> &mut TableObjective<'a> {
+        &mut self.objective
+    }
+
+    fn slack(&self) -> &Slack {
+        &self.slack
+    }
+
+    fn linear(&self) -> &Matching {
+        &self.linear
+    }
+
+    fn assign_linearised(&mut self, gradient: &Array2<f64>, work: &mut Workspace) -> Result<Matching> {
+        let cells = self.rounding.node.iter_mut().zip(gradient).zip(&self.objective.gain);
+        cells.for_each(|((cell, gradient), gain)| *cell = gain + gradient);
+        let prices = self.rounding.unmatched.iter_mut().flatten();
+        prices.filter(|price| **price > f64::NEG_INFINITY).for_each(|price| *price = 0.0);
+        self.solve_rounding(work)
+    }
+
+    fn round(&mut self, soft: &Soft, work: &mut Workspace) -> Result<Matching> {
+        self.assign(&soft.pair, &soft.rest, work)
     }
 }
 

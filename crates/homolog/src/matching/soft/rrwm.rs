@@ -7,6 +7,8 @@
 //! search unless that is turned off. A step costs one gradient and one soft assignment.
 
 use super::affinity::{Affinity, divide, sum_over};
+use super::objective::Feasible;
+use super::pairs::{AllPairs, Pairs};
 use super::problem::{Found, SoftProblem, Steps, solve_softly};
 use super::sinkhorn::{Sinkhorn, Soft};
 use crate::matching::search::Kicks;
@@ -52,18 +54,18 @@ impl Matcher for Rrwm {
 
 impl Rrwm {
     fn walk_about(&self, relaxed: &mut SoftProblem<'_>, work: &mut Workspace) -> Result<Found> {
-        let (n, m) = relaxed.problem.node.dim();
+        let pairs = AllPairs::of(&relaxed.objective.gain);
         let affinity = Affinity::new(relaxed);
         let mut walk = affinity.candidates.clone();
-        let (mut walked, mut jump, mut score) = (walk.clone(), walk.clone(), Array2::zeros((n, m)));
-        let mut sinkhorn = Sinkhorn::new(n, m, self.normalisations, NORMALISED);
+        let (mut walked, mut jump, mut score) = (walk.clone(), walk.clone(), pairs.zeros());
+        let mut sinkhorn = Sinkhorn::new(&pairs, self.normalisations, NORMALISED);
         sum_to_one(&mut walk);
         let mut steps = Steps { count: 0, interrupted: true };
         while steps.count < self.max_steps && !work.interrupted() {
             affinity.product(relaxed, &walk, &mut walked);
             sum_to_one(&mut walked);
             self.inflate(&walked, relaxed, &mut score);
-            sinkhorn.assign(&score, 1.0, &relaxed.slack, &mut jump);
+            sinkhorn.assign(&pairs, &score, 1.0, &relaxed.slack, &mut jump);
             sum_to_one(&mut jump);
             let change = self.mix(&walked, &mut jump, &walk);
             std::mem::swap(&mut walk, &mut jump);

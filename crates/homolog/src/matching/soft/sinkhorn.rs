@@ -16,6 +16,8 @@
     reason = "only what is inlined into a `WithSimd` task is compiled for the wider instructions"
 )]
 
+use super::pairs::{LANES, Pairs, Values};
+use crate::matching::Matching;
 use ndarray::Array2;
 
 /// Which nodes can stay unmatched, and whether right nodes can be shared.
@@ -28,16 +30,34 @@ pub(super) struct Slack {
 
 /// A soft matching: y, and how unmatched each left node is.
 #[derive(Debug, Clone)]
-pub(super) struct Soft {
-    pub(super) pair: Array2<f64>,
+pub(super) struct Soft<V = Array2<f64>> {
+    pub(super) pair: V,
     pub(super) rest: Vec<f64>,
 }
 
-impl Soft {
-    pub(super) fn zeros(n: usize, m: usize) -> Self {
-        Self { pair: Array2::zeros((n, m)), rest: vec![0.0; n] }
+impl<V: Values> Soft<V> {
+    pub(super) fn zeros(pairs: &impl Pairs<Values = V>) -> Self {
+        Self { pair: pairs.zeros(), rest: vec![0.0; pairs.left_count()] }
     }
 
+    /// How far y is from a matching: mean_i (1 - Σ_k y_ik² - rest_i²), 0 for a matching and nearly 1 for a flat y.
+    pub(super) fn undecided(&self) -> f64 {
+        let squares = self.pair.cells().iter().chain(&self.rest).map(|y| y * y).sum::<f64>();
+        1.0 - squares / self.rest.len() as f64
+    }
+
+    /// Becomes a matching.
+    pub(super) fn set_matching(&mut self, pairs: &impl Pairs<Values = V>, matching: &Matching) {
+        self.pair.cells_mut().fill(0.0);
+        self.rest.fill(1.0);
+        for (i, at) in pairs.of_matching(matching) {
+            self.pair.cells_mut()[at] = 1.0;
+            self.rest[i] = 0.0;
+        }
+    }
+}
+
+impl Soft {
     /// Takes over a table, without the pairs that no feasible matching has; what is missing of a row stays unmatched.
     pub(super) fn set(&mut self, table: &Array2<f64>, gain: &Array2<f64>) {
         for ((pair, &value), &gain) in self.pair.iter_mut().zip(table).zip(gain) {
@@ -71,13 +91,15 @@ pub(super) struct Sinkhorn {
 pub(super) const LARGEST: f64 = 1e250;
 
 impl Sinkhorn {
-    pub(super) fn new(n: usize, m: usize, max_rounds: usize, tolerance: f64) -> Self {
+    pub(super) fn new(pairs: &impl Pairs, max_rounds: usize, tolerance: f64) -> Self {
+        let (n, m) = (pairs.left_count(), pairs.right_count());
+        let cells = n.checked_sub(1).map_or(0, |last| pairs.of_node(last).end);
         Self {
             max_rounds,
             tolerance,
             potentials: vec![0.0; m],
             beta: 1.0,
-            kernel: vec![0.0; n * m],
+            kernel: vec![0.0; cells],
             rows: vec![1.0; n],
             columns: vec![1.0; m],
             idle: vec![0.0; m],
@@ -92,41 +114,21 @@ impl Sinkhorn {
     }
 
     /// The soft matching for scores of ordinary size or less times `beta`; minus infinity forbids.
-    pub(super) fn assign(&mut self, score: &Array2<f64>, beta: f64, slack: &Slack, soft: &mut Soft) {
-        pulp::Arch::new().dispatch(Assign { sinkhorn: self, score, beta, slack, soft });
-    }
-
-    #[inline(always)]
-    fn assign_here(&mut self, score: &Array2<f64>, beta: f64, slack: &Slack, soft: &mut Soft) {
-        let m = self.potentials.len();
-        if m == 0 {
-            soft.rest.fill(1.0);
-            return;
-        }
-        self.make_kernel(score, beta, slack, soft);
-        self.columns.fill(1.0);
-        for _ in 0..self.max_rounds.max(1) {
-            let error = self.normalise(slack, soft);
-            if slack.many_to_one || error <= self.tolerance * m as f64 {
-                break;
-            }
-        }
-        for (potential, column) in self.potentials.iter_mut().zip(&self.columns) {
-            *potential += column.ln();
-        }
-        for (i, (mut to, from)) in soft.pair.rows_mut().into_iter().zip(self.kernel.chunks_exact(m)).enumerate() {
-            for ((to, &from), &column) in to.iter_mut().zip(from).zip(&self.columns) {
-                // At most one even if a limit on the multipliers or on the rounds was hit.
-                *to = (self.rows[i] * from * column).min(1.0);
-            }
-            soft.rest[i] = (soft.rest[i] * self.rows[i]).min(1.0);
-        }
+    pub(super) fn assign<P: Pairs>(
+        &mut self,
+        pairs: &P,
+        score: &P::Values,
+        beta: f64,
+        slack: &Slack,
+        soft: &mut Soft<P::Values>,
+    ) {
+        let (score, pair, rest) = (score.cells(), soft.pair.cells_mut(), &mut soft.rest[..]);
+        pulp::Arch::new().dispatch(Assign { sinkhorn: self, pairs, score, beta, slack, pair, rest });
     }
 
     /// kernel_ik = exp(β s_ik + g_k - h_i) and rest_i = exp(-h_i), with h_i such that the largest in the row is 1.
     #[inline(always)]
-    fn make_kernel(&mut self, score: &Array2<f64>, beta: f64, slack: &Slack, soft: &mut Soft) {
-        let m = self.potentials.len();
+    fn make_kernel<P: Pairs>(&mut self, pairs: &P, score: &[f64], beta: f64, slack: &Slack, rest: &mut [f64]) {
         // Potentials grow with beta, as scores do.
         let growth = beta / self.beta;
         self.beta = beta;
@@ -137,29 +139,28 @@ impl Sinkhorn {
                 *potential = potential.min(0.0);
             }
         }
-        for (i, (from, to)) in score.rows().into_iter().zip(self.kernel.chunks_exact_mut(m)).enumerate() {
-            for ((to, &from), &potential) in to.iter_mut().zip(from).zip(&self.potentials) {
+        for (i, rest) in rest.iter_mut().enumerate() {
+            let row = pairs.of_node(i);
+            let to = &mut self.kernel[row.clone()];
+            for ((to, &from), potential) in to.iter_mut().zip(&score[row]).zip(pairs.by_pair(i, &self.potentials)) {
                 *to = beta * from + potential;
             }
             let shift = if slack.left[i] { largest(to).max(0.0) } else { largest(to) };
             for to in to.iter_mut() {
                 *to = exp(*to - shift);
             }
-            soft.rest[i] = if slack.left[i] { exp(-shift) } else { 0.0 };
+            *rest = if slack.left[i] { exp(-shift) } else { 0.0 };
         }
     }
 
     /// Normalises rows, then columns; returns by how much the columns were over- or underfull in between, summed.
     #[inline(always)]
-    fn normalise(&mut self, slack: &Slack, soft: &Soft) -> f64 {
-        let m = self.potentials.len();
+    fn normalise<P: Pairs>(&mut self, pairs: &P, slack: &Slack, rest: &[f64]) -> f64 {
         self.sums.fill(0.0);
-        for (i, row) in self.kernel.chunks_exact(m).enumerate() {
-            let multiplier = (dot(row, &self.columns) + soft.rest[i]).recip().clamp(LARGEST.recip(), LARGEST);
-            self.rows[i] = multiplier;
-            for (sum, &value) in self.sums.iter_mut().zip(row) {
-                *sum += multiplier * value;
-            }
+        for (i, (multiplier, rest)) in self.rows.iter_mut().zip(rest).enumerate() {
+            let row = &self.kernel[pairs.of_node(i)];
+            *multiplier = (pairs.dot(i, row, &self.columns) + rest).recip().clamp(LARGEST.recip(), LARGEST);
+            pairs.add_scaled(i, *multiplier, row, &mut self.sums);
         }
         if slack.many_to_one {
             return 0.0;
@@ -174,37 +175,47 @@ impl Sinkhorn {
 }
 
 /// [`Sinkhorn::assign`] with the widest vectors this processor has; the result is the same to the bit on any of them.
-struct Assign<'a> {
+struct Assign<'a, P> {
     sinkhorn: &'a mut Sinkhorn,
-    score: &'a Array2<f64>,
+    pairs: &'a P,
+    score: &'a [f64],
     beta: f64,
     slack: &'a Slack,
-    soft: &'a mut Soft,
+    pair: &'a mut [f64],
+    rest: &'a mut [f64],
 }
 
-impl pulp::WithSimd for Assign<'_> {
+impl<P: Pairs> pulp::WithSimd for Assign<'_, P> {
     type Output = ();
 
     #[inline(always)]
     fn with_simd<S: pulp::Simd>(self, _: S) {
-        self.sinkhorn.assign_here(self.score, self.beta, self.slack, self.soft);
-    }
-}
-
-/// Four running results side by side, which the compiler can keep in vector registers.
-const LANES: usize = 4;
-
-#[inline(always)]
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    let mut sums = [0.0; LANES];
-    let (chunks_a, chunks_b) = (a.chunks_exact(LANES), b.chunks_exact(LANES));
-    let rest: f64 = chunks_a.remainder().iter().zip(chunks_b.remainder()).map(|(a, b)| a * b).sum();
-    for (a, b) in chunks_a.zip(chunks_b) {
-        for lane in 0..LANES {
-            sums[lane] += a[lane] * b[lane];
+        let Assign { sinkhorn, pairs, score, beta, slack, pair, rest } = self;
+        let m = pairs.right_count();
+        if m == 0 {
+            return rest.fill(1.0);
+        }
+        sinkhorn.make_kernel(pairs, score, beta, slack, rest);
+        sinkhorn.columns.fill(1.0);
+        for _ in 0..sinkhorn.max_rounds.max(1) {
+            let error = sinkhorn.normalise(pairs, slack, rest);
+            if slack.many_to_one || error <= sinkhorn.tolerance * m as f64 {
+                break;
+            }
+        }
+        for (potential, column) in sinkhorn.potentials.iter_mut().zip(&sinkhorn.columns) {
+            *potential += column.ln();
+        }
+        for (i, (&multiplier, rest)) in sinkhorn.rows.iter().zip(rest).enumerate() {
+            let row = pairs.of_node(i);
+            let cells = sinkhorn.kernel[row.clone()].iter().zip(pairs.by_pair(i, &sinkhorn.columns));
+            for (to, (&from, column)) in pair[row].iter_mut().zip(cells) {
+                // At most one even if a limit on the multipliers or on the rounds was hit.
+                *to = (multiplier * from * column).min(1.0);
+            }
+            *rest = (*rest * multiplier).min(1.0);
         }
     }
-    (sums[0] + sums[2]) + (sums[1] + sums[3]) + rest
 }
 
 #[inline(always)]
@@ -247,6 +258,7 @@ pub(super) fn exp(x: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::pairs::AllPairs;
     use super::*;
     use ndarray::Axis;
 
@@ -279,10 +291,11 @@ mod tests {
     fn rows_and_columns_are_normalised() {
         for (n, m, left, right) in [(5, 5, false, false), (4, 7, false, true), (7, 4, true, false), (5, 4, true, true)]
         {
+            let pairs = AllPairs { left_count: n, right_count: m };
             let slack = Slack { left: vec![left; n], right: vec![right; m], many_to_one: false };
             for beta in [0.01, 1.0, 30.0] {
-                let mut soft = Soft::zeros(n, m);
-                Sinkhorn::new(n, m, 100_000, 1e-9).assign(&scores(n, m, 1.0), beta, &slack, &mut soft);
+                let mut soft = Soft::zeros(&pairs);
+                Sinkhorn::new(&pairs, 100_000, 1e-9).assign(&pairs, &scores(n, m, 1.0), beta, &slack, &mut soft);
                 check(&soft, &slack);
             }
         }
@@ -297,10 +310,11 @@ mod tests {
             }
         }
         let slack = Slack { left: vec![false; 6], right: vec![false; 6], many_to_one: false };
-        let mut soft = Soft::zeros(6, 6);
-        let mut sinkhorn = Sinkhorn::new(6, 6, 30, 0.0);
+        let pairs = AllPairs::of(&score);
+        let mut soft = Soft::zeros(&pairs);
+        let mut sinkhorn = Sinkhorn::new(&pairs, 30, 0.0);
         for beta in [1.0, 1e3, 1e6, 1e-6] {
-            sinkhorn.assign(&score, beta, &slack, &mut soft);
+            sinkhorn.assign(&pairs, &score, beta, &slack, &mut soft);
             assert!(soft.pair.iter().all(|y| (0.0..=1.0).contains(y)));
             assert!(soft.pair.indexed_iter().all(|((i, k), &y)| k.abs_diff(i) <= 1 || y == 0.0));
         }
@@ -316,10 +330,11 @@ mod tests {
             &mut crate::matching::Workspace::new(),
         );
         let slack = Slack { left: vec![false; 5], right: vec![false; 5], many_to_one: false };
-        let mut soft = Soft::zeros(5, 5);
-        let mut sinkhorn = Sinkhorn::new(5, 5, 10_000, 1e-6);
+        let pairs = AllPairs::of(&score);
+        let mut soft = Soft::zeros(&pairs);
+        let mut sinkhorn = Sinkhorn::new(&pairs, 10_000, 1e-6);
         for step in 0..12 {
-            sinkhorn.assign(&score, 2.0_f64.powi(step), &slack, &mut soft);
+            sinkhorn.assign(&pairs, &score, 2.0_f64.powi(step), &slack, &mut soft);
         }
         let total = (&soft.pair * &score).sum();
         assert!((total - best.unwrap().score).abs() < 1e-2, "{total}");

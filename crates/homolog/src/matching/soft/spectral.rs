@@ -7,6 +7,7 @@
 //! eigenvalue near minus its largest one (bipartite graphs).
 
 use super::affinity::{Affinity, divide, divide_by_largest, sum_over};
+use super::objective::Feasible;
 use super::problem::{Found, SoftProblem, Steps, solve_softly};
 use crate::matching::search::Kicks;
 use crate::matching::{Compatibility, Matcher, Solution, Workspace};

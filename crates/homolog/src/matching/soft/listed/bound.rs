@@ -9,6 +9,7 @@
 //! node_ik + B_i could be a maximum, and where that is so for many k, B_i stands for b_ik with most of them. Left nodes that
 //! compete for too few right nodes (the crowd of the linear part) are bounded the other way round, with left values, as in `verify`.
 
+use super::super::pairs::Pairs;
 use super::Listed;
 use super::reach::worth_at;
 use crate::Result;

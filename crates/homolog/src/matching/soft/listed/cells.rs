@@ -6,6 +6,7 @@
 //! is left out. Of more than `per_node` such pairs of a left node those that cost least stay. The pairs of that matching cost nothing and
 //! are all included, so the candidates have a matching of the largest size.
 
+use super::super::pairs::Pairs;
 use super::reach::{Reach, worth_at};
 use crate::matching::linear::{Best, Prices};
 use crate::matching::{EdgeTerm, Matching, Solution, Streamed};
@@ -13,7 +14,7 @@ use crate::{Control, Result};
 use std::ops::Range;
 
 /// Candidate pairs, row by row, columns increasing: their node scores, and what each gains over staying unmatched.
-pub(super) struct Cells {
+pub(in super::super) struct Cells {
     start: Vec<usize>,
     pub(super) columns: Vec<u32>,
     pub(super) scores: Vec<f64>,
@@ -154,23 +155,8 @@ impl Cells {
         self.columns.len()
     }
 
-    pub(super) fn left_count(&self) -> usize {
-        self.start.len() - 1
-    }
-
-    /// Where the candidates of a left node are stored.
-    pub(super) fn of_node(&self, left: usize) -> Range<usize> {
-        self.start[left]..self.start[left + 1]
-    }
-
     pub(super) fn starts(&self) -> &[usize] {
         &self.start
-    }
-
-    /// Where a pair is stored, if it is a candidate.
-    pub(super) fn find(&self, left: usize, right: u32) -> Option<usize> {
-        let row = self.of_node(left);
-        self.columns[row.clone()].binary_search(&right).ok().map(|at| row.start + at)
     }
 
     /// What candidates gain over staying unmatched, times `scale`.
@@ -184,10 +170,54 @@ impl Cells {
             }
         }
     }
+}
 
-    /// Where those pairs of a matching that are candidates are stored.
-    pub(super) fn of_matching<'a>(&'a self, matching: &'a Matching) -> impl Iterator<Item = (usize, usize)> + 'a {
-        matching.pairs().filter_map(|(i, k)| Some((i, self.find(i, narrow(k))?)))
+#[expect(
+    clippy::inline_always,
+    reason = "only what is inlined into a `WithSimd` task is compiled for the wider instructions"
+)]
+impl Pairs for Cells {
+    type Values = Vec<f64>;
+
+    #[inline(always)]
+    fn left_count(&self) -> usize {
+        self.start.len() - 1
+    }
+
+    #[inline(always)]
+    fn right_count(&self) -> usize {
+        self.right_count
+    }
+
+    fn zeros(&self) -> Vec<f64> {
+        vec![0.0; self.len()]
+    }
+
+    #[inline(always)]
+    fn of_node(&self, left: usize) -> Range<usize> {
+        self.start[left]..self.start[left + 1]
+    }
+
+    fn find(&self, left: usize, right: usize) -> Option<usize> {
+        let row = self.of_node(left);
+        self.columns[row.clone()].binary_search(&narrow(right)).ok().map(|at| row.start + at)
+    }
+
+    #[inline(always)]
+    fn by_pair<'a>(&'a self, left: usize, of_right: &'a [f64]) -> impl Iterator<Item = f64> + 'a {
+        self.columns[self.of_node(left)].iter().map(|&k| of_right[k as usize])
+    }
+
+    #[inline(always)]
+    fn dot(&self, left: usize, row: &[f64], of_right: &[f64]) -> f64 {
+        row.iter().zip(self.by_pair(left, of_right)).map(|(value, other)| value * other).sum()
+    }
+
+    #[inline(always)]
+    fn add_scaled(&self, left: usize, factor: f64, row: &[f64], of_right: &mut [f64]) {
+        row.iter()
+            .zip(&self.columns[self.of_node(left)])
+            .for_each(|(value, &k)| of_right[k as usize] += factor * value);
     }
 }
 

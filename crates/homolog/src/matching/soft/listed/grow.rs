@@ -2,8 +2,10 @@
 //!
 //! Cost: every link is examined once; each step examines the links of the pair taken and the nodes around what has grown.
 
+use super::super::objective::Feasible;
+use super::super::pairs::Pairs;
+use super::super::sinkhorn::Soft;
 use super::Listed;
-use super::sinkhorn::Soft;
 use crate::Result;
 use crate::matching::{Matching, Workspace};
 

@@ -1,5 +1,6 @@
 //! Which candidate pairs are worth something to each other ([`Links`]): all that is left of the edge scores.
 
+use super::super::pairs::Pairs;
 use super::cells::{Cells, narrow};
 use crate::matching::EdgeTerm;
 

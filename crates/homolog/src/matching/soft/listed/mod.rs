@@ -3,31 +3,29 @@
 //!
 //! Where node scores tell nodes apart, nearly all pairs are out of the question: they cost more than their edges could gain (`cells`).
 //! What is left is a few dozen pairs per node, whatever the number of nodes, and everything is linear in those: soft assignment
-//! (`sinkhorn`), the gradient (each pair lists the pairs it shares edges with: `links`), the linear problems, solved as [`Sparse`] ones,
+//! (`Pairs` in `soft/pairs.rs`), the gradient (each pair lists the pairs it shares edges with: `links`), the linear problems, solved as [`Sparse`] ones,
 //! local search (`moves`) and growth from the best edges (`grow`). The upper bound (`bound`) is over all pairs again.
 //!
-//! It is separate from the searches on tables because their inner loops are products of matrices, which lists do not have: at 30 nodes tables
-//! take half the time, at 200 twice as much (docs/notes/quadratic.md).
+//! Graduated assignment, Frank–Wolfe ascent and soft assignment are those of tables. Gradients are not, because on tables they are products
+//! of matrices: at 30 nodes tables take half the time, at 200 twice as much (docs/notes/quadratic.md).
 
-mod anneal;
 mod bound;
 mod cells;
-mod climb;
 mod grow;
 mod links;
 mod moves;
 mod reach;
-mod sinkhorn;
 #[cfg(test)]
 mod tests;
 
 use self::cells::{Cells, Chosen};
 use self::links::Links;
 use self::reach::Reach;
-use self::sinkhorn::Soft;
 use super::networks;
+use super::objective::{Feasible, Objective};
+use super::pairs::Pairs;
 use super::problem::{Found, Steps, find_slack, scale_of};
-use super::sinkhorn::Slack;
+use super::sinkhorn::{Slack, Soft};
 use super::tables::Tables;
 use crate::matching::search::Kicks;
 use crate::matching::{
@@ -260,7 +258,7 @@ impl<'a> Listed<'a> {
         for (left, right) in matching.left_to_right().iter().enumerate() {
             let score = match *right {
                 Some(right) => {
-                    let cell = self.cells.find(left, cells::narrow(right));
+                    let cell = self.cells.find(left, right);
                     self.cells.scores[cell.ok_or(Error::ForbiddenPair { left, right })?]
                 }
                 None => self.problem.unmatched_score(left),
@@ -281,9 +279,8 @@ impl<'a> Listed<'a> {
     }
 
     /// The matching of candidates with the largest sum of scores; `rest` scores left nodes that stay unmatched at a price.
-    fn assign(&mut self, score: &[f64], rest: &[f64], work: &mut Workspace) -> Result<Matching> {
+    fn assign(&mut self, mut scores: Vec<f64>, rest: &[f64], work: &mut Workspace) -> Result<Matching> {
         let Cells { columns, right_count, .. } = &self.cells;
-        let mut scores = score.to_vec();
         if !self.duals.is_empty() {
             scores.iter_mut().zip(columns).for_each(|(score, &k)| *score -= self.duals[k as usize]);
         }
@@ -298,11 +295,60 @@ impl<'a> Listed<'a> {
         // If interrupted, it is not certain to be feasible.
         Ok(if answer.status == Status::Limit { self.linear.clone() } else { answer.matching })
     }
+}
 
-    /// The matching that agrees most with a soft one.
-    fn round(&mut self, soft: &Soft, work: &mut Workspace) -> Result<Matching> {
+impl Objective for Listed<'_> {
+    type Pairs = Cells;
+
+    fn pairs(&self) -> &Cells {
+        &self.cells
+    }
+
+    fn gain(&self) -> &Vec<f64> {
+        &self.cells.gain
+    }
+
+    fn edge_gradient(&mut self, pair: &Vec<f64>, out: &mut Vec<f64>) {
+        self.links.gradient(pair, out);
+    }
+
+    fn gradient_at(&mut self, matching: &Matching, out: &mut Vec<f64>) {
+        out.fill(0.0);
+        self.cells.of_matching(matching).for_each(|(_, cell)| self.links.add_gradient_of(cell, out));
+    }
+
+    fn node_spread(&self) -> f64 {
+        self.node_spread
+    }
+
+    fn edge_norm(&mut self) -> f64 {
+        self.links.norm()
+    }
+}
+
+impl Feasible for Listed<'_> {
+    type Objective = Self;
+
+    fn objective(&mut self) -> &mut Self {
+        self
+    }
+
+    fn slack(&self) -> &Slack {
+        &self.slack
+    }
+
+    fn linear(&self) -> &Matching {
+        &self.linear
+    }
+
+    fn assign_linearised(&mut self, gradient: &Vec<f64>, work: &mut Workspace) -> Result<Matching> {
+        let scores = self.cells.gain.iter().zip(gradient).map(|(gain, gradient)| gain + gradient).collect();
+        self.assign(scores, &vec![0.0; self.cells.left_count()], work)
+    }
+
+    fn round(&mut self, soft: &Soft<Vec<f64>>, work: &mut Workspace) -> Result<Matching> {
         self.duals.fill(0.0);
-        self.assign(&soft.pair, &soft.rest, work)
+        self.assign(soft.pair.clone(), &soft.rest, work)
     }
 }
 

@@ -7,6 +7,7 @@
 //! A kick makes a few random changes near each other; if the local search from there ends lower than before, it is undone. All of that costs
 //! no more than the nodes around it, whatever the size of the problem: [`SHAKES`] per node are made to the best matching at the end.
 
+use super::super::pairs::Pairs;
 use super::Listed;
 use crate::Result;
 use crate::matching::search::{KICK_SIZE, Kicks, MAX_ROUNDS, RELATIVE_GAIN};
@@ -183,7 +184,7 @@ impl<'a> Search<'a> {
     /// Where j can go if the mover takes its place: the mover's old place, its best free place, nowhere.
     fn places_for(&self, mover: usize, j: usize) -> impl Iterator<Item = Option<usize>> {
         let old = self.cell_of[mover];
-        let swapped = old.and_then(|old| self.listed.cells.find(j, self.listed.cells.columns[old]));
+        let swapped = old.and_then(|old| self.listed.cells.find(j, self.right(old)));
         let free = self.best_free(j);
         // Unmatched only if no node that must be matched loses its place to one that need not be.
         let may_rest = !self.listed.is_forced(j) || (old.is_none() && self.listed.is_forced(mover));

@@ -1,6 +1,7 @@
 //! The parts of the list searches against their formulas, and against tables.
 
-use super::super::sinkhorn as full_table;
+use super::super::pairs::AllPairs;
+use super::super::sinkhorn::Sinkhorn;
 use super::reach::worth_at;
 use super::*;
 use crate::matching::{EdgeList, FrankWolfe, GraduatedAssignment};
@@ -88,7 +89,7 @@ fn candidates_are_the_pairs_that_cost_no_more_than_their_edges_bring_or_avoid() 
             }
             let cost = proof.left[i] + proof.right[k] - node;
             let bring = worth_at(edge, i, k) - least;
-            let is_in = listed.cells.find(i, cells::narrow(k)).is_some();
+            let is_in = listed.cells.find(i, k).is_some();
             let is_possible = node > f64::NEG_INFINITY && (crowd.left.contains(&i) || !crowd.right.contains(&k));
             if (cost - bring).abs() > 1e-9 && listed.linear.right_of(i) != Some(k) {
                 assert_eq!(is_in, is_possible && cost < bring, "({i}, {k}) costs {cost}, edges bring {bring}");
@@ -150,11 +151,12 @@ fn soft_assignment_is_that_of_a_table_where_the_others_are_forbidden() {
         for i in 0..n {
             cells.of_node(i).for_each(|at| table[[i, cells.columns[at] as usize]] = cells.gain[at]);
         }
-        let (mut full, mut own) = (full_table::Soft::zeros(n, m), Soft::zeros(cells));
-        let mut of_table = full_table::Sinkhorn::new(n, m, 50, 1e-6);
-        let mut of_cells = sinkhorn::Sinkhorn::new(cells, 50, 1e-6);
+        let all = AllPairs { left_count: n, right_count: m };
+        let (mut full, mut own) = (Soft::zeros(&all), Soft::zeros(cells));
+        let mut of_table = Sinkhorn::new(&all, 50, 1e-6);
+        let mut of_cells = Sinkhorn::new(cells, 50, 1e-6);
         for beta in [0.5, 1.0, 3.0] {
-            of_table.assign(&table, beta, &listed.slack, &mut full);
+            of_table.assign(&all, &table, beta, &listed.slack, &mut full);
             of_cells.assign(cells, &cells.gain, beta, &listed.slack, &mut own);
             let pairs = (&full.pair - &spread_out(cells, &own.pair)).mapv(f64::abs).sum();
             let rest: f64 = full.rest.iter().zip(&own.rest).map(|(a, b)| (a - b).abs()).sum();
@@ -171,8 +173,8 @@ fn forced(table: &Compatibility, matching: &Matching) -> usize {
 fn searches_and_growth_find_matchings_of_the_largest_size_and_score_them_rightly() {
     each_problem(|table, mut listed| {
         let mut work = Workspace::new();
-        let (mut all, _) = listed.climb_from_all(&FrankWolfe::default(), &mut work).unwrap();
-        all.extend(listed.anneal_and_round(&GraduatedAssignment::default(), &mut work).unwrap().0);
+        let (mut all, _) = FrankWolfe::default().climb_listed(&mut listed, &mut work).unwrap();
+        all.extend(GraduatedAssignment::default().anneal_and_round(&mut listed, &mut work).unwrap().0);
         all.push(listed.grown(&mut work).unwrap());
         for matching in &all {
             assert_eq!(forced(table, matching), forced(table, &listed.linear));
