@@ -66,6 +66,7 @@ mod page_honesty;
 mod pair_features;
 mod pairing;
 mod paper;
+mod paper_page;
 mod polyhedral;
 mod pose;
 mod presence;
