@@ -205,7 +205,8 @@ fn summary(cells: &[Cell]) {
         difference < -1e-9 && difference < -2.0 * error(cells)
     });
     let worse: Vec<&String> = worse.map(|(key, _)| key).collect();
-    println!("{} rows, clearly worse in {}", rows.len(), worse.len());
+    let judged = rows.values().filter(|cells| cells.len() > 1).count();
+    println!("{} rows, clearly worse in {} of the {judged} with more than one draw", rows.len(), worse.len());
     worse.iter().for_each(|key| println!("  clearly worse: {key}"));
     for (data, cells) in missing {
         let (gain, all) =

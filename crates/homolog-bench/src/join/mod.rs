@@ -296,8 +296,9 @@ fn summary(cells: &[Cell]) {
         .map(|(key, _)| key)
         .collect();
     let (mean, error) = difference(&cells.iter().collect::<Vec<_>>());
+    let judged = rows.values().filter(|cells| cells.len() > 1).count();
     println!(
-        "{} rows: joint minus pairwise {mean:+.3} (s.e. {error:.3}); clearly worse in {}",
+        "{} rows: joint minus pairwise {mean:+.3} (s.e. {error:.3}); clearly worse in {} of the {judged} with more than one draw",
         rows.len(),
         worse.len()
     );

@@ -168,7 +168,7 @@ impl Model {
         }
     }
 
-    /// Matching without learning: every weight is 1.
+    /// Matching without learning: weights that give every feature its share, 1 for most.
     ///
     /// # Errors
     /// Features that make no sense.
