@@ -51,6 +51,7 @@ use self::given::Given;
 pub use self::sparse::{Sparse, verify_sparse};
 pub use self::streamed::Streamed;
 pub(super) use self::streamed::{Best, Prices, raise};
+use super::k_best::behind;
 use super::problem::FoldedPrices;
 use super::{Certificate, Compatibility, Constraint, Matcher, Matching, Sense, Shortage, Solution, Status, Workspace};
 use crate::{Control, Error, Result};
@@ -115,6 +116,26 @@ impl Linear {
         self.solve_within(problem, &mut work.linear, None)
     }
 
+    /// Solves once more where rounding could have hidden a better matching. If there is none the answer stays as it is, as of [`Self::assign`].
+    fn run_again_with_care(
+        self,
+        problem: &Compatibility,
+        buffers: &mut LinearBuffers,
+        control: Option<&Control>,
+    ) -> Result<()> {
+        let before = (buffers.right_of.clone(), buffers.left.clone(), buffers.right.clone(), buffers.crowd.clone());
+        buffers.cores.sure = true;
+        let again = self.run(problem, buffers, control);
+        buffers.cores.sure = false;
+        again?;
+        let [old, new] = [&before.0, &buffers.right_of]
+            .map(|map| Matching::new(map.clone(), problem.right_count(), problem.constraint));
+        if !buffers.stopped && behind(problem, &new?, &old?) <= 0.0 {
+            (buffers.right_of, buffers.left, buffers.right, buffers.crowd) = before;
+        }
+        Ok(())
+    }
+
     fn solve_within(
         self,
         given: &Compatibility,
@@ -126,10 +147,7 @@ impl Linear {
         let problem = &*folded.problem;
         self.run(problem, buffers, control)?;
         if !buffers.stopped && buffers.gap == 0.0 && hidden::may_hide_better(problem, buffers) {
-            buffers.cores.sure = true;
-            let again = self.run(problem, buffers, control);
-            buffers.cores.sure = false;
-            again?;
+            self.run_again_with_care(problem, buffers, control)?;
         }
         let matching = Matching::new(buffers.right_of.clone(), problem.right_count(), problem.constraint)?;
         let score = problem.score(&matching)?;
