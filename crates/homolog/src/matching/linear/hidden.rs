@@ -11,6 +11,8 @@ use crate::matching::{Compatibility, Constraint};
 
 /// The most left nodes, and the most right nodes.
 const MOST: [usize; 2] = [16, 64];
+/// Numbers that differ by no more than this part of themselves are equal but for rounding.
+const EQUAL: f64 = 4.0 * f64::EPSILON;
 /// The bit of the places that nobody has.
 const FREE: usize = MOST[0];
 
@@ -21,6 +23,9 @@ pub(super) fn may_hide_better(problem: &Compatibility, buffers: &LinearBuffers) 
         return false;
     }
     let least = HIDDEN * noise(&buffers.left, &buffers.right);
+    if !is_fine(problem, least) {
+        return false;
+    }
     let mut near = Near::default();
     let mut is_equal = true;
     for (i, row) in problem.node.rows().into_iter().enumerate() {
@@ -43,6 +48,24 @@ pub(super) fn may_hide_better(problem: &Compatibility, buffers: &LinearBuffers) 
         is_equal &= own.is_none_or(|k| buffers.right[k] == 0.0 || buffers.right[k].abs() >= least);
     }
     !is_equal && near.has_cycle()
+}
+
+/// Whether some score, or the difference of some neighbours, is smaller than this: only then there is something to hide. Numbers that are
+/// equal but for rounding do not count, so that they are ties for [`Linear::assign`](super::Linear::assign) and for proofs alike.
+fn is_fine(problem: &Compatibility, least: f64) -> bool {
+    let is_small = |a: f64, b: f64| {
+        let apart = (a - b).abs();
+        apart < least && apart > EQUAL * a.abs().max(b.abs())
+    };
+    let rows = problem.node.rows();
+    let beside = rows.into_iter().any(|row| {
+        let mut before = 0.0;
+        row.iter().any(|&score| is_small(score, std::mem::replace(&mut before, score)) || is_small(score, 0.0))
+    });
+    let below = problem.node.rows().into_iter().zip(problem.node.rows().into_iter().skip(1));
+    beside
+        || below.into_iter().any(|(row, next)| row.iter().zip(next).any(|(&a, &b)| is_small(a, b)))
+        || problem.unmatched.iter().flatten().any(|&price| is_small(price, 0.0))
 }
 
 /// left + right - score, to the last digit of what is left of it: a sum that is rounded to the score is not a tie.
