@@ -21,7 +21,7 @@ CALLS = {
     "check": "hm.check(table)",
     "join": "hm.join(specimens)",
     "auto": "hm.Matcher().fit(data.pairs, data.y)",
-    "match": "[model.match_all(data.pairs * 50) for _ in range(100)]",
+    "match": "model.match_all(data.pairs * 50)",
 }
 
 SCRIPT = """
@@ -70,8 +70,9 @@ def run(call: str, needs_model: bool = False) -> list[str]:
 
 @pytest.mark.parametrize("name", CALLS)
 def test_ctrl_c_is_answered_soon(name):
-    said = run(CALLS[name], needs_model=name == "match")
-    assert said[0] == "interrupted", f"{name} was over before Ctrl-C"
+    # Again and again, since on a quick machine one call may be over before Ctrl-C.
+    said = run(f"while True: {CALLS[name]}", needs_model=name == "match")
+    assert said[0] == "interrupted"
     assert float(said[1]) < SOON and float(said[2]) < SOON
 
 
