@@ -108,7 +108,7 @@ impl FrankWolfe {
     /// all pairs is made. The bound holds for all pairs.
     ///
     /// # Errors
-    /// As [`GraduatedAssignment::solve_streamed`].
+    /// As [`GraduatedAssignment::solve_streamed`](super::GraduatedAssignment::solve_streamed).
     pub fn solve_streamed(&self, problem: &Streamed<'_>, work: &mut Workspace) -> Result<Solution> {
         self.check()?;
         if let Some(solution) = networks::solve_streamed(problem, work, |table, work| self.solve(table, work))? {
