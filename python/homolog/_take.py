@@ -131,6 +131,8 @@ def name_take(atlas: Atlas, take: Any, *, time_limit: float | None = None) -> Ta
     time_limit : float, optional
         Seconds; after that the names are found with what is done by then.
 
+    Examples
+    --------
     >>> import numpy as np, homolog as hm
     >>> shape = np.random.default_rng(0).normal(size=(12, 3))
     >>> names = [f"m{k}" for k in range(12)]
