@@ -100,7 +100,7 @@ export class BrowserStore implements Store {
     try {
       this.keep.setItem(this.key, `${text}${JSON.stringify(entry)}\n`);
     } catch {
-      throw new Error('this browser keeps no more; export your results');
+      throw new Error('the storage of this browser is full; export your results');
     }
   }
 

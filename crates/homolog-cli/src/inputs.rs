@@ -2,6 +2,7 @@
 
 use crate::askew;
 use crate::data_files::{self, read_house};
+use crate::hints::advised;
 use crate::progress::{detail, note};
 use anyhow::{Context, Result, bail};
 use homolog::data::ENDINGS;
@@ -135,7 +136,11 @@ impl Input {
     pub(crate) fn single(self, path: &Path) -> Result<(NamedGraph, Picture)> {
         let count = self.data.graphs().len();
         if count != 1 {
-            bail!("{} has {count} graphs; use --data {} and give their ids", path.display(), path.display());
+            let path = path.display();
+            return Err(advised(
+                format!("{path} has {count} graphs, and one is needed"),
+                format!("use `--data {path}` and give the ids of the graphs"),
+            ));
         }
         Ok((self.data.graphs()[0].clone(), self.picture_of(0)))
     }

@@ -4,6 +4,7 @@
 //! the next start. The version of a journal is the number of its entries: who writes says which version he has seen, so that two tabs
 //! cannot write past each other. The file is locked while it is open.
 
+use crate::hints::advised;
 use anyhow::{Context, Result, bail};
 use fs4::fs_std::FileExt;
 use serde_json::{Value, json};
@@ -44,7 +45,8 @@ impl Journal {
         let options = OpenOptions::new().read(true).append(true).create(true).clone();
         let mut file = options.open(path).with_context(cannot)?;
         if !file.try_lock_exclusive().with_context(cannot)? {
-            bail!("{} is open in another `homolog label`; close that one first", path.display());
+            let error = format!("{} is open in another `homolog label`", path.display());
+            return Err(advised(error, "close that one first"));
         }
         let mut bytes = Vec::new();
         (&mut file).take(MOST_BYTES + 1).read_to_end(&mut bytes).with_context(cannot)?;

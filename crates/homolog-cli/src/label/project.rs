@@ -2,6 +2,7 @@
 //! that the journal and the results go to.
 
 use crate::files;
+use crate::hints::advised;
 use crate::inputs::{BUILT_IN, Input, extension};
 use anyhow::{Context, Result, bail};
 use homolog::data::dataset::DataSet;
@@ -83,11 +84,12 @@ impl Project {
             bail!("{} has no pictures (PNG or JPEG) and no landmarks.csv", path.display());
         }
         if specimens.len() > MOST_SPECIMENS {
-            bail!("{} has {} specimens; {MOST_SPECIMENS} is the most", path.display(), specimens.len());
+            bail!("{} has {} specimens, more than the limit of {MOST_SPECIMENS}", path.display(), specimens.len());
         }
         let mut ids = BTreeSet::new();
         if let Some(twice) = specimens.iter().find(|specimen| !ids.insert(specimen.id.clone())) {
-            bail!("{} has two specimens called {:?}; rename one of the files", path.display(), twice.id);
+            let error = format!("duplicate specimen {:?} in {}", twice.id, path.display());
+            return Err(advised(error, "rename one of the files"));
         }
         let data = input.as_ref().map(|input| input.data.clone());
         let source = match input {
