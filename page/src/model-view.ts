@@ -128,7 +128,7 @@ export class ModelView {
       const place = await this.app.store.write(name, await text(), this.app.saver.version);
       this.app.tell(`Written: ${place}`);
     } catch (error) {
-      this.app.tell(`${name} was not written: ${(error as Error).message || 'somebody else changed this project; reload first'}`);
+      this.app.tell(`${name} was not written: ${(error as Error).message || 'someone else changed this project; reload first'}`);
     }
   }
 }

@@ -3,7 +3,7 @@
 import type { DataSet, Found } from './data';
 import type { Entry } from './state';
 
-/** Somebody else has written in the meantime. */
+/** Someone else has written in the meantime. */
 export class Conflict extends Error {}
 
 export interface Store {

@@ -43,7 +43,7 @@ pub(crate) enum Picture {
 }
 
 impl Picture {
-    /// Reads it now; `None` where there is none.
+    /// Reads it now; `None` if there is none.
     pub(crate) fn read(&self) -> Result<Option<GreyPicture>> {
         match self {
             Self::None => Ok(None),
@@ -76,7 +76,7 @@ impl Input {
         Ok(Self::of_file(data, path))
     }
 
-    /// The graphs of a file, whose pictures lie beside it.
+    /// The graphs of a file, whose pictures are next to it.
     pub(crate) fn of_file(data: DataSet, path: &Path) -> Self {
         let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
         Self { data, source: Source::Folder(folder) }

@@ -45,7 +45,7 @@ pub(crate) type Done = Option<(u64, usize)>;
 pub(crate) type Resume<'a> = Option<&'a dyn Fn(&Path) -> Result<Done>>;
 
 impl Sink {
-    /// Writes to this place, after the header of a table. How many answers are there already, if `resumed` can tell.
+    /// Writes to this place, after the header of a table. The number of answers that it has, if `resumed` can tell.
     pub(crate) fn open(
         output: Option<&Path>,
         (format, list): (Format, &'static str),

@@ -71,7 +71,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
             (pair, ["atlas".to_string(), input.right.id], explanation)
         }
         (None, None) => return Err(advised("the model matches two graphs, found 1", "give the right graph too")),
-        (Some(_), Some(_)) => return Err(advised("the model names the points of one specimen, found 2", "give one specimen")),
+        (Some(_), Some(_)) => {
+            return Err(advised("the model names the points of one specimen, found 2", "give one specimen"));
+        }
     };
     let ended_by = watch.ended_by();
     watch.end();

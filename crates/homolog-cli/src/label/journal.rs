@@ -32,14 +32,14 @@ pub(super) struct Journal {
 /// Why an entry was not written.
 #[derive(Debug)]
 pub(super) enum Refusal {
-    /// Somebody else wrote in between.
+    /// Someone else wrote in between.
     Conflict,
     /// The disk did not take it.
     Failed(String),
 }
 
 impl Journal {
-    /// Opens a journal, or starts one. Nobody else can open it until it is dropped.
+    /// Opens a journal, or starts one. No one else can open it until it is dropped.
     pub(super) fn open(path: &Path) -> Result<Self> {
         let cannot = || format!("cannot open the journal {}", path.display());
         let options = OpenOptions::new().read(true).append(true).create(true).clone();
@@ -123,7 +123,7 @@ fn unless_unsupported(error: std::io::Error) -> std::io::Result<()> {
     if cfg!(windows) { Ok(()) } else { Err(error) }
 }
 
-/// The entries of complete lines; `None` where not even the head is there.
+/// The entries of complete lines; `None` without even the head.
 fn read(bytes: &[u8]) -> Result<Option<Vec<Value>>> {
     let text = std::str::from_utf8(bytes).context("it is not UTF-8 text")?;
     let mut lines = text.lines().enumerate();

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 const MOST_SPECIMENS: usize = 10_000;
 /// The largest file of a picture, in bytes.
 const LARGEST_PICTURE: u64 = 64 << 20;
-/// Folders in a project folder where pictures are looked for.
+/// Folders in a project folder that are searched for pictures.
 const PICTURE_FOLDERS: [&str; 2] = ["", "images"];
 
 pub(super) struct Project {
@@ -99,7 +99,7 @@ impl Project {
         Ok(Self { title, labels, specimens, data, source })
     }
 
-    /// A picture as it is, with its media type; `None` where there is none of that number.
+    /// A picture as it is, with its media type; `None` if there is none of that number.
     pub(super) fn picture(&self, number: usize) -> Result<Option<(&'static str, Vec<u8>)>> {
         let Some(specimen) = self.specimens.get(number).filter(|specimen| specimen.picture) else { return Ok(None) };
         match (&self.source, &specimen.path) {
