@@ -17,7 +17,7 @@ from ._errors import MatchError
 from ._estimator import Estimator
 from ._graph import Graph, as_graph
 from ._naming import Found, Naming
-from ._progress import Progress
+from ._progress import LOGGER, Progress
 from ._report import Explanation
 from ._solve import threads
 
@@ -139,6 +139,7 @@ class Atlas(Estimator):
                 own = [graph._graph for graph in graphs]
                 model = _core.see_pictures(model, own, seen, threads(self.n_jobs), progress.callback)
         self._set(model)
+        LOGGER.info("%s", self.report_)
         return self
 
     def _settings(self) -> str:
