@@ -374,8 +374,14 @@ class Matcher(Estimator):
         return Match(solution.fields(), lambda: solution.margins(jobs), (left.names, right.names), candidates=lists)
 
     def explain(self, left: Any, right: Any = None, *, features: Any = None) -> Explanation:
-        """Why each node was matched as it was, the least certain first; of two graphs, or of one item of X."""
+        """Why each node was matched as it was, the least certain first; of two graphs, or of one item of X.
+
+        Not for a model that is an atlas (which `features="auto"` may choose): :meth:`Atlas.explain` explains the names of one graph.
+        """
         model = self._fitted()
+        if json.loads(model.to_json()).get("atlas") is not None:
+            known = "hm.Atlas.from_json(model.to_json()).explain(points)"
+            raise MatchError(f"this model is an atlas, which matches two graphs by naming both; explain the names of one: {known}")
         one, other, table = self._item(left, right, features)
         fields = json.loads(model.explain((one._graph, other._graph, None, None, table), threads(self.n_jobs)))
         return Explanation(fields, self.feature_names_, (one.names, other.names))

@@ -72,8 +72,8 @@ def test_types(tmp_path):
 
 
 CLIENT = """\
+from typing import Any
 import numpy as np
-from scipy.sparse import csr_array
 import homolog as hm
 
 cost = np.array([[4.0, 1.0], [2.0, 0.0]])
@@ -95,15 +95,17 @@ tracks = hm.Tracks([(1, [[0.0, 0.0, 2.0, 4.0]], [7]), (2, [[1.0, 0.0, 2.0, 4.0]]
 links: list[tuple[int, int]] = tracks.links
 for finding in hm.check("wings.csv"):
     kind: str = finding.kind
-sparse: hm.Match = hm.solve(csr_array(cost), unmatched=2.0, gate=3.0)
+
+def listed(costs: Any) -> hm.Match:
+    # A scipy.sparse matrix, which has no types.
+    return hm.solve(costs, unmatched=2.0, gate=3.0)
 """
 
 
 def test_types_of_a_program_that_uses_the_package(tmp_path):
     pytest.importorskip("mypy")
     (tmp_path / "client.py").write_text(CLIENT)
-    # scipy has no types of its own.
-    command = [sys.executable, "-m", "mypy", "--strict", "--ignore-missing-imports", "--config-file", "", "client.py"]
+    command = [sys.executable, "-m", "mypy", "--strict", "--config-file", "", "client.py"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
 
@@ -124,12 +126,3 @@ def test_the_stub_is_that_of_the_built_module(tmp_path):
     command = [sys.executable, "-m", "mypy.stubtest", "homolog._core"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
-
-
-@pytest.mark.parametrize("page", ["README.md", "python/README.md"])
-def test_the_python_lines_of_the_front_pages_run(page):
-    text = (Path(__file__).parents[2] / page).read_text(encoding="utf-8")
-    blocks = [block.split("```")[0] for block in text.split("```python\n")[1:]]
-    assert blocks
-    for block in blocks:
-        exec(block, {})
