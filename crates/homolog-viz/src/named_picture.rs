@@ -107,7 +107,7 @@ impl NamedPicture {
             key.push((Mark::Words, "ellipse: where 86 % of specimens have the point".to_owned()));
         }
         if without > 0 {
-            key.push((Mark::Words, format!("{without} names had no room")));
+            key.push((Mark::Words, format!("names without room: {without}")));
         }
         view::draw_key(canvas, y, WIDTH, dark, &key);
     }

@@ -76,7 +76,7 @@ impl SuspectPicture {
             (Mark::Line(ink.wrong), "looks wrong".to_owned()),
         ];
         if without > 0 {
-            key.push((Mark::Words, format!("{without} names had no room")));
+            key.push((Mark::Words, format!("names without room: {without}")));
         }
         view::draw_key(&mut canvas, placed.corner.1 + placed.size.1 + 42.0, WIDTH, dark, &key);
         canvas.finish()

@@ -107,7 +107,7 @@ fn read_model(path: &std::path::Path) -> Result<homolog::model::Model> {
 fn about(model: &homolog::model::Model) -> String {
     let count = model.weights().len();
     let learned = match &model.training {
-        Some(record) => format!("learned from {} pairs", record.examples),
+        Some(record) => format!("learned from {}", crate::counted::counted(record.examples, "pair")),
         None => "not learned".to_string(),
     };
     let library = if model.library().is_empty() { "an earlier version" } else { model.library() };
