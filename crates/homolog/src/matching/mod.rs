@@ -4,7 +4,7 @@
 //! ([`Streamed`]). A [`Matcher`] solves it, a [`Solution`] is what comes back: a [`Matching`], its score, an upper bound on every matching's
 //! score, and a [`Status`] that says whether the two meet. Everything is **maximised**.
 //!
-//! | room | what |
+//! | module | what |
 //! |---|---|
 //! | `problem` | the problem and the answer: scores, edges, matchings, certificates and how they are verified |
 //! | `linear` | exact linear assignment, and a second, simple solver that checks it |
