@@ -8,7 +8,7 @@ use homolog::Control;
 use homolog::features::near_costs;
 use homolog::geometry::Near;
 use homolog::graph::Graph;
-use homolog::matching::{Linear, Solution, Sparse, Status, Workspace, verify_sparse};
+use homolog::matching::{Linear, Matcher, Solution, Sparse, Status, Workspace, verify};
 use ndarray::ArrayView2;
 
 /// Which pairs of points may be matched, and what it costs to match none.
@@ -55,9 +55,9 @@ impl Options {
         if !input.given.is_empty() {
             problem = problem.restricted(&input.given)?;
         }
-        let solution = Linear::default().solve_sparse(&problem, &mut Workspace::with_control(control))?;
+        let solution = Linear::default().solve_with(&problem, &mut Workspace::with_control(control))?;
         if let (Some(certificate), Status::Optimal) = (&solution.certificate, solution.status) {
-            verify_sparse(&problem, &solution.matching, certificate)?;
+            verify(&problem, &solution.matching, certificate)?;
         }
         Ok((problem, solution))
     }

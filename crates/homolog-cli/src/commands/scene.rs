@@ -12,7 +12,7 @@ use homolog::experiment::{
 use homolog::geometry::{GreyImage, Susan};
 use homolog::learn::{Evaluation, Trained};
 use homolog::loss::Endpoint;
-use homolog::matching::{Linear, Matcher, RightOrder, Workspace};
+use homolog::matching::{Linear, Matcher, RightOrder};
 use homolog_viz::{Block, GreyPicture, Report, ScenePicture, SceneRow, Section, View, svg_to_png};
 use ndarray::{Array2, ArrayView2};
 use rayon::prelude::*;
@@ -287,7 +287,7 @@ fn draw(
         let order = RightOrder::random(problem.right_count(), 0);
         let mut shuffled = problem.clone();
         order.shuffle_into(&problem, &mut shuffled)?;
-        let solution = Linear::default().solve(&shuffled, &mut Workspace::new())?;
+        let solution = Linear::default().solve(&shuffled)?;
         let matching = order.carry_back(&solution.matching)?;
         let found = matching.left_to_right().iter().map(|at| at.map(|k| candidates[k])).collect();
         drawn.push(SceneRow { caption: format!("{name}: loss {:.3}", example.loss(&matching)), found });

@@ -36,8 +36,8 @@ impl FeatureMap {
             order.shuffle_into(&problem, &mut shuffled)?;
             // A quick search is enough to tell rotations apart; the model's own matcher decides in the end.
             let mut solution = match &shuffled.edge {
-                None => Linear::default().solve(&shuffled, work)?,
-                Some(_) => FrankWolfe::default().solve(&shuffled, work)?,
+                None => Linear::default().solve_with(&shuffled, work)?,
+                Some(_) => FrankWolfe::default().solve_with(&shuffled, work)?,
             };
             order.carry_back_solution(&mut solution)?;
             if best.as_ref().is_none_or(|(score, ..)| solution.score > *score) {

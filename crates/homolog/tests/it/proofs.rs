@@ -17,7 +17,7 @@ use std::sync::Arc;
 const FORBIDDEN: f64 = f64::NEG_INFINITY;
 
 fn solve(matcher: &dyn Matcher, problem: &Compatibility) -> Solution {
-    matcher.solve(problem, &mut Workspace::new()).unwrap()
+    matcher.solve(problem).unwrap()
 }
 
 /// Edge scores as (left edge, right edge, score).
@@ -162,7 +162,7 @@ fn a_row_of_a_million_million_beside_small_scores() {
         let exact = solve(&Exact::default(), &shifted);
         assert_eq!((exact.status, plain.score(&exact.matching).unwrap()), (Status::Optimal, best));
         let tight = LpRelaxation { gap: 0.0, max_iterations: 2000, ..LpRelaxation::default() };
-        let relaxed = tight.solve(&shifted, &mut Workspace::new()).unwrap();
+        let relaxed = tight.solve(&shifted).unwrap();
         if let Some(matching) = relaxed.matching {
             proven += 1;
             assert_eq!(plain.score(&matching).unwrap(), best);
@@ -198,7 +198,7 @@ fn one_huge_cost_hides_nothing() {
 fn sums_out_of_range_are_refused_by_name() {
     let problem = Compatibility::linear(array![[1e308, 0.0], [0.0, 1e308]]);
     for method in Method::all() {
-        let refused = method.matcher().solve(&problem, &mut Workspace::new()).unwrap_err();
+        let refused = method.matcher().solve(&problem).unwrap_err();
         assert!(matches!(refused, Error::Overflow { what: "node scores", .. }), "{}: {refused}", method.name());
     }
     let two_lines = "p 2 2 4 2\na 0 0 0 0\na 1 0 1 0\na 2 1 0 0\na 3 1 1 0\ne 0 3 1e308\ne 0 3 1e308\n";
@@ -215,11 +215,11 @@ fn a_problem_without_left_or_right_nodes_has_a_relaxation() {
         let list = |count| Arc::new(EdgeList::empty(count));
         let problem = Compatibility::linear(Array2::zeros((n, m)))
             .with_edges(EdgeTerm::listed(list(n), list(m), Vec::new()).unwrap());
-        let relaxed = LpRelaxation::default().solve(&problem, &mut Workspace::new()).unwrap();
+        let relaxed = LpRelaxation::default().solve(&problem).unwrap();
         assert_eq!((relaxed.bound, relaxed.value), (0.0, 0.0));
         let complete = Compatibility::linear(Array2::zeros((0, 3)))
             .with_edges(EdgeTerm::factored(list(0), complete(3), Array2::zeros((0, 1)), Array2::ones((6, 1))).unwrap());
-        assert!(LpRelaxation::default().solve(&complete, &mut Workspace::new()).is_ok());
+        assert!(LpRelaxation::default().solve(&complete).is_ok());
     }
 }
 
@@ -249,7 +249,7 @@ fn a_problem_too_large_is_refused_before_any_work() {
     let ones = || Array2::ones((count, 1));
     let edge = EdgeTerm::factored(Arc::clone(&ring), ring, ones(), ones()).unwrap();
     let problem = Compatibility::linear(Array2::zeros((count, count))).with_edges(edge);
-    let error = LpRelaxation::default().solve(&problem, &mut Workspace::new()).unwrap_err();
+    let error = LpRelaxation::default().solve(&problem).unwrap_err();
     assert_eq!(error.to_string(), "entries of the relaxation: 32008000 is more than the 20000000 it can take");
     assert!(matches!(Compatibility::check_size(100_000, 100_000), Err(Error::TooLarge { .. })));
 }
@@ -261,7 +261,7 @@ fn numbers_below_the_normal_range_beside_ordinary_ones() {
         let problem = with_edges(Compatibility::linear(node), &scores);
         let best = solve(&homolog::matching::BruteForce::default(), &problem);
         for method in Method::all() {
-            let Ok(answer) = method.matcher().solve(&problem, &mut Workspace::new()) else {
+            let Ok(answer) = method.matcher().solve(&problem) else {
                 assert!(["linear", "hungarian"].contains(&method.name()), "{}", method.name());
                 continue;
             };
@@ -284,7 +284,7 @@ fn scores_near_the_largest_number_hide_tiny_ones_honestly() {
     let (tiny, huge) = (1e-300, 1e300);
     let problem = Compatibility::linear(ndarray::array![[tiny, 0.0, -huge], [tiny, -tiny, -huge]]);
     for method in [Method::Linear(Linear::default()), common::hungarian()] {
-        let answer = method.matcher().solve(&problem, &mut Workspace::new()).unwrap();
+        let answer = method.matcher().solve(&problem).unwrap();
         let is_best = answer.matching.left_to_right() == [Some(1), Some(0)];
         assert!(is_best || answer.status != Status::Optimal, "{}: {answer:?}", method.name());
         assert!(answer.bound >= tiny, "{}: {answer:?}", method.name());
@@ -300,7 +300,7 @@ fn a_large_constant_on_a_column_or_on_all_edges_hides_no_better_matching() {
         let best = solve(&homolog::matching::BruteForce::default(), &problem);
         let answer = solve(&Exact::default(), &problem);
         assert_eq!((answer.status, answer.score), (Status::Optimal, best.score), "{name}");
-        let relaxed = LpRelaxation::default().solve(&problem, &mut Workspace::new()).unwrap();
+        let relaxed = LpRelaxation::default().solve(&problem).unwrap();
         assert!(relaxed.matching.is_none_or(|matching| problem.score(&matching) == Ok(best.score)), "{name}");
     }
 }
@@ -332,7 +332,7 @@ fn constants_of_a_row_a_column_and_an_edge_that_cancel_hide_no_better_matching()
     let problem = with_edges(Compatibility::linear(node), &[([0, 1], [1, 0], 10000000000000.45)]);
     let answer = solve(&Exact::default(), &problem);
     assert_eq!((answer.status, answer.matching.to_array()), (Status::Optimal, array![1, 0]));
-    let relaxed = LpRelaxation::default().solve(&problem, &mut Workspace::new()).unwrap();
+    let relaxed = LpRelaxation::default().solve(&problem).unwrap();
     assert!(relaxed.matching.is_none_or(|matching| matching.to_array() == array![1, 0]));
 }
 
@@ -352,8 +352,8 @@ fn a_column_constant_hides_no_better_linear_matching_in_tables_lists_and_streams
     let work = &mut Workspace::new();
     for answer in [
         solve(&Linear::default(), &Compatibility::linear(node.clone())),
-        Linear::default().solve_sparse(&list, work).unwrap(),
-        Linear::default().solve_streamed(&streamed, work).unwrap(),
+        Linear::default().solve_with(&list, work).unwrap(),
+        Linear::default().solve_with(&streamed, work).unwrap(),
     ] {
         assert_eq!((answer.status, answer.matching.to_array()), (Status::Optimal, array![2, 0]), "{answer:?}");
     }
