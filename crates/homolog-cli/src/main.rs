@@ -22,6 +22,7 @@ mod pictures;
 mod places;
 mod product;
 mod progress;
+mod reading;
 mod report;
 mod settings;
 mod shards;

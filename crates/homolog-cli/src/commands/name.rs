@@ -5,6 +5,7 @@ use super::name_output::{Answer, End, Texts, header};
 use super::name_pictures;
 use crate::inputs::{BUILT_IN, Input, extension};
 use crate::progress::{Watch, note, stop_is_wanted};
+use crate::reading::Reading;
 use crate::stream::{Format, Resume, Sink, done};
 use crate::{Ending, files};
 use anyhow::{Context, Result, bail};
@@ -86,6 +87,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     super::use_threads(arguments.threads)?;
     let limit = arguments.time_limit.map(super::seconds).transpose()?;
+    let reading = Reading::within(limit);
     let mut model = super::read_model(&arguments.model)?;
     if let (Some(presence), true) = (arguments.presence, model.atlas().is_some()) {
         model = model.with_presence(presence.presence())?;
@@ -94,6 +96,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
         if arguments.resume {
             bail!("--resume continues a table of specimens, and these are pictures");
         }
+        drop(reading);
         return name_pictures::run(arguments, &model, limit);
     }
     let atlas = model.atlas().with_context(|| {
@@ -122,6 +125,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     {
         bail!("{}: only a take is written as TRC; use --take if the specimens are frames", path.display());
     }
+    drop(reading);
     let watch = Watch::new(limit);
     if is_take || arguments.take {
         if arguments.resume {

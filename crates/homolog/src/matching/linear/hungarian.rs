@@ -69,6 +69,7 @@ impl Matcher for Hungarian {
             iterations: n,
             certificate: None,
             shortage: None,
+            allowed: 0.0,
         };
         folded.carry_back(given, solution)
     }
