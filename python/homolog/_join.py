@@ -29,13 +29,13 @@ class Joined:
     names : list of list of (str or None)
         For each specimen the name of each point; None for a point without one.
     confidence : list of numpy.ndarray
-        For each specimen and point the chance that the name is right; nan if it has none.
+        For each specimen and point the probability that the name is right; nan if it has none.
     counts : dict of str to int
         How many specimens have each name.
     atlas : Atlas
         Names new specimens.
     report : dict
-        How sure and how consistent the names are, and how they came about; `str(joined)` says it in words.
+        How certain and how consistent the names are, and how they were found; `str(joined)` says it in words.
     """
 
     def __init__(self, text: str, words: str, atlas: Atlas) -> None:

@@ -44,7 +44,7 @@ class Match:
     iterations : int
         How many rounds the solver took.
     shortage : (left, right) or None
-        Left nodes that have too few right nodes to go to because of forbidden pairs, if there are any.
+        Left nodes with too few right nodes to match, because of forbidden pairs (a deficient set), if there are any.
     duals : (left, right) or None
         Of a linear problem: values u, v of the nodes that prove the answer (see :func:`homolog.verify`). No pair costs less than u_i + v_k, and
         matched ones cost that.

@@ -36,14 +36,14 @@ class Naming:
     presence : str
         "complete" or "partial": how the specimen was named.
     fit : float or None
-        How well it fits: about 1 if it is like the training specimens, less the less it is; None if the atlas was learned from one.
+        How well the specimen fits: about 1 if it is like the training specimens, lower if it is not; None if the atlas was learned from a single one.
     fits_badly : bool
-        Whether it is so unlike the training specimens that no name can be relied upon.
+        Whether it differs so much from the training specimens that its names are unreliable.
     sets : list of (list of str or None), or None
-        If asked for (``candidates=0.95``): for each point the names that hold the true one that often, the likeliest first; None among
-        them is no landmark.
+        If asked for (``candidates=0.95``): for each point names that include the true one that often, the likeliest first; None among
+        them means no landmark.
     guaranteed : float or None
-        How often the sets hold the true name for certain, if the specimen is like the training ones: less than was asked for if these
+        How often the sets are guaranteed to include the true name, if the specimen is like the training ones: less than asked for if these
         were few.
     """
 

@@ -44,7 +44,7 @@ class FitReport:
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """The interval that holds the error on new specimens nine times in ten."""
+        """The interval that contains the error on new specimens nine times in ten."""
         interval = (self._tried() or {}).get("interval")
         return None if interval is None else (float(interval[0]), float(interval[1]))
 

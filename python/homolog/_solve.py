@@ -141,7 +141,7 @@ def k_best(
     cost : array_like or scipy.sparse matrix, shape (n, m)
         As in :func:`solve`.
     k : int
-        How many; fewer are returned if there are no more, or if the time is up.
+        How many; fewer are returned if there are no more, or after `time_limit`.
     maximize, unmatched, gate, forbid, seeds, time_limit, n_jobs
         As in :func:`solve`.
 

@@ -1,9 +1,34 @@
-//! What to do about an error: the library says what is wrong, the program which of its options would mend it.
+//! What to do about an error: the library says what is wrong, the program which of its options would help.
 
 use homolog::{ColumnFault, Error};
+use std::fmt;
+
+/// An error of the program itself, and what to do about it.
+#[derive(Debug)]
+struct Advised {
+    error: String,
+    hint: String,
+}
+
+impl fmt::Display for Advised {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.error)
+    }
+}
+
+impl std::error::Error for Advised {}
+
+/// What is wrong, and on a line of its own what to do.
+pub(crate) fn advised(error: impl Into<String>, hint: impl Into<String>) -> anyhow::Error {
+    Advised { error: error.into(), hint: hint.into() }.into()
+}
 
 /// What to do, if the program knows something.
 pub(crate) fn hint(error: &anyhow::Error) -> Option<String> {
+    let own = error.chain().find_map(|cause| cause.downcast_ref::<Advised>());
+    if let Some(own) = own {
+        return Some(own.hint.clone());
+    }
     error.chain().find_map(|cause| cause.downcast_ref::<Error>()).and_then(|error| of(error, "FILE"))
 }
 

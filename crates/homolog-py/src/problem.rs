@@ -149,8 +149,7 @@ impl Problem {
         let is_quick =
             matches!(method, Method::Linear(_)) && self.inner.edge.is_none() && self.inner.node.len() <= QUICK;
         if is_quick && time_limit.is_none() {
-            let solved =
-                method.matcher().solve(&self.inner, &mut Workspace::new()).map_err(|error| raise(py, &error))?;
+            let solved = method.matcher().solve(&self.inner).map_err(|error| raise(py, &error))?;
             let source = Source::Problem(Arc::clone(&self.inner), method);
             return Ok(Solution { solved, source, sense: self.sense });
         }
@@ -161,7 +160,7 @@ impl Problem {
             let work = &mut Workspace::with_control(&control);
             match (&solver, &start) {
                 (Method::FrankWolfe(climb), Some(start)) => climb.solve_from(&problem, start, work),
-                _ => solver.matcher().solve(&problem, work),
+                _ => solver.matcher().solve_with(&problem, work),
             }
         })?;
         let source = Source::Problem(Arc::clone(&self.inner), method);

@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 type Given<'py> = (i64, PyReadonlyArray2<'py, f64>, Vec<i64>);
 type Known<'py> = (i64, Bound<'py, PyArray2<f64>>, Vec<Option<i64>>);
 
-/// Pairs of given frames; a negative id is nobody.
+/// Pairs of given frames; a negative id means no object.
 #[pyfunction]
 #[pyo3(signature = (frames, gap))]
 pub(crate) fn tracks<'py>(

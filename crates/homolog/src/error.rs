@@ -92,9 +92,9 @@ pub enum Error {
         right: usize,
     },
     /// A full matching was asked for, but forbidden pairs allow none.
-    #[error("no full matching exists: left nodes {:?} have only right nodes {:?} to go to", .shortage.left, .shortage.right)]
+    #[error("no full matching exists: left nodes {:?} can only be matched to right nodes {:?}", .shortage.left, .shortage.right)]
     NoFullMatching {
-        /// The left nodes that are too many for the right nodes they may go to.
+        /// The left nodes that are too many for the right nodes that they may be matched to.
         shortage: Shortage,
     },
     /// A certificate does not prove what it is meant to.

@@ -4,6 +4,7 @@ use super::evaluate_rows::{Totals, text};
 use crate::inputs::{Input, extension};
 use crate::progress::{Watch, stop_is_wanted};
 use crate::reading::Reading;
+use crate::stream::resume_without_file;
 use crate::{Ending, files, settings};
 use anyhow::{Result, bail};
 use homolog::ErrorKind;
@@ -73,7 +74,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     let reading = Reading::within(limit);
     let model = super::read_model(&arguments.model)?;
     if arguments.resume && !arguments.is_streamed() {
-        bail!("--resume continues a .csv or .jsonl file: give one with -o");
+        return Err(resume_without_file());
     }
     if model.atlas().is_some() {
         let input = Input::load(&arguments.data)?.seen_by(&model.image_descriptors())?;

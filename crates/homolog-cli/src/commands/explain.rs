@@ -2,10 +2,11 @@
 
 use super::{match_output::status, node_name};
 use crate::Ending;
+use crate::hints::advised;
 use crate::pair_input::PairInput;
 use crate::progress::{Watch, stop_is_wanted};
 use crate::reading::Reading;
-use anyhow::{Result, bail};
+use anyhow::Result;
 use homolog::graph::Pair;
 use homolog::model::Reasons;
 use serde_json::json;
@@ -77,8 +78,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
             let pair = Pair::new(Arc::new(atlas.graph(atlas.presence_in(&specimen))?), specimen);
             (pair, ["atlas".to_string(), input.right.id], explanation, watch)
         }
-        (None, None) => bail!("the model matches two graphs: give the right one too"),
-        (Some(_), Some(_)) => bail!("the model names the points of one specimen: give one"),
+        (None, None) => return Err(advised("the model matches two graphs, found 1", "give the right graph too")),
+        (Some(_), Some(_)) => {
+            return Err(advised("the model names the points of one specimen, found 2", "give one specimen"));
+        }
     };
     let ended_by = watch.ended_by();
     watch.end();

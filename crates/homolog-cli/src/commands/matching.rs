@@ -97,7 +97,7 @@ pub(crate) struct Arguments {
     threads: Option<usize>,
 }
 
-/// What to do where there is no model yet.
+/// What to do if there is no model yet.
 const WITHOUT_MODEL: &str = "the first file is the model; without one: homolog match --features linear LEFT RIGHT";
 /// Without --margins, problems with more left nodes than this have none.
 const QUICK_MARGINS: usize = 2000;

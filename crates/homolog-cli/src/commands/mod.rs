@@ -44,7 +44,7 @@ fn usage(message: String) -> ! {
 fn use_threads(threads: Option<usize>) -> Result<()> {
     let Some(threads) = threads else { return Ok(()) };
     if threads == 0 || threads > 1024 {
-        bail!("--threads {threads}: it must be from 1 to 1024");
+        bail!("--threads {threads}: must be between 1 and 1024");
     }
     rayon::ThreadPoolBuilder::new().num_threads(threads).build_global().context("cannot start the threads")
 }

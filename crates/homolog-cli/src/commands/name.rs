@@ -3,6 +3,7 @@
 
 use super::name_output::{Answer, End, Texts, header};
 use super::name_pictures;
+use crate::hints::advised;
 use crate::inputs::{BUILT_IN, Input, extension};
 use crate::progress::{Watch, note, stop_is_wanted};
 use crate::reading::Reading;
@@ -123,7 +124,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     if let Some(path) =
         arguments.output.as_ref().filter(|path| extension(path) == "trc" && !(is_take || arguments.take))
     {
-        bail!("{}: only a take is written as TRC; use --take if the specimens are frames", path.display());
+        let error = format!("{}: only a take is written as TRC", path.display());
+        return Err(advised(error, "use `--take` if the specimens are frames"));
     }
     drop(reading);
     let watch = Watch::new(limit);
@@ -236,7 +238,8 @@ impl Arguments {
 pub(super) fn check_picture(path: Option<&Path>, specimens: usize) -> Result<()> {
     if let Some(path) = path.filter(|path| is_one_file(path) && specimens != 1) {
         let path = path.display();
-        bail!("--picture {path}: one file is for one specimen, and there are {specimens}; give a folder");
+        let error = format!("--picture {path}: one file is for one specimen, and there are {specimens}");
+        return Err(advised(error, "give a folder"));
     }
     Ok(())
 }

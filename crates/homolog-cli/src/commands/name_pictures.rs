@@ -2,6 +2,7 @@
 
 use super::name::{Arguments, check_picture, file_for, write_picture};
 use super::name_output::SURE;
+use crate::hints::advised;
 use crate::inputs::extension;
 use crate::progress::{Watch, note, stop_is_wanted};
 use crate::{Ending, files, pictures};
@@ -35,10 +36,10 @@ pub(super) fn are_pictures(specimens: &[PathBuf]) -> Result<bool> {
 
 pub(super) fn run(arguments: &Arguments, model: &Model, limit: Option<Duration>) -> Result<Ending> {
     if model.appearance().is_none() {
-        bail!(
-            "{} does not find points in pictures; learn it with `homolog train DATA --features atlas --pictures`",
-            arguments.model.display()
-        );
+        return Err(advised(
+            format!("{} does not find points in pictures", arguments.model.display()),
+            "train with `homolog train DATA --features atlas --pictures`",
+        ));
     }
     check_picture(arguments.picture.as_deref(), arguments.specimens.len())?;
     let watch = Watch::new(limit);

@@ -53,7 +53,7 @@ pub(super) fn evaluate(
     let mut named: Vec<Named> = named.into_iter().flatten().collect();
     let with_names = wanted.len();
     if let (Some(ended_by), true) = (ended_by, named.is_empty() && with_names > 0) {
-        bail!("{ended_by} ended it before the first specimen was named");
+        bail!("stopped by {ended_by} before the first specimen was named");
     }
     if let (Some(split), true) = (split, named.is_empty()) {
         bail!("no specimen of the split {split} has names to compare with");

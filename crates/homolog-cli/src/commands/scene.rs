@@ -12,7 +12,7 @@ use homolog::experiment::{
 use homolog::geometry::{GreyImage, Susan};
 use homolog::learn::{Evaluation, Trained};
 use homolog::loss::Endpoint;
-use homolog::matching::{Linear, Matcher, RightOrder, Workspace};
+use homolog::matching::{Linear, Matcher, RightOrder};
 use homolog_viz::{Block, GreyPicture, Report, ScenePicture, SceneRow, Section, View, svg_to_png};
 use ndarray::{Array2, ArrayView2};
 use rayon::prelude::*;
@@ -110,7 +110,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Ending> {
             let part = watch.part(rows.len(), count);
             let pairs = baseline.map_or_else(|| scenes.pairs_with(template), |baseline| scenes.pairs_at(baseline));
             if pairs.iter().any(Vec::is_empty) {
-                bail!("{} pictures do not give a pair each to learn from, to choose λ by and to test on", photos.len());
+                bail!("{} pictures are too few: training, the choice of λ and the test need a pair each", photos.len());
             }
             let row = if features == KINDS[2] {
                 seen(&photos, &scenes, baseline, &pairs, &part)?
@@ -287,7 +287,7 @@ fn draw(
         let order = RightOrder::random(problem.right_count(), 0);
         let mut shuffled = problem.clone();
         order.shuffle_into(&problem, &mut shuffled)?;
-        let solution = Linear::default().solve(&shuffled, &mut Workspace::new())?;
+        let solution = Linear::default().solve(&shuffled)?;
         let matching = order.carry_back(&solution.matching)?;
         let found = matching.left_to_right().iter().map(|at| at.map(|k| candidates[k])).collect();
         drawn.push(SceneRow { caption: format!("{name}: loss {:.3}", example.loss(&matching)), found });

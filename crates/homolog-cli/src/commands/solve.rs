@@ -14,8 +14,7 @@ use homolog::data::pair_costs::NamedPairs;
 use homolog::data::problem::{self, ProblemFile};
 use homolog::matching::Sense;
 use homolog::matching::{
-    Compatibility, Exact, Linear, Method, Restrictions, Solution, Sparse, Status, Workspace, k_best, k_best_sparse,
-    verify, verify_sparse,
+    Compatibility, Exact, Linear, Matcher, Method, Restrictions, Solution, Sparse, Status, Workspace, k_best, verify,
 };
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -129,7 +128,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     });
     let start = Instant::now();
     let mut work = arguments.workspace(start);
-    let solution = method.matcher().solve(&problem, &mut work)?;
+    let solution = method.matcher().solve_with(&problem, &mut work)?;
     let best = match arguments.best {
         Some(count) => Some(k_best(&problem, method.matcher(), count as usize, &mut work)?),
         None => None,
@@ -197,11 +196,11 @@ impl Arguments {
         }
         let start = Instant::now();
         let (solver, mut work) = (Linear::default(), self.workspace(start));
-        let solution = solver.solve_sparse(&pairs, &mut work)?;
-        let best = self.best.map(|count| k_best_sparse(&pairs, count as usize, &mut work)).transpose()?;
+        let solution = solver.solve_with(&pairs, &mut work)?;
+        let best = self.best.map(|count| k_best(&pairs, &Linear::default(), count as usize, &mut work)).transpose()?;
         let seconds = start.elapsed().as_secs_f64();
         if let (Some(certificate), Status::Optimal) = (&solution.certificate, solution.status) {
-            verify_sparse(&pairs, &solution.matching, certificate)?;
+            verify(&pairs, &solution.matching, certificate)?;
         }
         let score = |i: usize, k: usize| pairs.pair_score(i, k).map_or(f64::NAN, |score| sense.turn(score));
         let cost = |(i, k): (usize, &Option<usize>)| k.map_or(f64::NAN, |k| score(i, k));

@@ -2,6 +2,7 @@
 
 mod from_shards;
 
+use crate::hints::advised;
 use crate::inputs::Input;
 use crate::progress::{Watch, note, stop_is_wanted};
 use crate::reading::Reading;
@@ -255,7 +256,7 @@ fn refuse_what_does_not_apply(arguments: &Arguments, settings: &Settings) -> Res
     let given =
         |options: &[(&'static str, bool)]| options.iter().find(|(_, is_given)| *is_given).map(|(name, _)| *name);
     if !settings.is_atlas() && !arguments.unlabelled.is_empty() {
-        bail!("--unlabelled needs an atlas: add --features atlas");
+        return Err(advised("--unlabelled needs an atlas", "add `--features atlas`"));
     }
     if settings.is_atlas()
         && let Some(option) = given(&about_pairs)
@@ -263,13 +264,13 @@ fn refuse_what_does_not_apply(arguments: &Arguments, settings: &Settings) -> Res
         bail!("{option} applies to models that match pairs, not to an atlas");
     }
     if arguments.frames.is_some() && !settings.is_atlas() {
-        bail!("--frames needs an atlas: add --features atlas");
+        return Err(advised("--frames needs an atlas", "add `--features atlas`"));
     }
     if arguments.features == "auto"
         && !arguments.unlearned
         && let Some(option) = given(&about_pairs[..3])
     {
-        bail!("{option} applies to one set of features: name it with --features");
+        return Err(advised(format!("{option} applies to one set of features"), "name the set with `--features`"));
     }
     Ok(())
 }

@@ -5,7 +5,7 @@
 //! do not hide the small ones that decide.
 
 use super::problem::Precise;
-use super::{Compatibility, Constraint, Linear, Matcher, Matching, Solution, Status, Workspace};
+use super::{Compatibility, Constraint, Linear, Matcher, Matching, Problem, Solution, Status, Workspace};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 
@@ -25,7 +25,8 @@ impl Default for BruteForce {
 }
 
 impl Matcher for BruteForce {
-    fn solve(&self, problem: &Compatibility, work: &mut Workspace) -> Result<Solution> {
+    fn solve_with(&self, problem: &dyn Problem, work: &mut Workspace) -> Result<Solution> {
+        let problem = &*problem.table()?;
         problem.check()?;
         let count = matching_count(problem, self.max_matchings);
         if count > self.max_matchings {

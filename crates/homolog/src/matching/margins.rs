@@ -11,7 +11,7 @@
 
 use super::exchange::{Exchange, Paths, changed};
 use super::k_best::{behind, placed};
-use super::{Compatibility, Constraint, Linear, Matcher, Matching, Solution, Status, Workspace};
+use super::{Compatibility, Constraint, Linear, Matcher, Matching, Problem, Solution, Status, Workspace};
 use crate::{Control, Report, Result};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -52,30 +52,31 @@ impl Margin {
 /// alternatives, whatever time that takes. If interrupted, what is not done by then is a bound.
 ///
 /// # Errors
-/// As the matcher; a solution of another problem.
+/// As the matcher; a solution of another problem; [`Error::TooLarge`](crate::Error::TooLarge) if there is no room for a table of all pairs.
 ///
 /// ```
 /// use homolog::Control;
-/// use homolog::matching::{Compatibility, Linear, Matcher, Workspace, margins};
+/// use homolog::matching::{Compatibility, Linear, Matcher, margins};
 /// let problem = Compatibility::linear(ndarray::array![[5.0, 3.0, 0.0], [4.0, 1.0, 0.0]]);
-/// let solution = Linear::default().solve(&problem, &mut Workspace::new())?;
+/// let solution = Linear::default().solve(&problem)?;
 /// let margins = margins(&problem, &solution, None, &Control::new())?;
 /// // 3 + 4; without the first pair 5 + 1, without the second 5 + 1 as well.
 /// assert_eq!(margins.iter().map(|margin| margin.margin).collect::<Vec<_>>(), [1.0, 1.0]);
 /// # Ok::<(), homolog::Error>(())
 /// ```
 pub fn margins(
-    problem: &Compatibility,
+    problem: &dyn Problem,
     solution: &Solution,
     matcher: Option<&dyn Matcher>,
     control: &Control,
 ) -> Result<Vec<Margin>> {
+    let problem = &*problem.table()?;
     problem.score(&solution.matching)?;
     if problem.edge.is_none() {
         return Ok(without_edges(problem, solution, control));
     }
     let linear = linearised(problem, &solution.matching);
-    let best = Linear::default().solve(&linear, &mut Workspace::with_control(control))?;
+    let best = Linear::default().solve_with(&linear, &mut Workspace::with_control(control))?;
     // Told to stop, it may have left nodes over: then all is compared with the matching itself.
     let best = if best.status == Status::Limit { unproven(&linear, &solution.matching)? } else { best };
     let around = without_edges(&linear, &best, control);
@@ -93,7 +94,7 @@ pub fn margins(
         let mut margin = bound.unwrap_or_else(|| Margin { proven, ..Margin::of((left, right)) });
         if let Some(matcher) = matcher.filter(|_| !control.interrupted()) {
             without.node[[left, right]] = f64::NEG_INFINITY;
-            let other = matcher.solve(without, work);
+            let other = matcher.solve_with(without, work);
             without.node[[left, right]] = problem.node[[left, right]];
             let other = other?;
             let found = compared(problem, solution, (left, right), &other.matching);

@@ -26,9 +26,9 @@ impl Solution {
     /// hides: that amount, at most. [`proof_in_words`] says it.
     ///
     /// ```
-    /// use homolog::matching::{Compatibility, Linear, Matcher, Workspace, proof_in_words};
+    /// use homolog::matching::{Compatibility, Linear, Matcher, proof_in_words};
     /// let problem = Compatibility::linear(ndarray::array![[5.0, 3.0], [4.0, 1.0]]);
-    /// let answer = Linear::default().solve(&problem, &mut Workspace::new())?;
+    /// let answer = Linear::default().solve(&problem)?;
     /// assert_eq!(proof_in_words(answer.tolerance(&problem)), "proven optimal");
     /// # Ok::<(), homolog::Error>(())
     /// ```

@@ -14,7 +14,6 @@ use homolog::learn::{Example, Fit, MaxMargin, Oracle, Trainer, Training, Trainin
 use homolog::loss::{Endpoint, Hamming, Loss};
 use homolog::matching::{
     BruteForce, Compatibility, Constraint, Exact, FrankWolfe, Linear, LpRelaxation, Matcher, Matching, Method, Status,
-    Workspace,
 };
 use homolog::optimize::{Bundle, StopReason};
 use homolog::{Control, Error};
@@ -126,7 +125,7 @@ fn risks(examples: &[Example], weights: &[f64]) -> Option<(f64, f64)> {
     let (mut true_risk, mut relaxed_risk) = (0.0, 0.0);
     for example in examples {
         let (problem, constant) = augmented(example, weights);
-        let best = brute_force().solve(&problem, &mut Workspace::new()).unwrap().score;
+        let best = brute_force().solve(&problem).unwrap().score;
         true_risk += (best + constant).max(0.0) / examples.len() as f64;
         relaxed_risk += (reference(&problem)? + constant).max(0.0) / examples.len() as f64;
     }
@@ -346,10 +345,10 @@ fn where_the_relaxation_is_integral_the_exact_solver_does_not_branch() {
         for example in examples(case, 20, 9) {
             let weights: Vec<f64> = (0..example.instance().dim()).map(|j| [1.0, 2.0, 0.5][j % 3]).collect();
             let problem = example.instance().compatibility(&weights).unwrap();
-            let relaxed = precise.solve(&problem, &mut Workspace::new()).unwrap();
+            let relaxed = precise.solve(&problem).unwrap();
             let Some(matching) = relaxed.matching else { continue };
             integral += 1;
-            let answer = root.solve(&problem, &mut Workspace::new()).unwrap();
+            let answer = root.solve(&problem).unwrap();
             assert_eq!(answer.status, Status::Optimal, "{}", case.name);
             assert!((answer.score - problem.score(&matching).unwrap()).abs() < 1e-9, "{}", case.name);
         }

@@ -81,7 +81,7 @@ fn margins_are_exact_beside_constants_of_any_size_and_never_negative_where_prove
     for round in 0..3000 {
         let constant = [0.0, 1e6, 1e12, 1e13, 1e14, 1e15][round % 6];
         let problem = whole_problem(&mut rng, constant);
-        let solution = Linear::default().solve(&problem, &mut Workspace::new()).unwrap();
+        let solution = Linear::default().solve(&problem).unwrap();
         let found = margins(&problem, &solution, None, &Control::new()).unwrap();
         let all = all(&problem);
         let score = exact_score(&problem, &solution.matching);
@@ -125,14 +125,14 @@ fn with_edges_a_margin_is_a_bound_and_the_exact_solver_makes_it_exact() {
             .unwrap()
             .problem(&pair, &mut Workspace::new())
             .unwrap();
-        let solution = Exact::default().solve(&problem, &mut Workspace::new()).unwrap();
+        let solution = Exact::default().solve(&problem).unwrap();
         assert_eq!(solution.status, Status::Optimal);
         let bounds = margins(&problem, &solution, None, &Control::new()).unwrap();
         let exact = margins(&problem, &solution, Some(&Exact::default()), &Control::new()).unwrap();
         for (bound, exact) in bounds.iter().zip(&exact) {
             let mut without = problem.clone();
             without.node[[exact.left, exact.right]] = f64::NEG_INFINITY;
-            let best = BruteForce::default().solve(&without, &mut Workspace::new()).unwrap();
+            let best = BruteForce::default().solve(&without).unwrap();
             assert!((exact.margin - (solution.score - best.score)).abs() < 1e-9, "{exact:?}");
             assert!(exact.proven && !bound.proven && exact.margin >= 0.0);
             assert!(bound.margin >= exact.margin - 1e-9);
@@ -177,12 +177,12 @@ fn large_problems_have_the_margins_of_solving_again() {
     let mut rng = rng(3);
     let node = Array2::from_shape_simple_fn((70, 90), || rng.random_range(0.0..1.0));
     let problem = Compatibility::linear(node);
-    let solution = Linear::default().solve(&problem, &mut Workspace::new()).unwrap();
+    let solution = Linear::default().solve(&problem).unwrap();
     let found = margins(&problem, &solution, None, &Control::new()).unwrap();
     let mut without = problem.clone();
     for margin in found {
         without.node[[margin.left, margin.right]] = f64::NEG_INFINITY;
-        let other = Linear::default().solve(&without, &mut Workspace::new()).unwrap();
+        let other = Linear::default().solve(&without).unwrap();
         without.node[[margin.left, margin.right]] = problem.node[[margin.left, margin.right]];
         assert!((margin.margin - (solution.score - other.score)).abs() < 1e-12);
         assert_eq!(other.matching, margin.alternative(&solution.matching).unwrap().unwrap());
@@ -201,7 +201,7 @@ fn margins_that_are_cut_short_are_bounds() {
     let linear = Compatibility::linear(Array2::from_shape_simple_fn((90, 95), || rng.random()));
     let exact = Exact::default();
     for (problem, matcher) in [(&quadratic, Some(&exact as &dyn Matcher)), (&quadratic, None), (&linear, None)] {
-        let solution = exact.solve(problem, &mut Workspace::new()).unwrap();
+        let solution = exact.solve(problem).unwrap();
         let whole = margins(problem, &solution, matcher, &Control::new()).unwrap();
         for after in [0, 1, 2, 5, 20, 100] {
             let asked = std::sync::atomic::AtomicUsize::new(0);

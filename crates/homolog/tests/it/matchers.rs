@@ -11,12 +11,12 @@ use rand::seq::SliceRandom;
 
 /// Solves and checks everything that holds for any solver; `None` if the solver does not take such problems.
 fn solve_lawfully(method: &Method, problem: &Compatibility, work: &mut Workspace) -> Option<Solution> {
-    let answer = match method.matcher().solve(problem, work) {
+    let answer = match method.matcher().solve_with(problem, work) {
         Ok(answer) => answer,
         Err(Error::Unsupported { .. }) => return None,
         Err(error) => panic!("{}: {error}\n{problem:?}", method.name()),
     };
-    let exact = BruteForce::default().solve(problem, &mut Workspace::new()).unwrap();
+    let exact = BruteForce::default().solve(problem).unwrap();
     let size = magnitude(problem);
     let context = || format!("{} gave {answer:?}\nbrute force {exact:?}\non {problem:?}", method.name());
     let score = problem.score(&answer.matching).unwrap_or_else(|error| panic!("{error}: {}", context()));
@@ -150,13 +150,13 @@ fn not_a_number_and_plus_infinity_are_refused_with_their_place() {
         for value in [f64::NAN, f64::INFINITY] {
             let mut node = Array2::zeros((3, 4));
             node[[2, 1]] = value;
-            match method.matcher().solve(&Compatibility::linear(node), work) {
+            match method.matcher().solve_with(&Compatibility::linear(node), work) {
                 Err(Error::BadCell { row: 2, column: 1, .. }) => {}
                 other => panic!("{}: {other:?}", method.name()),
             }
             let unmatched = ndarray::array![0.0, value, 0.0];
             let problem = Compatibility::linear(Array2::zeros((3, 4))).with_unmatched(unmatched);
-            match method.matcher().solve(&problem, work) {
+            match method.matcher().solve_with(&problem, work) {
                 Err(Error::BadEntry { index: 1, .. }) => {}
                 other => panic!("{}: {other:?}", method.name()),
             }

@@ -40,7 +40,7 @@ fn model(set: &str, pair: &Pair, pose: Pose) -> Model {
 
 /// How many nodes are matched wrongly.
 fn wrong(set: &str, pair: &Pair, pose: Pose) -> usize {
-    let solution = model(set, pair, pose).solve(pair, &mut Workspace::new()).unwrap();
+    let solution = model(set, pair, pose).solve(pair).unwrap();
     solution.matching.left_to_right().iter().enumerate().filter(|&(i, k)| *k != Some(i)).count()
 }
 
@@ -127,7 +127,7 @@ fn whoever_wants_it_to_stop_gets_the_best_turn_so_far() {
         let count_and_solve = |turned: &Pair| {
             counter.fetch_add(1, Ordering::Relaxed);
             let as_given = FeatureMap { pose: Pose::default(), ..model.features.clone() };
-            Model::unlearned(as_given, Method::Linear(Linear::default()))?.solve(turned, &mut Workspace::new())
+            Model::unlearned(as_given, Method::Linear(Linear::default()))?.solve(turned)
         };
         let (_, solution) = turns(Turns::Any).best(&pair, &control, count_and_solve).unwrap();
         let tried = asked.load(Ordering::Relaxed);
@@ -135,7 +135,7 @@ fn whoever_wants_it_to_stop_gets_the_best_turn_so_far() {
         assert_eq!(solution.matching == Matching::identity(COUNT), turns_left == usize::MAX);
     }
     let stopped = Control::new().interrupted_by(|| true);
-    assert!(model.solve(&pair, &mut Workspace::with_control(&stopped)).is_ok());
+    assert!(model.solve_with(&pair, &mut Workspace::with_control(&stopped)).is_ok());
 }
 
 #[test]

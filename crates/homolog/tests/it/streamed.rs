@@ -24,11 +24,11 @@ fn solve(table: &Compatibility, candidates: usize, rows_at_once: usize, work: &m
     if let Some(prices) = &table.right_unmatched {
         problem = problem.with_right_unmatched(prices.to_vec());
     }
-    Linear::default().solve_streamed(&problem, work).unwrap()
+    Linear::default().solve_with(&problem, work).unwrap()
 }
 
 fn check(table: &Compatibility, own: &Solution, work: &mut Workspace) {
-    let other = Linear::default().solve(table, work).unwrap();
+    let other = Linear::default().solve_with(table, work).unwrap();
     let size = 4.0 * magnitude(table) + table.right_unmatched.iter().flatten().map(|price| price.abs()).sum::<f64>();
     assert!(close(own.score, other.score, size), "{table:?}\n{own:?}\n{other:?}");
     assert!(close(table.score(&own.matching).unwrap(), own.score, size));
@@ -126,7 +126,7 @@ fn bad_scores_prices_and_settings_are_refused_with_their_place() {
         };
         let mut problem = Streamed::new(5, 5, &write);
         problem.rows_at_once = 2;
-        let error = Linear::default().solve_streamed(&problem, &mut work).unwrap_err();
+        let error = Linear::default().solve_with(&problem, &mut work).unwrap_err();
         assert!(matches!(error, Error::BadCell { row: 3, column: 2, .. }), "{error}");
     }
     let write = |_: Range<usize>, scores: &mut Array2<f64>| scores.fill(1.0);
@@ -141,10 +141,10 @@ fn bad_scores_prices_and_settings_are_refused_with_their_place() {
         no_candidates,
         no_rows,
     ] {
-        assert!(Linear::default().solve_streamed(&bad, &mut work).is_err());
+        assert!(Linear::default().solve_with(&bad, &mut work).is_err());
     }
     let write = |_: Range<usize>, scores: &mut Array2<f64>| scores.fill(f64::NEG_INFINITY);
-    let error = Linear { require_full: true }.solve_streamed(&Streamed::new(2, 2, &write), &mut work).unwrap_err();
+    let error = Linear { require_full: true }.solve_with(&Streamed::new(2, 2, &write), &mut work).unwrap_err();
     assert!(matches!(error, Error::NoFullMatching { .. }), "{error}");
 }
 

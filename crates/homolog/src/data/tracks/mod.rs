@@ -15,7 +15,7 @@ pub use table::read_table;
 use super::dataset::{DataSet, LabelledPair, NamedGraph};
 use crate::features::{box_features, iou};
 use crate::graph::Graph;
-use crate::matching::{Compatibility, Constraint, Linear, Matcher, Matching, Workspace};
+use crate::matching::{Compatibility, Constraint, Linear, Matcher, Matching};
 use crate::{Error, Result};
 use ndarray::{Array1, Array2};
 use std::collections::BTreeMap;
@@ -91,7 +91,7 @@ impl Tracks {
                 let scores = Array2::from_shape_fn((boxes.nrows(), truth.boxes.nrows()), score);
                 let mut problem = Compatibility::linear(scores);
                 problem.unmatched = Some(Array1::zeros(boxes.nrows()));
-                let solution = Linear::default().solve(&problem, &mut Workspace::new())?;
+                let solution = Linear::default().solve(&problem)?;
                 solution.matching.pairs().for_each(|(i, k)| ids[i] = truth.ids[k]);
             }
             frames.push(Frame { number: *number, boxes: boxes.clone(), ids });

@@ -141,7 +141,15 @@ impl LpRelaxation {
     ///
     /// # Errors
     /// Bad input; [`Error::TooLarge`] beyond `max_entries`.
-    pub fn solve(&self, problem: &Compatibility, work: &mut Workspace) -> Result<Relaxed> {
+    pub fn solve(&self, problem: &Compatibility) -> Result<Relaxed> {
+        self.solve_with(problem, &mut Workspace::new())
+    }
+
+    /// [`Self::solve`] with buffers that are reused, under the workspace's [`Control`](crate::Control).
+    ///
+    /// # Errors
+    /// As [`Self::solve`].
+    pub fn solve_with(&self, problem: &Compatibility, work: &mut Workspace) -> Result<Relaxed> {
         self.solve_from(problem, &mut WarmStart::default(), work)
     }
 

@@ -142,7 +142,7 @@ mod tests {
     fn start(problem: &Compatibility) -> Matching {
         let linear = Compatibility { edge: None, ..problem.clone() };
         let solver = crate::matching::Linear::default();
-        crate::matching::Matcher::solve(&solver, &linear, &mut Workspace::new()).unwrap().matching
+        crate::matching::Matcher::solve(&solver, &linear).unwrap().matching
     }
 
     fn forced_count(problem: &Compatibility, matching: &Matching) -> usize {

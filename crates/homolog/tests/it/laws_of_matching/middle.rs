@@ -151,11 +151,11 @@ pub(super) fn check(number: u64, work: &mut Workspace) -> Result<bool, String> {
         }
         Ok(true)
     };
-    let mut is_proven = look("linear", &Linear::default().solve(&problem, work).map_err(failed)?)?;
+    let mut is_proven = look("linear", &Linear::default().solve_with(&problem, work).map_err(failed)?)?;
     if number % 4 == 1
         && let Some(list) = as_list(&problem)
     {
-        is_proven &= look("list", &Linear::default().solve_sparse(&list, work).map_err(failed)?)?;
+        is_proven &= look("list", &Linear::default().solve_with(&list, work).map_err(failed)?)?;
         let write = |rows: std::ops::Range<usize>, scores: &mut Array2<f64>| {
             scores.assign(&problem.node.slice_axis(Axis(0), rows.into()));
         };
@@ -164,7 +164,7 @@ pub(super) fn check(number: u64, work: &mut Workspace) -> Result<bool, String> {
             streamed = streamed.with_unmatched(prices.to_vec());
         }
         streamed.candidates = 4;
-        is_proven &= look("streamed", &Linear::default().solve_streamed(&streamed, work).map_err(failed)?)?;
+        is_proven &= look("streamed", &Linear::default().solve_with(&streamed, work).map_err(failed)?)?;
     }
     Ok(is_proven)
 }

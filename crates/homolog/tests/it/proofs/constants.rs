@@ -5,8 +5,8 @@ use super::{complete, solve, with_edges};
 use crate::common::{data_folder, rng};
 use homolog::data::qaplib;
 use homolog::matching::{
-    BruteForce, Compatibility, EdgeList, EdgeTerm, Exact, Linear, LpRelaxation, Matching, Method, Solution, Status,
-    Workspace, proof_in_words,
+    BruteForce, Compatibility, EdgeList, EdgeTerm, Exact, Linear, LpRelaxation, Matcher, Matching, Method, Solution,
+    Status, Workspace, proof_in_words,
 };
 use ndarray::{Array2, array};
 use rand::{Rng, RngExt};
@@ -40,7 +40,7 @@ fn a_row_of_a_million_million_beside_small_scores() {
         let exact = solve(&Exact::default(), &shifted);
         assert_eq!((exact.status, plain.score(&exact.matching).unwrap()), (Status::Optimal, best));
         let tight = LpRelaxation { gap: 0.0, max_iterations: 2000, ..LpRelaxation::default() };
-        let relaxed = tight.solve(&shifted, &mut Workspace::new()).unwrap();
+        let relaxed = tight.solve(&shifted).unwrap();
         if let Some(matching) = relaxed.matching {
             proven += 1;
             assert_eq!(plain.score(&matching).unwrap(), best);
@@ -89,7 +89,7 @@ fn a_large_constant_on_a_column_or_on_all_edges_hides_no_better_matching() {
         let best = solve(&homolog::matching::BruteForce::default(), &problem);
         let answer = solve(&Exact::default(), &problem);
         assert_eq!((answer.status, answer.score), (Status::Optimal, best.score), "{name}");
-        let relaxed = LpRelaxation::default().solve(&problem, &mut Workspace::new()).unwrap();
+        let relaxed = LpRelaxation::default().solve(&problem).unwrap();
         assert!(relaxed.matching.is_none_or(|matching| problem.score(&matching) == Ok(best.score)), "{name}");
     }
 }
@@ -121,7 +121,7 @@ fn constants_of_a_row_a_column_and_an_edge_that_cancel_hide_no_better_matching()
     let problem = with_edges(Compatibility::linear(node), &[([0, 1], [1, 0], 10000000000000.45)]);
     let answer = solve(&Exact::default(), &problem);
     assert_eq!((answer.status, answer.matching.to_array()), (Status::Optimal, array![1, 0]));
-    let relaxed = LpRelaxation::default().solve(&problem, &mut Workspace::new()).unwrap();
+    let relaxed = LpRelaxation::default().solve(&problem).unwrap();
     assert!(relaxed.matching.is_none_or(|matching| matching.to_array() == array![1, 0]));
 }
 
@@ -141,8 +141,8 @@ fn a_column_constant_hides_no_better_linear_matching_in_tables_lists_and_streams
     let work = &mut Workspace::new();
     for answer in [
         solve(&Linear::default(), &Compatibility::linear(node.clone())),
-        Linear::default().solve_sparse(&list, work).unwrap(),
-        Linear::default().solve_streamed(&streamed, work).unwrap(),
+        Linear::default().solve_with(&list, work).unwrap(),
+        Linear::default().solve_with(&streamed, work).unwrap(),
     ] {
         assert_eq!((answer.status, answer.matching.to_array()), (Status::Optimal, array![2, 0]), "{answer:?}");
     }
@@ -234,7 +234,7 @@ fn false_proofs(problems: impl Iterator<Item = Compatibility>) -> [usize; 2] {
         let answer = solve(&Exact::default(), &problem);
         let is_behind = |matching: &Matching| whole_score(&problem, matching) < best;
         wrong[0] += usize::from(answer.status == Status::Optimal && is_behind(&answer.matching));
-        let relaxed = LpRelaxation::default().solve(&problem, &mut Workspace::new()).unwrap();
+        let relaxed = LpRelaxation::default().solve(&problem).unwrap();
         wrong[1] += usize::from(relaxed.matching.is_some_and(|matching| is_behind(&matching)));
     }
     wrong

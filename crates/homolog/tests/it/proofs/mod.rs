@@ -10,7 +10,7 @@ use homolog::Error;
 use homolog::data::{dd, qaplib};
 use homolog::matching::{
     Certificate, Compatibility, Constraint, EdgeList, EdgeTerm, Exact, Linear, LpRelaxation, Matcher, Matching, Method,
-    RightOrder, Shortage, Solution, Status, Workspace, verify,
+    RightOrder, Shortage, Solution, Status, verify,
 };
 use ndarray::{Array1, Array2, array};
 use rand::RngExt;
@@ -19,7 +19,7 @@ use std::sync::Arc;
 const FORBIDDEN: f64 = f64::NEG_INFINITY;
 
 fn solve(matcher: &dyn Matcher, problem: &Compatibility) -> Solution {
-    matcher.solve(problem, &mut Workspace::new()).unwrap()
+    matcher.solve(problem).unwrap()
 }
 
 /// Edge scores as (left edge, right edge, score).
@@ -140,7 +140,7 @@ fn a_corrupted_certificate_is_caught_or_gives_a_weaker_bound() {
 fn sums_out_of_range_are_refused_by_name() {
     let problem = Compatibility::linear(array![[1e308, 0.0], [0.0, 1e308]]);
     for method in Method::all() {
-        let refused = method.matcher().solve(&problem, &mut Workspace::new()).unwrap_err();
+        let refused = method.matcher().solve(&problem).unwrap_err();
         assert!(matches!(refused, Error::Overflow { what: "node scores", .. }), "{}: {refused}", method.name());
     }
     let two_lines = "p 2 2 4 2\na 0 0 0 0\na 1 0 1 0\na 2 1 0 0\na 3 1 1 0\ne 0 3 1e308\ne 0 3 1e308\n";
@@ -157,11 +157,11 @@ fn a_problem_without_left_or_right_nodes_has_a_relaxation() {
         let list = |count| Arc::new(EdgeList::empty(count));
         let problem = Compatibility::linear(Array2::zeros((n, m)))
             .with_edges(EdgeTerm::listed(list(n), list(m), Vec::new()).unwrap());
-        let relaxed = LpRelaxation::default().solve(&problem, &mut Workspace::new()).unwrap();
+        let relaxed = LpRelaxation::default().solve(&problem).unwrap();
         assert_eq!((relaxed.bound, relaxed.value), (0.0, 0.0));
         let complete = Compatibility::linear(Array2::zeros((0, 3)))
             .with_edges(EdgeTerm::factored(list(0), complete(3), Array2::zeros((0, 1)), Array2::ones((6, 1))).unwrap());
-        assert!(LpRelaxation::default().solve(&complete, &mut Workspace::new()).is_ok());
+        assert!(LpRelaxation::default().solve(&complete).is_ok());
     }
 }
 
@@ -191,7 +191,7 @@ fn a_problem_too_large_is_refused_before_any_work() {
     let ones = || Array2::ones((count, 1));
     let edge = EdgeTerm::factored(Arc::clone(&ring), ring, ones(), ones()).unwrap();
     let problem = Compatibility::linear(Array2::zeros((count, count))).with_edges(edge);
-    let error = LpRelaxation::default().solve(&problem, &mut Workspace::new()).unwrap_err();
+    let error = LpRelaxation::default().solve(&problem).unwrap_err();
     assert_eq!(error.to_string(), "entries of the relaxation: 32008000 is more than the 20000000 it can take");
     assert!(matches!(Compatibility::check_size(100_000, 100_000), Err(Error::TooLarge { .. })));
 }
@@ -203,7 +203,7 @@ fn numbers_below_the_normal_range_beside_ordinary_ones() {
         let problem = with_edges(Compatibility::linear(node), &scores);
         let best = solve(&homolog::matching::BruteForce::default(), &problem);
         for method in Method::all() {
-            let Ok(answer) = method.matcher().solve(&problem, &mut Workspace::new()) else {
+            let Ok(answer) = method.matcher().solve(&problem) else {
                 assert!(["linear", "hungarian"].contains(&method.name()), "{}", method.name());
                 continue;
             };
@@ -218,7 +218,7 @@ fn scores_near_the_largest_number_hide_tiny_ones_honestly() {
     let (tiny, huge) = (1e-300, 1e300);
     let problem = Compatibility::linear(ndarray::array![[tiny, 0.0, -huge], [tiny, -tiny, -huge]]);
     for method in [Method::Linear(Linear::default()), common::hungarian()] {
-        let answer = method.matcher().solve(&problem, &mut Workspace::new()).unwrap();
+        let answer = method.matcher().solve(&problem).unwrap();
         let is_best = answer.matching.left_to_right() == [Some(1), Some(0)];
         assert!(is_best || answer.status != Status::Optimal, "{}: {answer:?}", method.name());
         assert!(answer.bound >= tiny, "{}: {answer:?}", method.name());

@@ -3,11 +3,11 @@
 use crate::common::placed;
 use clarabel::algebra::CscMatrix;
 use clarabel::solver::{DefaultSettingsBuilder, DefaultSolver, IPSolver, SolverStatus, SupportedConeT};
-use homolog::matching::{BruteForce, Compatibility, Constraint, Matcher, Solution, Workspace};
+use homolog::matching::{BruteForce, Compatibility, Constraint, Matcher, Solution};
 use std::collections::BTreeMap;
 
 pub(crate) fn best_matching(problem: &Compatibility) -> Solution {
-    BruteForce::default().solve(problem, &mut Workspace::new()).unwrap()
+    BruteForce::default().solve(problem).unwrap()
 }
 
 /// d(ij, kl) + d(ji, lk) for i < j.

@@ -17,7 +17,6 @@ mod problem;
 mod verify;
 
 pub use problem::Sparse;
-pub use verify::verify_sparse;
 use verify::{excess, given_up, is_surely_within, usual_difference};
 
 use self::core::{Core, NONE, Rows};
@@ -68,12 +67,8 @@ struct Answer {
 }
 
 impl Linear {
-    /// Solves a sparse problem. The workspace's [`Control`](crate::Control) can stop it: the matching is then what was found so far, the
-    /// status [`Status::Limit`], and nothing is proven.
-    ///
-    /// # Errors
-    /// [`Error::NoFullMatching`] if [`Self::require_full`] is set and there is none; [`Error::Overflow`] if the total is out of range.
-    pub fn solve_sparse(&self, problem: &Sparse, work: &mut Workspace) -> Result<Solution> {
+    /// Solves a list. If told to stop, the matching is what was found so far, and nothing is proven.
+    pub(super) fn solve_list(&self, problem: &Sparse, work: &mut Workspace) -> Result<Solution> {
         let control = work.control().clone();
         let goes_on = || !control.interrupted();
         let answer = work.linear.sparse.solve(problem, Start::AsGiven, &goes_on);
@@ -118,7 +113,7 @@ impl Linear {
             }
         }
         if gap > 0.0 && n.saturating_mul(m) <= SMALL_TABLE {
-            let table = self.solve(&problem.to_dense(), work)?;
+            let table = self.solve_with(&problem.to_dense(), work)?;
             if table.status != Status::Converged {
                 return Ok(table);
             }
