@@ -1,6 +1,7 @@
 //! What can be wrong with a caller's input. Errors carry data (which cell, which node), so a program can point at the place;
 //! not converging or running out of time is never an error but a [`Status`](crate::matching::Status).
 
+use crate::Control;
 use crate::matching::Shortage;
 
 /// The result type of the library.
@@ -288,6 +289,11 @@ pub enum Error {
 
 /// The limits of settings, in one form of words.
 impl Error {
+    /// For work that has nothing to show before it is done.
+    pub(crate) fn if_interrupted(control: &Control) -> Result<()> {
+        if control.interrupted() { Err(Self::Interrupted) } else { Ok(()) }
+    }
+
     pub(crate) fn unless_positive(name: &'static str, value: f64) -> Result<()> {
         Self::unless(value > 0.0 && value.is_finite(), name, value, "it must be positive")
     }

@@ -48,6 +48,7 @@ pub(crate) use calibration::Clues;
 pub use coverage::NameSet;
 pub(crate) use coverage::{Coverage, NameSets, TrueNames};
 pub(crate) use gaussian::{Gaussian, Square, inverse_and_log_det};
+pub(crate) use learn::MOST_LANDMARKS;
 pub use named::{Named, NamedSet};
 pub use naming::{Call, Naming, Search};
 pub(crate) use spoiling::{Spoiling, Truth, Unnamed};
