@@ -1,5 +1,6 @@
 //! Matches as a table, as CSV and as JSON.
 
+use super::{four_digits, four_digits_up};
 use crate::stream::{Format, push_field};
 use anyhow::Result;
 use homolog::data::dataset::NamedGraph;
@@ -124,7 +125,7 @@ pub(super) fn status(solution: &Solution, ended_by: Option<&str>) -> String {
         _ => "not proven".to_string(),
     };
     if solution.bound.is_finite() {
-        format!("{ending}; no match scores more than {:.6}", solution.bound)
+        format!("{ending}; no match scores more than {}", four_digits_up(solution.bound))
     } else {
         ending
     }
@@ -136,7 +137,8 @@ pub(super) const WIDEST: usize = 200;
 fn table(answer: &Answer<'_>) -> Result<String> {
     let Answer { left, right, solution, rows, .. } = answer;
     let mut text = String::new();
-    writeln!(text, "{} → {}: score {:.6}, {}", left.id, right.id, solution.score, status(solution, answer.ended_by))?;
+    let score = four_digits(solution.score);
+    writeln!(text, "{} → {}: score {score}, {}", left.id, right.id, status(solution, answer.ended_by))?;
     if let Some(edges) = &answer.edges {
         let (kept, of) = (edges.kept, edges.left);
         let (correctness, substructure) = (edges.correctness(), edges.symmetric_substructure());
@@ -161,9 +163,14 @@ fn table(answer: &Answer<'_>) -> Result<String> {
         let margin = match margin {
             None => String::new(),
             Some(margin) if margin.margin == f64::INFINITY => format!("  {:>12}", "the only way"),
-            Some(margin) => format!("  {:>12.6}{}", margin.margin, if margin.proven { "" } else { " (at most)" }),
+            Some(margin) if margin.proven => format!("  {:>12}", four_digits(margin.margin)),
+            Some(margin) => format!("  {:>12} (at most)", four_digits_up(margin.margin)),
         };
-        writeln!(text, "  {left:left_width$} → {right:right_width$}  {share:>12.6}{margin}{found}{others}")?;
+        writeln!(
+            text,
+            "  {left:left_width$} → {right:right_width$}  {:>12}{margin}{found}{others}",
+            four_digits(*share)
+        )?;
     }
     let [left, right] = unmatched(answer).map(|names| names.join(", "));
     for (side, names) in [("left", left), ("right", right)] {
