@@ -230,7 +230,7 @@ class Matcher(Estimator):
         if not isinstance(folder, (str, os.PathLike)):
             raise MatchError("a client learns from a folder of shards: homolog.distributed.cut makes one of a data set")
         if y is not None or sample_weight is not None:
-            raise MatchError("what matches stands in the shards: y and sample_weight are for pairs at hand")
+            raise MatchError("shards contain their matches: y and sample_weight are for lists of pairs")
         if client is None:
             return distributed.fit(self, folder, keep=keep)
         from .distributed.dask import Carrier
