@@ -151,7 +151,7 @@ describe.skipIf(!possible)('pictures', () => {
     await new Person(one.page, pictures.truth).place('from one', [100, 100]);
     await saved(one.page);
     await new Person(two.page, pictures.truth).place('from two', [200, 200]);
-    await two.page.waitForSelector('.bar.alarm:has-text("Somebody else changed this project")');
+    await two.page.waitForSelector('.bar.alarm:has-text("This project was changed")');
     expect(await two.page.textContent('.saved')).toBe('not saved');
     await two.page.click('[data-conflict="keep"]');
     await saved(two.page);

@@ -1,6 +1,7 @@
 //! What can be wrong with a caller's input. Errors carry data (which cell, which node), so a program can point at the place;
 //! not converging or running out of time is never an error but a [`Status`](crate::matching::Status).
 
+use crate::Control;
 use crate::matching::Shortage;
 use std::fmt;
 
@@ -92,9 +93,9 @@ pub enum Error {
         right: usize,
     },
     /// A full matching was asked for, but forbidden pairs allow none.
-    #[error("no full matching exists: left nodes {:?} have only right nodes {:?} to go to", .shortage.left, .shortage.right)]
+    #[error("no full matching exists: left nodes {:?} can only be matched to right nodes {:?}", .shortage.left, .shortage.right)]
     NoFullMatching {
-        /// The left nodes that are too many for the right nodes they may go to.
+        /// The left nodes that are too many for the right nodes that they may be matched to.
         shortage: Shortage,
     },
     /// A certificate does not prove what it is meant to.
@@ -315,6 +316,11 @@ impl fmt::Display for Limit {
 
 /// The limits of settings, in one form of words.
 impl Error {
+    /// For work that has nothing to show before it is done.
+    pub(crate) fn if_interrupted(control: &Control) -> Result<()> {
+        if control.interrupted() { Err(Self::Interrupted) } else { Ok(()) }
+    }
+
     pub(crate) fn unless_positive(name: &'static str, value: f64) -> Result<()> {
         Self::unless_more_than(name, value, 0.0)
     }

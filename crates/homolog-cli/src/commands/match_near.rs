@@ -1,8 +1,9 @@
 //! `homolog match --gate`: points matched by their distances alone, as a list of the near pairs.
 
 use super::solve::parse_finite;
+use crate::hints::advised;
 use crate::pair_input::PairInput;
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use homolog::Control;
 use homolog::features::near_costs;
 use homolog::geometry::Near;
@@ -34,9 +35,10 @@ impl Options {
         let Self { gate, nearest, unmatched } = self;
         if gate.is_none() && nearest.is_none() {
             if unmatched.is_some() {
-                bail!(
-                    "--unmatched needs --gate or --nearest: a model has a price of its own (homolog train --unmatched)"
-                );
+                return Err(advised(
+                    "--unmatched needs --gate or --nearest",
+                    "a model has a learned cost of staying unmatched: `homolog train --unmatched`",
+                ));
             }
             return Ok(None);
         }

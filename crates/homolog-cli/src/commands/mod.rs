@@ -44,7 +44,7 @@ fn usage(message: String) -> ! {
 fn use_threads(threads: Option<usize>) -> Result<()> {
     let Some(threads) = threads else { return Ok(()) };
     if threads == 0 || threads > 1024 {
-        bail!("--threads {threads}: it must be from 1 to 1024");
+        bail!("--threads {threads}: must be between 1 and 1024");
     }
     rayon::ThreadPoolBuilder::new().num_threads(threads).build_global().context("cannot start the threads")
 }
@@ -132,7 +132,7 @@ fn read_model(path: &std::path::Path) -> Result<homolog::model::Model> {
 fn about(model: &homolog::model::Model) -> String {
     let count = model.weights().len();
     let learned = match &model.training {
-        Some(record) => format!("learned from {} pairs", record.examples),
+        Some(record) => format!("learned from {}", crate::counted::counted(record.examples, "pair")),
         None => "not learned".to_string(),
     };
     let library = if model.library().is_empty() { "an earlier version" } else { model.library() };

@@ -110,7 +110,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Ending> {
             let part = watch.part(rows.len(), count);
             let pairs = baseline.map_or_else(|| scenes.pairs_with(template), |baseline| scenes.pairs_at(baseline));
             if pairs.iter().any(Vec::is_empty) {
-                bail!("{} pictures do not give a pair each to learn from, to choose λ by and to test on", photos.len());
+                bail!("{} pictures are too few: training, the choice of λ and the test need a pair each", photos.len());
             }
             let row = if features == KINDS[2] {
                 seen(&photos, &scenes, baseline, &pairs, &part)?

@@ -138,9 +138,9 @@ impl ShapeContext {
             let what = "coordinates of a point, for shape context";
             return Err(Error::Size { what, expected: self.dimension, found: points.ncols() });
         }
-        let alpha = mean_distance(points.view());
+        let alpha = mean_distance(points.view(), || !control.interrupted()).ok_or(Error::Interrupted)?;
         let mut counts = Array2::zeros((nodes.len(), self.dim()));
-        let listen = || if control.interrupted() { Err(Error::Interrupted) } else { Ok(()) };
+        let listen = || Error::if_interrupted(control);
         if let (Some(tables), Some(rows)) = (Tables::of(self, points.nrows()), counts.as_slice_mut()) {
             let points: Vec<[f64; 2]> = points.rows().into_iter().map(|point| [point[0], point[1]]).collect();
             let rows = rows.par_chunks_exact_mut(self.dim()).zip(nodes);
@@ -318,7 +318,7 @@ mod tests {
         let own = context.describe_nodes(&graph, &nodes).unwrap();
         let seen = graph.seen_points("test").unwrap();
         let mut expected = Array2::zeros(own.dim());
-        context.spread(seen.view(), mean_distance(seen.view()), &nodes, expected.view_mut());
+        context.spread(seen.view(), mean_distance(seen.view(), || true).unwrap(), &nodes, expected.view_mut());
         assert!((&own - &expected).iter().all(|difference| difference.abs() < 1e-6 * MANY_POINTS as f64 / 100.0));
         assert!(expected.iter().any(|count| *count > 10.0));
         assert_eq!(context.describe(&graph).unwrap().row(700), own.row(3));

@@ -35,7 +35,7 @@ impl Similarity {
     /// The best one from `from` to `to`, row by row; with `mirror` it may be a mirror image. Rows count by their `weights`, or equally
     /// if there are none.
     ///
-    /// Where the points leave something open (none or one, all in one place, all on a line), the choice is not to turn;
+    /// As far as the points leave the rotation open (none or one, all in one place, all on a line), nothing is rotated;
     /// if all points of `from` coincide, the scale is 1.
     ///
     /// ```

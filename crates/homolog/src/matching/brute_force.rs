@@ -66,6 +66,7 @@ impl Matcher for BruteForce {
             iterations: tried,
             certificate: None,
             shortage: None,
+            allowed: 0.0,
         })
     }
 }

@@ -4,7 +4,7 @@
 //! ([`Streamed`]). A [`Matcher`] solves it, a [`Solution`] is what comes back: a [`Matching`], its score, an upper bound on every matching's
 //! score, and a [`Status`] that says whether the two meet. Everything is **maximised**.
 //!
-//! | room | what |
+//! | module | what |
 //! |---|---|
 //! | `problem` | the problem and the answer: scores, edges, matchings, certificates and how they are verified |
 //! | `linear` | exact linear assignment, and a second, simple solver that checks it |
@@ -27,6 +27,7 @@ mod method;
 mod problem;
 mod search;
 mod soft;
+mod tolerance;
 
 pub use brute_force::BruteForce;
 pub use exact::{Exact, Progress};
@@ -47,6 +48,7 @@ pub use problem::{
 pub use search::TabuSearch;
 pub(crate) use search::{Kicks, polish};
 pub use soft::{Bistochastic, FrankWolfe, GraduatedAssignment, Rrwm, Spectral};
+pub use tolerance::proof_in_words;
 
 use crate::{Control, Result};
 use linear::LinearBuffers;

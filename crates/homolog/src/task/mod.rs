@@ -102,8 +102,8 @@ impl Task {
     /// As [`Self::run`]; a checkpoint that does not fit.
     pub fn resume(&self, control: &Control, clock: Option<&Clock>, kept: Option<Kept<'_>>) -> Result<Outcome> {
         self.settings.check()?;
-        // The graphs are described whatever the time limit: without that there is nothing to answer with.
-        let pressed = control;
+        // Until the graphs are described there is nothing to answer with.
+        let begin = &self.settings.limited_to_begin(control, clock);
         let control = &self.settings.limited(control, clock);
         if self.settings.is_atlas() {
             let outcome = self.atlas(control)?;
@@ -112,7 +112,7 @@ impl Task {
         }
         let (data, drawn) = paired(&self.data)?;
         check_sizes(&data)?;
-        let pairs = Pairs::of(&data, pressed)?;
+        let pairs = Pairs::of(&data, begin)?;
         let outcome = if self.settings.is_choice() {
             self.choose(&pairs, control, clock)?
         } else {

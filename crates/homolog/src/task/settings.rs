@@ -19,6 +19,9 @@ const ATLAS: &str = "atlas";
 /// Seconds for that choice, unless told otherwise.
 const SECONDS_TO_CHOOSE: f64 = 60.0;
 
+/// A time limit that is shorter leaves so many seconds to describe the graphs: a limit of 0 asks for weights as they are before learning.
+const SECONDS_TO_BEGIN: f64 = 1.0;
+
 /// How to learn. The defaults are those of every shell.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -275,6 +278,14 @@ impl Settings {
 
     pub(super) fn seconds_to_choose(&self) -> f64 {
         self.time_limit.unwrap_or(SECONDS_TO_CHOOSE)
+    }
+
+    /// The caller's control, also ended by a time limit that was given: for what has to be done before there is an answer, which has at least
+    /// [`SECONDS_TO_BEGIN`].
+    pub(super) fn limited_to_begin(&self, control: &Control, clock: Option<&Clock>) -> Control {
+        let (Some(seconds), Some(clock)) = (self.time_limit, clock) else { return control.clone() };
+        let (clock, end) = (Arc::clone(clock), clock() + seconds.max(SECONDS_TO_BEGIN));
+        control.clone().interrupted_by(move || clock() >= end)
     }
 
     /// The caller's control, also ended by the time limit. A choice among sets divides its time itself.

@@ -189,7 +189,7 @@ fn an_infeasible_problem_gives_the_best_largest_matching_and_the_reason() {
     assert_eq!(refused, Error::NoFullMatching { shortage });
     assert_eq!(
         refused.to_string(),
-        "no full matching exists: left nodes [0, 1, 3] have only right nodes [0, 2] to go to"
+        "no full matching exists: left nodes [0, 1, 3] can only be matched to right nodes [0, 2]"
     );
 }
 

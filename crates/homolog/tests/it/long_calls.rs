@@ -40,7 +40,7 @@ pub(crate) struct Sizes {
     pub(crate) pixels: usize,
 }
 
-type Run = Box<dyn Fn(&Control) -> Result<()>>;
+type Run = Box<dyn Fn(&Control) -> Result<()> + Send + Sync>;
 
 /// A call by what a person would call it.
 pub(crate) struct LongCall {
@@ -57,7 +57,7 @@ pub(crate) fn long_calls(sizes: Sizes) -> Result<Vec<LongCall>> {
     Ok(calls)
 }
 
-fn call(name: &'static str, run: impl Fn(&Control) -> Result<()> + 'static) -> LongCall {
+fn call(name: &'static str, run: impl Fn(&Control) -> Result<()> + Send + Sync + 'static) -> LongCall {
     LongCall { name, run: Box::new(run) }
 }
 
@@ -90,7 +90,7 @@ fn matching(sizes: Sizes) -> Result<Vec<LongCall>> {
     };
     let (ranked, listed, ranked_list) = (Arc::clone(&linear), Arc::clone(&list), list);
     let (relaxed, again) = (Arc::clone(&quadratic), Arc::clone(&quadratic));
-    let unsure = Arc::clone(&linear);
+    let (unsure, edged, quick_too) = (Arc::clone(&linear), Arc::clone(&quadratic), Arc::clone(&quick));
     Ok(vec![
         by("linear problem", &linear, Method::Linear(Linear::default())),
         by("quadratic problem, exact", &quadratic, Method::Exact(Exact::default())),
@@ -108,6 +108,9 @@ fn matching(sizes: Sizes) -> Result<Vec<LongCall>> {
             LpRelaxation::default().solve_with(&relaxed, &mut Workspace::with_control(control)).map(|_| ())
         }),
         call("margins", move |control| margins(&unsure, &solved, None, control).map(|_| ())),
+        call("margins with edges", move |control| {
+            margins(&edged, &quick_too, Some(&Exact::default()), control).map(|_| ())
+        }),
         call("found again", move |control| found_again(&again, &quick, 5, control).map(|_| ())),
     ])
 }

@@ -128,7 +128,10 @@ fn what_makes_no_sense_is_refused_with_its_place() {
     assert!(rows.with_right_unmatched(vec![0.0, f64::NEG_INFINITY, 0.0]).is_err());
     let short = make(vec![(0, 1, 1.0), (1, 1, 0.5)]).unwrap();
     let refused = Linear { require_full: true }.solve(&short).unwrap_err();
-    assert_eq!(refused.to_string(), "no full matching exists: left nodes [0, 1] have only right nodes [1] to go to");
+    assert_eq!(
+        refused.to_string(),
+        "no full matching exists: left nodes [0, 1] can only be matched to right nodes [1]"
+    );
 }
 
 #[test]

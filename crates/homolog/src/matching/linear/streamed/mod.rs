@@ -289,6 +289,6 @@ impl Streamed<'_> {
         let matching = Matching::new(vec![None; self.left_count], self.right_count, Constraint::OneToOne)?;
         let score = Candidates::none(self.left_count).problem(self)?.score(&matching)?;
         let (bound, status) = (f64::INFINITY, Status::Limit);
-        Ok(Solution { matching, score, bound, status, iterations: 0, certificate: None, shortage: None })
+        Ok(Solution { matching, score, bound, status, iterations: 0, certificate: None, shortage: None, allowed: 0.0 })
     }
 }

@@ -266,7 +266,7 @@ impl<'a> Listed<'a> {
         let bound = self.bound(work)?.max(score);
         let status = if steps.interrupted { Status::Limit } else { Status::Converged };
         let (iterations, shortage) = (steps.count, self.shortage.clone());
-        Ok(Solution { matching, score, bound, status, iterations, certificate: None, shortage })
+        Ok(Solution { matching, score, bound, status, iterations, certificate: None, shortage, allowed: 0.0 })
     }
 
     /// The total score of a matching of candidates, added up as that of a table.
