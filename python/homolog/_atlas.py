@@ -17,7 +17,7 @@ from ._errors import MatchError
 from ._estimator import Estimator
 from ._graph import Graph, as_graph
 from ._naming import Found, Naming
-from ._progress import Progress
+from ._progress import LOGGER, Progress
 from ._report import Explanation
 from ._solve import threads
 
@@ -62,8 +62,10 @@ class Atlas(Estimator):
         The pairs of landmarks whose displacement is used.
     pose_, presence_ : str
         What was determined from the specimens.
-    weights_, feature_names_ : the kinds of evidence and how much each counts
+    weights_, feature_names_
+        How much each kind of evidence counts.
     n_specimens_ : int
+        How many specimens it was learned from.
     report_ : str
         What `fit` found, in words.
 
@@ -139,6 +141,7 @@ class Atlas(Estimator):
                 own = [graph._graph for graph in graphs]
                 model = _core.see_pictures(model, own, seen, threads(self.n_jobs), progress.callback)
         self._set(model)
+        LOGGER.info("%s", self.report_)
         return self
 
     def _settings(self) -> str:

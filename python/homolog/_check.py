@@ -10,6 +10,7 @@ from typing import Any
 
 from . import _core
 from ._data import DataSet, load
+from ._html import report
 from ._solve import threads
 
 
@@ -95,6 +96,9 @@ class CheckReport:
         return self._text
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return report(self._text)
 
 
 def check(data: DataSet | str | os.PathLike[str], n_jobs: int | None = None) -> CheckReport:

@@ -46,6 +46,10 @@ class MatchError(ValueError):
     row: int | None
     column: int | None
     index: int | None
+    setting: str | None
+    value: float | None
+    least: float | None
+    most: float | None
 
 def linear_sum_assignment(
     cost_matrix: ArrayLike, maximize: Any = False

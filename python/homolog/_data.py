@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from . import _core
 from ._errors import MatchError
 from ._graph import Graph, GraphLike, as_array, as_graph
+from ._html import table
 from ._pairs import are_tables, is_table, item_of
 
 #: Two graphs, or two graphs and features of their pairs.
@@ -91,6 +92,10 @@ class DataSet:
 
     def __repr__(self) -> str:
         return f"DataSet({len(self.graphs)} graphs, {len(self.pairs)} pairs)"
+
+    def _repr_html_(self) -> str:
+        rows = ((id, repr(graph)) for id, graph in self.graphs.items())
+        return table(repr(self), ["id", "graph"], rows, len(self.graphs))
 
 
 def load(

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _core
 from ._errors import MatchError
+from ._html import table
 
 Attributes = Union[Mapping[str, ArrayLike], ArrayLike]
 #: Anything that :func:`as_graph` accepts as a graph.
@@ -290,6 +291,14 @@ class Graph:
         parts += [f"attributes {', '.join(self.attributes)}"] if self.attributes else []
         parts += [f"{len(self.edges)} directed edges"] if len(self.edges) else []
         return f"Graph({', '.join(parts)})"
+
+    def _repr_html_(self) -> str:
+        points, names, attributes = self.points, self.names, self.attributes
+        columns: dict[str, Iterable[Any]] = {"node": range(len(self))}
+        columns |= {} if names is None else {"name": names}
+        columns |= {} if points is None else {axis: points[:, at] for at, axis in enumerate("xyz"[: points.shape[1]])}
+        columns |= attributes
+        return table(repr(self), list(columns), zip(*columns.values()), len(self))
 
 
 def as_graph(thing: GraphLike) -> Graph:

@@ -14,8 +14,9 @@ from ._atlas import Atlas
 from ._data import DataSet
 from ._errors import MatchError
 from ._graph import as_graph
+from ._html import report, table
 from ._matcher import Matcher
-from ._progress import Progress
+from ._progress import LOGGER, Progress
 from ._solve import threads
 
 
@@ -79,6 +80,10 @@ class Joined:
     def __repr__(self) -> str:
         return f"Joined({len(self.ids)} specimens, {len(self.counts)} names)"
 
+    def _repr_html_(self) -> str:
+        rows = ((name, count, *points) for (name, count), points in zip(self.counts.items(), self.table.values()))
+        return table(repr(self), ["name", "specimens", *self.ids], rows, len(self.counts)) + report(self._words)
+
 
 def join(
     specimens: Any,
@@ -137,4 +142,5 @@ def join(
         text, words, learned = _core.join_specimens(
             [graph._graph for graph in graphs], ids, json.dumps(fields), inner, time_limit, threads(n_jobs), progress.callback
         )
+    LOGGER.info("%s", words)
     return Joined(text, words, Atlas.from_json(learned.to_json()))

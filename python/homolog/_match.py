@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Optional
@@ -11,14 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
+from ._html import table
 
 if TYPE_CHECKING:
     from ._matcher import Matcher
 
 #: Dual values of left and right nodes; left nodes that compete for too few right nodes, and these.
 Proof = tuple[NDArray[np.float64], NDArray[np.float64], Optional[tuple[NDArray[np.int64], NDArray[np.int64]]]]
-#: Rows of the table that a notebook shows.
-SHOWN = 30
 
 
 class Match:
@@ -167,15 +165,11 @@ class Match:
     def _repr_html_(self) -> str:
         """The matched pairs as a table, for notebooks; margins only if they were computed before."""
         margins = self.__dict__.get("margins")
-        heads = ["left", "right"] + (["margin"] if margins is not None else [])
-        rows = []
-        for at, (i, k) in enumerate(zip(self.left[:SHOWN], self.right[:SHOWN])):
-            cells = [_label(self._names[0], i), _label(self._names[1], k)]
-            cells += [f"{margins[at]:.4g}"] if margins is not None else []
-            rows.append("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in cells) + "</tr>")
-        head = "<tr>" + "".join(f"<th>{head}</th>" for head in heads) + "</tr>"
-        more = f"<p>… and {len(self) - SHOWN} more</p>" if len(self) > SHOWN else ""
-        return f"<p><b>{html.escape(repr(self))}</b></p><table>{head}{''.join(rows)}</table>{more}"
+        pairs = ((_label(self._names[0], i), _label(self._names[1], k)) for i, k in zip(self.left, self.right))
+        if margins is None:
+            return table(repr(self), ["left", "right"], pairs, len(self))
+        rows = ((left, right, margin) for (left, right), margin in zip(pairs, margins))
+        return table(repr(self), ["left", "right", "margin"], rows, len(self))
 
 
 def _label(names: list[str] | None, node: int) -> str:

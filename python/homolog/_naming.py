@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ._html import table
+
 
 class Naming:
     """The names of the points of one specimen.
@@ -103,6 +105,10 @@ class Naming:
         proof = "proven in its pose" if self.status == "optimal" else self.status
         return f"Naming({len(self)} of {len(self.names)} points named, score {self.score:.6g}, {proof})"
 
+    def _repr_html_(self) -> str:
+        rows = zip(range(len(self.names)), self.names, self.confidence, self.runner_up)
+        return table(repr(self), ["point", "name", "confidence", "runner-up"], rows, len(self.names))
+
 
 class Found:
     """The landmarks that an atlas found in a picture.
@@ -136,3 +142,7 @@ class Found:
 
     def __repr__(self) -> str:
         return f"Found({len(self)} landmarks)"
+
+    def _repr_html_(self) -> str:
+        rows = ((name, x, y, sure) for name, (x, y), sure in zip(self.names, self.points, self.confidence))
+        return table(repr(self), ["landmark", "x", "y", "confidence"], rows, len(self))

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from . import _core
 from ._atlas import Atlas, _graphs
 from ._data import DataSet
+from ._html import table
 from ._solve import threads
 
 
@@ -117,6 +118,10 @@ class TakeNaming:
         points = sum(len(names) for names in self.names)
         parts = f"{len(self)} frames, {named} of {points} points named"
         return f"TakeNaming({parts}, {len(self.doubtful)} doubtful stretches, {len(self.swaps)} swaps)"
+
+    def _repr_html_(self) -> str:
+        heads = ["doubtful from frame", "to", "marker", "or", "confidence"]
+        return table(repr(self), heads, self.doubtful, len(self.doubtful))
 
 
 def name_take(atlas: Atlas, take: Any, *, time_limit: float | None = None) -> TakeNaming:

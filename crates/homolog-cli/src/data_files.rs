@@ -17,7 +17,7 @@ use std::path::Path;
 pub(crate) enum GraphFormat {
     /// A data set (.json, .jsonl), a folder with landmarks.csv, or the word turntable for the built-in sequence
     DataSet,
-    /// A table of landmarks (.csv): one landmark a row, or one specimen a row
+    /// A table of landmarks (.csv): one landmark per row, or one specimen per row
     Landmarks,
     /// Landmarks of specimens as morphometricians write them (.tps)
     Tps,

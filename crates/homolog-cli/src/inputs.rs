@@ -1,6 +1,7 @@
 //! Where graphs come from: files of every format, folders, the built-in sequence; and pairs where a file has none.
 
 use crate::askew;
+use crate::counted::counted;
 use crate::data_files::{self, read_house};
 use crate::hints::advised;
 use crate::progress::{detail, note};
@@ -72,7 +73,7 @@ impl Input {
         }
         let data = data_files::read(path, None, (LandmarkTable::default(), None), None)?;
         let (graphs, pairs) = (data.graphs().len(), data.pairs().len());
-        detail(&format!("read {}: {graphs} graphs, {pairs} pairs", path.display()));
+        detail(&format!("read {}: {}, {}", path.display(), counted(graphs, "graph"), counted(pairs, "pair")));
         Ok(Self::of_file(data, path))
     }
 

@@ -8,6 +8,7 @@
 
 mod askew;
 mod commands;
+mod counted;
 mod data_files;
 mod figures;
 mod files;

@@ -46,7 +46,7 @@ impl<'a> Page<'a> {
         let inside = [corner.0, corner.1, corner.0 + size.0, corner.1 + size.1];
         let without = self.placed.draw_names(&mut self.canvas, names, Side::Right, inside, self.is_dark);
         if without > 0 {
-            key.push((Mark::Words, format!("{without} names had no room")));
+            key.push((Mark::Words, format!("names without room: {without}")));
         }
         view::draw_key(&mut self.canvas, corner.1 + size.1 + KEY, WIDTH, self.is_dark, &key);
         self.canvas.finish()

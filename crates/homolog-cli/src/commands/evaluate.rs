@@ -1,6 +1,7 @@
 //! `homolog evaluate`: how often a model is wrong on labelled pairs.
 
 use super::evaluate_rows::{Totals, text};
+use crate::counted::counted;
 use crate::inputs::{Input, extension};
 use crate::progress::{Watch, stop_is_wanted};
 use crate::reading::Reading;
@@ -124,7 +125,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     let report = Report { input: &input, numbers: &numbers, totals: &totals };
     let all = &totals.all;
     let (done, missing) = (all.losses.len(), labelled.len() - all.losses.len());
-    let mut text = format!("{} loss on {done} pairs, {} answers proven optimal\n", loss.name(), all.proven);
+    let mut text = format!(
+        "{} loss on {}, {} proven optimal\n",
+        loss.name(),
+        counted(done, "pair"),
+        counted(all.proven, "answer")
+    );
     match ended_by {
         Some(ended_by) if done == 0 => {
             writeln!(text, "Stopped early by {ended_by}, before the first pair was matched.")?;

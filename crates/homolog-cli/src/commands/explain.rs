@@ -1,6 +1,6 @@
 //! `homolog explain`: why each node is matched as it is, the least certain first.
 
-use super::{match_output::status, node_name};
+use super::{four_digits, four_digits_up, match_output::status, node_name};
 use crate::Ending;
 use crate::hints::advised;
 use crate::pair_input::PairInput;
@@ -92,12 +92,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
 
     let mut text = String::new();
     let solution = &explanation.solution;
-    writeln!(
-        text,
-        "{left} → {right}: score {:.6}, {}",
-        solution.score,
-        status(solution, explanation.tolerance, ended_by)
-    )?;
+    let status = status(solution, explanation.tolerance, ended_by);
+    writeln!(text, "{left} → {right}: score {}, {status}", four_digits(solution.score))?;
     if let Some(ended_by) = ended_by {
         writeln!(text, "stopped early by {ended_by}: margins not found by then are bounds")?;
     }
@@ -107,11 +103,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
             writeln!(text, "\n{from} → {to}: without it fewer nodes could be matched")?;
             continue;
         };
-        let proof = if other.proven { "" } else { " (at most)" };
+        let margin = if other.proven { four_digits(other.margin) } else { four_digits_up(other.margin) + " (at most)" };
         let instead = other.right.map_or("unmatched".to_string(), |right| node_name(&pair.right, right));
-        writeln!(text, "\n{from} → {to}: margin {:.6}{proof}, runner-up {instead}", other.margin)?;
+        writeln!(text, "\n{from} → {to}: margin {margin}, runner-up {instead}")?;
         for (feature, part) in strongest(&other.contributions, arguments.features) {
-            writeln!(text, "  {part:>+12.6}  {}", names[feature])?;
+            let sign = if part < 0.0 { "" } else { "+" };
+            writeln!(text, "  {:>12}  {}", format!("{sign}{}", four_digits(part)), names[feature])?;
         }
         if !model.features.edge.is_empty() {
             let decided = strongest(&other.nodes, arguments.features);

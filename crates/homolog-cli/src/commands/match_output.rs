@@ -1,5 +1,6 @@
 //! Matches as a table, as CSV and as JSON.
 
+use super::{four_digits, four_digits_up};
 use crate::progress::stop_is_wanted;
 use crate::stream::{Format, push_field};
 use anyhow::Result;
@@ -128,7 +129,7 @@ pub(super) fn status(solution: &Solution, tolerance: Option<f64>, ended_by: Opti
         _ => "not proven".to_string(),
     };
     if solution.bound.is_finite() {
-        format!("{ending}; no match scores more than {:.6}", solution.bound)
+        format!("{ending}; no match scores more than {}", four_digits_up(solution.bound))
     } else {
         ending
     }
@@ -141,7 +142,7 @@ fn table(answer: &Answer<'_>) -> Result<String> {
     let Answer { left, right, solution, rows, .. } = answer;
     let mut text = String::new();
     let status = status(solution, answer.tolerance, answer.ended_by);
-    writeln!(text, "{} → {}: score {:.6}, {status}", left.id, right.id, solution.score)?;
+    writeln!(text, "{} → {}: score {}, {status}", left.id, right.id, four_digits(solution.score))?;
     if let Some(edges) = &answer.edges {
         let (kept, of) = (edges.kept, edges.left);
         let (correctness, substructure) = (edges.correctness(), edges.symmetric_substructure());
@@ -171,9 +172,14 @@ fn table(answer: &Answer<'_>) -> Result<String> {
                 format!("  {:>12}", "not known")
             }
             Some(margin) if margin.margin == f64::INFINITY => format!("  {:>12}", "the only way"),
-            Some(margin) => format!("  {:>12.6}{}", margin.margin, if margin.proven { "" } else { " (at most)" }),
+            Some(margin) if margin.proven => format!("  {:>12}", four_digits(margin.margin)),
+            Some(margin) => format!("  {:>12} (at most)", four_digits_up(margin.margin)),
         };
-        writeln!(text, "  {left:left_width$} → {right:right_width$}  {share:>12.6}{margin}{found}{others}")?;
+        writeln!(
+            text,
+            "  {left:left_width$} → {right:right_width$}  {:>12}{margin}{found}{others}",
+            four_digits(*share)
+        )?;
     }
     let [left, right] = unmatched(answer).map(|names| names.join(", "));
     for (side, names) in [("left", left), ("right", right)] {

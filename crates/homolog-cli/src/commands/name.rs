@@ -3,6 +3,7 @@
 
 use super::name_output::{Answer, End, Texts, header};
 use super::name_pictures;
+use crate::counted::counted;
 use crate::hints::advised;
 use crate::inputs::{BUILT_IN, Input, extension};
 use crate::progress::{Watch, note, stop_is_wanted};
@@ -284,9 +285,9 @@ pub(super) fn atlas_picture(atlas: &Atlas) -> String {
     };
     let view = View {
         caption: format!(
-            "{} landmarks from {} specimens; ellipses of two deviations",
-            atlas.landmarks.len(),
-            atlas.specimens
+            "{} from {}; ellipses of two deviations",
+            counted(atlas.landmarks.len(), "landmark"),
+            counted(atlas.specimens, "specimen")
         ),
         points: atlas.landmarks.iter().map(point).collect(),
         edges: atlas.edges.iter().map(|edge| (edge.ends[0], edge.ends[1])).collect(),

@@ -10,7 +10,7 @@ use crate::training::FileKeeper;
 use crate::{Ending, files, settings};
 use anyhow::{Context, Result, bail};
 use homolog::atlas::AtlasSettings;
-use homolog::features::{Pose, Turns};
+use homolog::features::{Rotation, Turns};
 use homolog::geometry::GreyImage;
 use homolog::learn::{Centre, Clock, LearnerKind, Oracle};
 use homolog::matching::LpRelaxation;
@@ -293,7 +293,7 @@ fn settings_of(arguments: &Arguments) -> Result<Settings> {
     Ok(Settings {
         features: settings::features_or_name(&arguments.features)?,
         unmatched: arguments.unmatched,
-        pose: (mirror || turns.is_some()).then(|| Pose { turns: turns.unwrap_or_default(), mirror }),
+        pose: (mirror || turns.is_some()).then(|| Rotation { turns: turns.unwrap_or_default(), mirror }),
         atlas: AtlasSettings {
             presence: arguments.presence.map(super::PresenceOption::presence),
             ..AtlasSettings::default()

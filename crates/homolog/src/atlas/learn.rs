@@ -1,11 +1,13 @@
 //! [`Atlas::learn`]: from labelled specimens to an atlas. O(n² s) for n landmarks in s specimens.
 
 use super::align::{Named, angle, generalised_procrustes, upright};
-use super::gaussian::{Gaussian, Square};
+use super::gaussian::Gaussian;
 use super::spread::{Prior, STRENGTHS, Sample, USUAL_STRENGTH, length, most_likely};
 use super::{Atlas, AtlasEdge, AtlasSettings, Landmark, Pose, Presence, VERSION};
+use crate::error::Limit;
 use crate::geometry::Similarity;
 use crate::graph::Graph;
+use crate::linalg::Square;
 use crate::{Control, Error, Result};
 use ndarray::{Array2, Axis};
 use std::collections::{BTreeMap, BTreeSet};
@@ -96,14 +98,14 @@ impl Atlas {
         let goes_on = |at: usize| at < at_a_time || !at.is_multiple_of(at_a_time) || !control.interrupted();
         let position_prior = Prior::fit(samples.iter(), d);
         let edge_prior = Prior::fit(while_told(&displacements, goes_on), d);
+        if let Some(prior) = settings.prior {
+            Error::unless_positive("prior", prior)?;
+        }
         let bad = || Error::BadSetting {
             name: "prior",
             value: settings.prior.unwrap_or(USUAL_STRENGTH),
-            reason: "it must be positive",
+            limit: Limit::MoreThan(0.0),
         };
-        if settings.prior.is_some_and(|prior| !(prior.is_finite() && prior > 0.0)) {
-            return Err(bad());
-        }
         let first_strength = settings.prior.unwrap_or(USUAL_STRENGTH);
         let cost = |at: usize| -> f64 {
             let sample = &displacements[at];

@@ -47,7 +47,7 @@ pub use calibration::Calibration;
 pub(crate) use calibration::Clues;
 pub use coverage::NameSet;
 pub(crate) use coverage::{Coverage, NameSets, TrueNames};
-pub(crate) use gaussian::{Gaussian, Square, inverse_and_log_det};
+pub(crate) use gaussian::Gaussian;
 pub(crate) use learn::MOST_LANDMARKS;
 pub use named::{Named, NamedSet};
 pub use naming::{Call, Naming, Search};

@@ -18,6 +18,7 @@
 
 use super::NodeDescriptor;
 use super::soft_bins::{self, Grid};
+use crate::error::Limit;
 use crate::geometry::mean_distance;
 use crate::graph::Graph;
 use crate::{Control, Error, Result};
@@ -239,26 +240,17 @@ impl NodeDescriptor for ShapeContext {
     }
 
     fn check(&self) -> Result<()> {
-        let bad = |name, value, reason| Err(Error::BadSetting { name, value, reason });
-        if !(2..=3).contains(&self.dimension) {
-            return bad("dimension", self.dimension as f64, "it must be 2 or 3");
-        }
+        Error::unless_between("dimension", self.dimension as f64, 2.0, 3.0)?;
         Error::unless_counted("angular_bins", self.angular_bins)?;
-        if !(0.0..=MAX_SOFTNESS).contains(&self.softness) {
-            return bad("softness", self.softness, "it must be between 0 and 100");
-        }
+        Error::unless_between("softness", self.softness, 0.0, MAX_SOFTNESS)?;
         let mut last = 0.0;
         for &radius in &self.radii {
             if radius.is_nan() || radius <= last {
-                return bad("radii", radius, "they must be positive and increasing");
+                return Err(Error::BadSetting { name: "radii", value: radius, limit: Limit::MoreThan(last) });
             }
             last = radius;
         }
-        match self.dim() {
-            0 => bad("radii", 0.0, "there must be at least one"),
-            1..=MAX_BINS => Ok(()),
-            _ => bad("angular_bins", self.angular_bins as f64, "that makes more than 10000 bins"),
-        }
+        Error::unless_between("number of bins", self.dim() as f64, 1.0, MAX_BINS as f64)
     }
 }
 

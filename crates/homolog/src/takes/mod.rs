@@ -7,7 +7,7 @@
 //!    the atlas, and for every frame, which name a track should have (`evidence`); 3 and 4 are repeated until nothing changes. An atlas
 //!    of a single frame is enough, and it may be of another person.
 //! 5. A set of names that is wrong throughout agrees with itself: the body is compared with the atlas (`anchor`). Names that the atlas
-//!    contradicts are forgotten and found again; that is kept if the take becomes more likely.
+//!    contradicts are removed and found again; the new ones are kept if the take becomes more likely.
 //! 6. Frames that are still badly explained are named by the atlas as well, and tracks in which the evidence changes are split (`split`).
 //! 7. Confidences, doubtful stretches and swaps (`doubt`); labels that the take came with and that are wrong (`labels`).
 //!

@@ -3,7 +3,7 @@
 
 use homolog::atlas::AtlasSettings;
 use homolog::data::dataset::{DataSet, NamedGraph};
-use homolog::features::{FeatureMap, Pose, Turns};
+use homolog::features::{FeatureMap, Rotation, Turns};
 use homolog::geometry::GreyImage;
 use homolog::graph::{Graph, Pair};
 use homolog::learn::LabelledPairs;
@@ -126,7 +126,7 @@ fn graphs(sizes: Sizes) -> Result<Vec<LongCall>> {
     let few = (0..2).map(|_| graph(sizes.points / 4)).collect::<Result<Vec<_>>>()?;
     let plain = FeatureMap::named("linear", many.iter().map(|graph| &**graph))?;
     let mut rotated = plain.clone();
-    rotated.pose = Pose { turns: Turns::Any, mirror: false };
+    rotated.pose = Rotation { turns: Turns::Any, mirror: false };
     let model = |features: FeatureMap| Model::unlearned(features, Method::Linear(Linear::default())).map(Arc::new);
     let (plain, rotated) = (model(plain)?, model(rotated)?);
     let (large, pair) =

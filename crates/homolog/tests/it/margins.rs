@@ -2,6 +2,7 @@
 //! columns share; and one margin and one runner-up wherever they are asked for.
 
 use crate::common;
+use crate::laws_of_matching::forms::{as_list, on_rows};
 
 use common::rng;
 use homolog::Control;
@@ -86,6 +87,14 @@ fn margins_are_exact_beside_constants_of_any_size_and_never_negative_where_prove
         let all = all(&problem);
         let score = exact_score(&problem, &solution.matching);
         assert_eq!(found.len(), solution.matching.matched_count());
+        if let Some(list) = as_list(&problem) {
+            let of_rows =
+                on_rows(&problem, [1, 48, 2], |rows| margins(rows, &solution, None, &Control::new()).unwrap());
+            assert_eq!(
+                [margins(&list, &solution, None, &Control::new()).unwrap(), of_rows],
+                [found.clone(), found.clone()]
+            );
+        }
         if all.iter().any(|(_, other)| *other > score) {
             // Whether a matching is called optimal rightly is another law's business.
             not_best += 1;

@@ -67,12 +67,13 @@ const WRONG: &[(&str, &str)] = &[
     ("are at hand", "are found"),
     ("nodes to go to", "nodes to match"),
     ("goes on to a", "continues at a"),
-    ("is the most", "the limit is"),
     ("gives that promise up", "does not hold that"),
     ("teaches its own", "is measured"),
     ("agree with themselves", "are consistent"),
     ("says what is right", "is right"),
     ("is not followed", "differs"),
+    ("one landmark a row", "per row"),
+    ("one specimen a row", "per row"),
 ];
 
 /// A unit, "a" and a thing: "per" is meant.

@@ -69,7 +69,7 @@ fn through_all_doors(task: &Task) {
     let (model, report) = (here.model.to_json().unwrap(), here.report.to_json().unwrap());
     assert_eq!(page["ok"]["model"].as_str().unwrap(), model, "{}", page["error"]);
     assert_eq!(page["ok"]["report"], serde_json::from_str::<Value>(&report).unwrap());
-    let parsed: homolog::task::Report = serde_json::from_str(&report).unwrap();
+    let parsed: homolog::task::TaskReport = serde_json::from_str(&report).unwrap();
     assert_eq!(parsed.to_json().unwrap(), report, "a report reads back");
     // Cross-validation needs the pairs at hand, and so does every learner but one.
     if task.settings.folds == 0 && task.settings.learner == LearnerKind::MaxMargin {

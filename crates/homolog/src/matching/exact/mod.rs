@@ -119,9 +119,7 @@ impl Exact {
         work: &mut Workspace,
         observe: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
     ) -> Result<Solution> {
-        if self.gap.is_nan() || self.gap < 0.0 {
-            return Err(Error::BadSetting { name: "gap", value: self.gap, reason: "it must be zero or more" });
-        }
+        Error::unless_at_least_0_or_infinite("gap", self.gap)?;
         let problem = match problem.form() {
             Form::Table(table) if self.fits(table) => table,
             Form::List(list) => return Linear::default().solve_with(list, work),

@@ -174,12 +174,8 @@ impl LpRelaxation {
 
     /// Refuses settings out of range.
     pub(crate) fn check(&self) -> Result<()> {
-        for (name, value) in [("gap", self.gap), ("tolerance", self.tolerance)] {
-            if value.is_nan() || value < 0.0 {
-                return Err(Error::BadSetting { name, value, reason: "it must be zero or more" });
-            }
-        }
-        Ok(())
+        Error::unless_at_least_0_or_infinite("gap", self.gap)?;
+        Error::unless_at_least_0_or_infinite("tolerance", self.tolerance)
     }
 
     fn solve_folded(&self, folded: &FoldedPrices<'_>, warm: &mut WarmStart, work: &mut Workspace) -> Result<Relaxed> {

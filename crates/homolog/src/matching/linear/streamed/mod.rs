@@ -127,9 +127,7 @@ impl<'a> Streamed<'a> {
             ("edge_candidates", self.edge_candidates),
             ("rows_at_once", self.rows_at_once),
         ] {
-            if value == 0 {
-                return Err(Error::BadSetting { name, value: 0.0, reason: "must be at least 1" });
-            }
+            Error::unless_counted(name, value)?;
         }
         let nodes = self.edge.map_or((self.left_count, self.right_count), |e| (e.left_count(), e.right_count()));
         for (what, expected, found) in [
