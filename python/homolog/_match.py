@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Optional
 import numpy as np
 from numpy.typing import NDArray
 
+from . import _core
 from ._html import table
 
 if TYPE_CHECKING:
@@ -35,6 +36,9 @@ class Match:
         No matching is better than this; infinite if nothing is proven.
     status : str
         "optimal": proven, bound and score agree; "converged": the solver finished, without a proof; "limit": stopped early.
+    tolerance : float
+        If the status is "optimal": no matching is better by more than this, which rounding may hide; 0 if it is negligible compared with what
+        matchings differ by.
     iterations : int
         How many rounds the solver took.
     shortage : (left, right) or None
@@ -56,8 +60,10 @@ class Match:
         names: tuple[list[str] | None, list[str] | None] = (None, None),
         proof: Proof | Callable[[], Proof | None] | None = None,
         candidates: list[NDArray[np.int64]] | None = None,
+        tolerance: Callable[[], float | None] | None = None,
     ) -> None:
         self._proof = proof
+        self._tolerance = tolerance
         self.candidates = candidates
         self.assignment: NDArray[np.int64] = fields["assignment"]
         self.score: float = fields["score"]
@@ -96,6 +102,11 @@ class Match:
         if self._margins is None:
             raise AttributeError("the margins of this match are not known: it was read from a file, or is that of a list of pairs")
         return self._margins()
+
+    @cached_property
+    def tolerance(self) -> float:
+        """If the status is "optimal": no matching is better by more than this, which rounding may hide; 0 if it is negligible."""
+        return (self._tolerance() or 0.0) if self._tolerance is not None else 0.0
 
     @property
     def proof(self) -> Proof | None:
@@ -140,14 +151,15 @@ class Match:
 
     def __getstate__(self) -> dict[str, Any]:
         margins = self.margins if self._margins is not None else None
-        return {**self.__dict__, "_margins": None, "_proof": self.proof, "margins": margins}
+        own = {"_margins": None, "_proof": self.proof, "_tolerance": None, "margins": margins, "tolerance": self.tolerance}
+        return {**self.__dict__, **own}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
 
     def __repr__(self) -> str:
         of = f"{len(self)} of {len(self.assignment)} matched"
-        proof = "proven optimal" if self.status == "optimal" else self.status
+        proof = _core.proof_in_words(self.tolerance or None) if self.status == "optimal" else self.status
         return f"Match({of}, score {self.score:.6g}, {proof})"
 
     def _repr_html_(self) -> str:

@@ -377,7 +377,7 @@ class Matcher(Estimator):
     def _match(self, solution: _core.Solution, left: Any, right: Any, level: float | None) -> Match:
         jobs = threads(self.n_jobs)
         lists = None if level is None else [np.array(own, dtype=np.int64) for own in solution.candidates(float(level), jobs)]
-        return Match(solution.fields(), lambda: solution.margins(jobs), (left.names, right.names), candidates=lists)
+        return Match(solution.fields(), lambda: solution.margins(jobs), (left.names, right.names), candidates=lists, tolerance=lambda: solution.tolerance(jobs))
 
     def explain(self, left: Any, right: Any = None, *, features: Any = None) -> Explanation:
         """Why each node was matched as it was, the least certain first; of two graphs, or of one item of X.

@@ -306,7 +306,7 @@ def solve_problem(
     text = method_text(method)
     jobs = threads(n_jobs)
     solution = problem.solve(text, time_limit, jobs, start)
-    return Match(solution.fields(), lambda: solution.margins(jobs), proof=solution.proof)
+    return Match(solution.fields(), lambda: solution.margins(jobs), proof=solution.proof, tolerance=lambda: solution.tolerance(None))
 
 
 def make_problem(

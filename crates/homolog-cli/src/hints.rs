@@ -35,6 +35,10 @@ pub(crate) fn hint(error: &anyhow::Error) -> Option<String> {
 fn of(error: &Error, file: &str) -> Option<String> {
     match error {
         Error::At { place, error } => of(error, place),
+        Error::Interrupted => Some(
+            "the time limit was over before there was anything to answer with; allow more with --time-limit"
+                .to_string(),
+        ),
         Error::UnknownFormat { .. } => Some("`homolog convert --from` names the format of a file".to_string()),
         Error::Columns { fault, .. } => options(fault).map(|options| format!("`homolog convert {file} {options}")),
         _ => None,

@@ -23,6 +23,7 @@ mod pictures;
 mod places;
 mod product;
 mod progress;
+mod reading;
 mod report;
 mod settings;
 mod shards;

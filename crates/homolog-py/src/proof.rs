@@ -2,10 +2,13 @@
 
 use crate::arrays::{positions, with_minus_one};
 use crate::errors::raise;
-use crate::problem::{Problem, deadline};
+use crate::problem::{Problem, QUICK, deadline};
 use crate::run;
 use crate::sparse::Listed;
-use homolog::matching::{self, Certificate, Constraint, Exact, Linear, Matching, Method, Sense, Shortage, Workspace};
+use homolog::matching::{
+    self, Certificate, Constraint, Exact, Linear, Matching, Method, Sense, Shortage, Workspace,
+    proof_in_words as in_words,
+};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use std::sync::Arc;
@@ -34,6 +37,12 @@ pub(crate) fn proof<'py>(py: Python<'py>, certificate: &Certificate, sense: Sens
     let crowd =
         crowd.map(|crowd| (positions(py, crowd.left.iter().copied()), positions(py, crowd.right.iter().copied())));
     (left, right, crowd)
+}
+
+/// What a proof shows, given what it is true up to if that is not negligible.
+#[pyfunction]
+pub(crate) fn proof_in_words(tolerance: Option<f64>) -> String {
+    in_words(tolerance)
 }
 
 /// A table or a list.
@@ -67,11 +76,22 @@ pub(crate) fn verify(
         crowd
     });
     let right_of = assignment.as_array().iter().map(index).collect();
-    let bound = Matching::new(right_of, right_count, Constraint::OneToOne).and_then(|matching| match &problem {
-        Either::Table(table) => matching::verify(&table.inner, &matching, &certificate),
-        Either::List(listed) => matching::verify(&listed.inner, &matching, &certificate),
-    });
-    bound.map(|bound| sense.turn(bound)).map_err(|error| raise(py, &error))
+    let matching = Matching::new(right_of, right_count, Constraint::OneToOne).map_err(|error| raise(py, &error))?;
+    let bound = match &problem {
+        // What takes microseconds needs no other thread and no Ctrl-C.
+        Either::Table(table) if table.inner.node.len() <= QUICK => {
+            matching::verify(&*table.inner, &matching, &certificate).map_err(|error| raise(py, &error))
+        }
+        Either::Table(table) => {
+            let problem = Arc::clone(&table.inner);
+            run::run(py, Some(1), move |_| matching::verify(&*problem, &matching, &certificate))
+        }
+        Either::List(listed) => {
+            let problem = Arc::clone(&listed.inner);
+            run::run(py, Some(1), move |_| matching::verify(&*problem, &matching, &certificate))
+        }
+    };
+    bound.map(|bound| sense.turn(bound))
 }
 
 /// The best `count` matchings, best first, and whether they are proven to be.

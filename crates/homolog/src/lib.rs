@@ -57,7 +57,7 @@ mod control;
 mod error;
 mod linalg;
 pub use control::{Control, Report};
-pub use error::{ColumnFault, Error, ErrorKind, Result};
+pub use error::{ColumnFault, Error, ErrorKind, Limit, Result};
 
 /// The story for Rust programmers, run as a test.
 #[cfg(doctest)]

@@ -4,6 +4,7 @@ use super::evaluate_rows::{Totals, text};
 use crate::counted::counted;
 use crate::inputs::{Input, extension};
 use crate::progress::{Watch, stop_is_wanted};
+use crate::reading::Reading;
 use crate::stream::resume_without_file;
 use crate::{Ending, files, settings};
 use anyhow::{Result, bail};
@@ -71,6 +72,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     super::use_threads(arguments.threads)?;
     let limit = arguments.time_limit.map(super::seconds).transpose()?;
+    let reading = Reading::within(limit);
     let model = super::read_model(&arguments.model)?;
     if arguments.resume && !arguments.is_streamed() {
         return Err(resume_without_file());
@@ -79,6 +81,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
         let input = Input::load(&arguments.data)?.seen_by(&model.image_descriptors())?;
         // A single specimen is named all the same.
         let input = if input.data.graphs().len() > 1 { input.with_pairs()? } else { input };
+        drop(reading);
         let loss = arguments.loss.as_deref().map_or(Ok(LossKind::default()), settings::loss)?;
         let (text, value) = super::naming_report::evaluate(
             &model,
@@ -110,6 +113,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
             }
         );
     }
+    drop(reading);
     let watch = Watch::new(limit);
     let labelled = labelled.watched_by(&watch.stop_control());
     let mut totals = Totals::new(&input, &labelled, &numbers);

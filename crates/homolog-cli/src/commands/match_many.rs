@@ -120,7 +120,7 @@ impl Many {
             let is_early = matched.solution.status == Status::Limit && limit.is_some();
             let ended_by = is_early.then_some("the time limit");
             let certainty = arguments.certainty_of(&matched, &each())?;
-            Answer::new(ends, &matched, certainty, ended_by)?.text(format, columns)
+            Answer::new(ends, &matched, certainty, (format, ended_by))?.text(format, columns)
         };
         let mut taken = done;
         let take = |text: String| -> Result<ControlFlow<()>> {

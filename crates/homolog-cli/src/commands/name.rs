@@ -7,6 +7,7 @@ use crate::counted::counted;
 use crate::hints::advised;
 use crate::inputs::{BUILT_IN, Input, extension};
 use crate::progress::{Watch, note, stop_is_wanted};
+use crate::reading::Reading;
 use crate::stream::{Format, Resume, Sink, done};
 use crate::{Ending, files};
 use anyhow::{Context, Result, bail};
@@ -88,6 +89,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     super::use_threads(arguments.threads)?;
     let limit = arguments.time_limit.map(super::seconds).transpose()?;
+    let reading = Reading::within(limit);
     let mut model = super::read_model(&arguments.model)?;
     if let (Some(presence), true) = (arguments.presence, model.atlas().is_some()) {
         model = model.with_presence(presence.presence())?;
@@ -96,6 +98,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
         if arguments.resume {
             bail!("--resume continues a table of specimens, and these are pictures");
         }
+        drop(reading);
         return name_pictures::run(arguments, &model, limit);
     }
     let atlas = model.atlas().with_context(|| {
@@ -125,6 +128,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
         let error = format!("{}: only a take is written as TRC", path.display());
         return Err(advised(error, "use `--take` if the specimens are frames"));
     }
+    drop(reading);
     let watch = Watch::new(limit);
     if is_take || arguments.take {
         if arguments.resume {

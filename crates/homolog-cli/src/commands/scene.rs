@@ -7,7 +7,7 @@ use crate::progress::{Watch, stop_is_wanted};
 use crate::{Ending, files};
 use anyhow::{Context, Result, bail};
 use homolog::experiment::{
-    Candidates, Outcome, Scene, ScenePairs, SceneSettings, Scenes, by_appearance, learn_and_compare,
+    Effect, Scene, ScenePairs, SceneSettings, Scenes, TargetPoints, by_appearance, learn_and_compare,
 };
 use homolog::geometry::{GreyImage, Susan};
 use homolog::learn::{Evaluation, Trained};
@@ -154,7 +154,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<Ending> {
 fn settings(arguments: &Arguments, image: bool) -> SceneSettings {
     SceneSettings {
         at_most: arguments.at_most,
-        candidates: arguments.corners_only.map_or(Candidates::WithLabels, |radius| Candidates::CornersOnly { radius }),
+        candidates: arguments
+            .corners_only
+            .map_or(TargetPoints::WithLabels, |radius| TargetPoints::CornersOnly { radius }),
         image: if image { SceneSettings::gradients() } else { Vec::new() },
         ..SceneSettings::default()
     }
@@ -224,8 +226,7 @@ fn compare(
 ) -> Result<Row> {
     let splits = scenes.examples(pairs, &Endpoint::default())?;
     let about = about(features, baseline);
-    let Outcome { unlearned, learned, trained } =
-        learn_and_compare(scenes.features(), &splits, &watch.control(&about))?;
+    let Effect { unlearned, learned, trained } = learn_and_compare(scenes.features(), &splits, &watch.control(&about))?;
     let mut figures = Vec::new();
     if draws {
         let pairs = &pairs[2];

@@ -36,7 +36,7 @@ use crate::atlas::{Calibration, Clues};
 use crate::geometry::GreyImage;
 use crate::{Control, Error, Result};
 use picture::Pyramid;
-use pose::{PosePrior, Search};
+use pose::{PosePrior, PoseSearch};
 use refine::{Level, Refined};
 use serde::{Deserialize, Serialize};
 use shape::{Place, Shape};
@@ -177,7 +177,7 @@ impl Appearance {
             vec![pose.in_units(self.shape.diameter() / coarsest.diameter)]
         } else {
             let (shape, prior, templates, size) = (&self.shape, &self.pose, &coarsest.templates, coarsest.diameter);
-            Search { shape, prior, templates, size, known }.run(picture, control)?
+            PoseSearch { shape, prior, templates, size, known }.run(picture, control)?
         };
         let mut best: Option<Refined> = None;
         for start in starts {

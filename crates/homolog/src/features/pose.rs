@@ -1,4 +1,4 @@
-//! [`Pose`]: how the left graph may be rotated relative to the right one. Shape contexts and directions change with every rotation, so data
+//! [`Rotation`]: how the left graph may be rotated relative to the right one. Shape contexts and directions change with every rotation, so data
 //! that are not all oriented alike are matched by trying rotations of the left points:
 //!
 //!   best rotation R = argmax over R of max over y of score(y; R · left, right)
@@ -22,7 +22,7 @@ use std::sync::Arc;
 /// How the left graph may be rotated relative to the right one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Pose {
+pub struct Rotation {
     /// How far.
     pub turns: Turns,
     /// Whether mirror images count as the same.
@@ -65,7 +65,7 @@ const STEP: f64 = PI / 12.0;
 const REFINED: usize = 3;
 const ROUNDS: usize = 5;
 
-impl Pose {
+impl Rotation {
     /// Whether no rotations are tried.
     #[must_use]
     pub fn is_as_given(self) -> bool {

@@ -1,6 +1,6 @@
-//! Graphs rotated to match best under given weights: [`Pose::best`] with the scores of a feature map.
+//! Graphs rotated to match best under given weights: [`Rotation::best`] with the scores of a feature map.
 
-use super::{Described, FeatureMap, Instance, Pose};
+use super::{Described, FeatureMap, Instance, Rotation};
 use crate::graph::{Graph, Pair};
 use crate::matching::{FrankWolfe, Linear, Matcher, RightOrder, Solution, Workspace};
 use crate::{Control, Result};
@@ -14,7 +14,7 @@ impl FeatureMap {
     /// A graph without the parts that the features or the pose need; a right graph that other features described.
     pub fn best_pose(
         &self,
-        pose: Pose,
+        pose: Rotation,
         pair: &Pair,
         right: &Arc<Described>,
         weights: &[f64],

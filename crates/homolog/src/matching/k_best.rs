@@ -193,29 +193,31 @@ pub(super) fn placed(problem: &impl ByRow, matching: &Matching) -> usize {
 }
 
 impl Class {
-    /// All its matchings except this one, in classes that do not overlap.
-    fn split(&self, problem: &impl ByRow, matching: &Matching) -> Vec<Self> {
-        let mut classes = Vec::new();
+    /// All its matchings except this one, in classes that do not overlap; each is made when it is asked for.
+    fn split<'a>(&'a self, problem: &'a impl ByRow, matching: &'a Matching) -> impl Iterator<Item = Self> + 'a {
+        let (mut is_seeded, mut is_closed) = (vec![false; matching.left_count()], vec![false; matching.left_count()]);
+        self.given.seeds.iter().for_each(|&[left, _]| is_seeded[left] = true);
+        self.closed.iter().for_each(|&left| is_closed[left] = true);
         let mut seeded = self.clone();
-        for (left, right) in matching.pairs() {
-            if self.given.seeds.contains(&[left, right]) {
-                continue;
+        let pairs =
+            matching.pairs().filter(move |&(left, _)| !is_seeded[left]).map(|(left, right)| (left, Some(right)));
+        let others = matching.unmatched_left().filter(move |&left| !is_closed[left]).map(|left| (left, None));
+        pairs.chain(others).filter_map(move |(left, right)| {
+            if let Some(right) = right {
+                let mut without = seeded.clone();
+                without.given.forbidden.push([left, right]);
+                seeded.given.seeds.push([left, right]);
+                return Some(without);
             }
-            let mut without = seeded.clone();
-            without.given.forbidden.push([left, right]);
-            classes.push(without);
-            seeded.given.seeds.push([left, right]);
-        }
-        // All its pairs, and one more left node. A node that must be matched and is not has no place left next to the others.
-        for left in matching.unmatched_left().filter(|left| !self.closed.contains(left)) {
-            if problem.unmatched_score(left) > f64::NEG_INFINITY {
+            // All its pairs, and one more left node. A node that must be matched and is not has no place left next to the others.
+            let more = (problem.unmatched_score(left) > f64::NEG_INFINITY).then(|| {
                 let mut more = seeded.clone();
                 more.must.push(left);
-                classes.push(more);
-            }
+                more
+            });
             seeded.closed.push(left);
-        }
-        classes
+            more
+        })
     }
 
     /// The rows of a problem, narrowed to the class.

@@ -76,7 +76,9 @@ pub fn margins(
         return Ok(without_edges(problem, solution, control));
     }
     let linear = linearised(problem, &solution.matching);
-    let best = Linear::default().solve_through(&linear, &mut Workspace::new())?;
+    let best = Linear::default().solve_with(&linear, &mut Workspace::with_control(control))?;
+    // Told to stop, it may have left nodes over: then all is compared with the matching itself.
+    let best = if best.status == Status::Limit { unproven(&linear, &solution.matching)? } else { best };
     let around = without_edges(&linear, &best, control);
     let place = |left: usize| around.binary_search_by_key(&left, |margin| margin.left).ok().map(|at| &around[at]);
     let alternative = |left: usize, right: usize| match place(left) {
@@ -87,7 +89,9 @@ pub fn margins(
     let (count, done) = (pairs.len(), AtomicUsize::new(0));
     let margin = |(without, work): &mut (Compatibility, Workspace), (left, right): (usize, usize)| -> Result<Margin> {
         let bound = alternative(left, right)?.map(|other| compared(problem, solution, (left, right), &other));
-        let mut margin = bound.unwrap_or_else(|| Margin::of((left, right)));
+        // That there is no other way is not known if it was not searched to the end.
+        let proven = place(left).is_none_or(|margin| margin.proven);
+        let mut margin = bound.unwrap_or_else(|| Margin { proven, ..Margin::of((left, right)) });
         if let Some(matcher) = matcher.filter(|_| !control.interrupted()) {
             without.node[[left, right]] = f64::NEG_INFINITY;
             let other = matcher.solve_with(without, work);
@@ -113,6 +117,20 @@ pub fn margins(
         return pairs.into_iter().map(|pair| margin(&mut state, pair)).collect();
     }
     pairs.into_par_iter().map_init(start, margin).collect()
+}
+
+/// A matching as the answer to a problem, without a proof.
+fn unproven(problem: &Compatibility, matching: &Matching) -> Result<Solution> {
+    Ok(Solution {
+        score: problem.score(matching)?,
+        matching: matching.clone(),
+        bound: f64::INFINITY,
+        status: Status::Limit,
+        iterations: 0,
+        certificate: None,
+        shortage: None,
+        allowed: 0.0,
+    })
 }
 
 /// The same problem without edge scores, linearised at a matching: v_ik = c_ik + the scores of the edges between (i, k) and all pairs of the
@@ -168,26 +186,23 @@ fn without_edges(problem: &Compatibility, solution: &Solution, control: &Control
         let each = solution.matching.pairs().map(|pair| finished(second_of_row(problem, pair), true));
         return each.collect();
     }
-    let exchange = Exchange::around(problem, solution);
+    let exchange = Exchange::around(problem, solution, control);
     let pairs: Vec<(usize, usize)> = solution.matching.pairs().collect();
     let margin = |paths: &mut Paths, number: usize| {
-        // Asking may take longer than a short search.
-        let is_asked = exchange.len() >= FEW || number.is_multiple_of(16);
-        let is_complete = !(is_asked && control.interrupted());
         let pair = pairs[number];
-        let found = exchange.cheapest(number, !is_complete, paths).map(|found| Margin {
+        let found = exchange.cheapest(number, paths).map(|found| Margin {
             margin: found.cost,
             runner_up: found.changes.iter().find(|(left, _)| *left == pair.0).and_then(|(_, right)| *right),
             changes: found.changes,
             ..Margin::of(pair)
         });
-        finished(found.unwrap_or_else(|| Margin::of(pair)), is_complete)
+        finished(found.unwrap_or_else(|| Margin::of(pair)), !paths.is_stopped())
     };
     if exchange.len() < FEW {
-        let mut paths = Paths::default();
+        let mut paths = Paths::asking(control);
         return (0..exchange.len()).map(|number| margin(&mut paths, number)).collect();
     }
-    (0..exchange.len()).into_par_iter().map_init(Paths::default, margin).collect()
+    (0..exchange.len()).into_par_iter().map_init(|| Paths::asking(control), margin).collect()
 }
 
 /// If right nodes can be shared, left nodes do not compete: the second best of the row.

@@ -27,6 +27,7 @@ mod method;
 mod problem;
 mod search;
 mod soft;
+mod tolerance;
 
 pub use brute_force::BruteForce;
 pub use exact::{Exact, Progress};
@@ -47,6 +48,7 @@ pub use problem::{
 pub use search::TabuSearch;
 pub(crate) use search::{Kicks, polish};
 pub use soft::{Bistochastic, FrankWolfe, GraduatedAssignment, Rrwm, Spectral};
+pub use tolerance::proof_in_words;
 
 use crate::{Control, Result};
 use linear::LinearBuffers;

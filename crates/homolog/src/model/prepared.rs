@@ -305,6 +305,15 @@ impl Matched<'_> {
         self.model
     }
 
+    /// What the proof of the match is true up to, if that is not negligible: [`Solution::tolerance`].
+    #[must_use]
+    pub fn tolerance(&self) -> Option<f64> {
+        match &self.problem {
+            Problem::Graphs(_, Some(problem)) => self.solution.tolerance(problem),
+            _ => None,
+        }
+    }
+
     /// How many edges the match keeps, if the edges that are compared are the graphs' own.
     #[must_use]
     pub fn edges_kept(&self) -> Option<EdgesKept> {

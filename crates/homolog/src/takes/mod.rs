@@ -33,7 +33,8 @@ pub use words::{NamedLabel, NamedTake};
 
 use crate::atlas::{Atlas, Naming};
 use crate::graph::Graph;
-use crate::{Control, Report, Result};
+use crate::matching::{Compatibility, MAX_CELLS};
+use crate::{Control, Error, Report, Result};
 use anchor::Anchor;
 use body::{Body, Lengths, Names};
 use doubt::Judged;
@@ -117,13 +118,25 @@ pub struct Swap {
 }
 
 impl Atlas {
+    /// Refuses what is too large before anything is computed.
+    fn check_take(&self, frames: &[&Graph]) -> Result<()> {
+        let markers = self.landmarks.len();
+        let cells = frames.len().saturating_mul(markers);
+        if cells > MAX_CELLS {
+            let what = "frames times landmarks of a take";
+            return Err(Error::TooLarge { what, limit: MAX_CELLS, found: cells });
+        }
+        frames.iter().try_for_each(|frame| Compatibility::check_size(markers, frame.node_count()))
+    }
+
     /// Names the frames of a take, in order of time. If interrupted, all frames are named by what is known by then.
     ///
     /// # Errors
-    /// As [`Self::name_with`], for any frame.
+    /// As [`Self::name_with`], for any frame; a take that is too long; [`Error::Interrupted`] before the points of frames were linked.
     pub fn name_take(&self, frames: &[&Graph], weights: &[f64], control: &Control) -> Result<TakeNaming> {
+        self.check_take(frames)?;
         let points = Points::new(frames, self.dimension)?;
-        let tracks = tracks::link(&points);
+        let tracks = tracks::link(&points, control)?;
         let mut keys = votes::key_frames(&tracks, points.len());
         let mut namer = votes::KeyNamer::new(self, weights, frames);
         let mut named = namer.name(&keys, &control.part(0, 2))?;
@@ -191,7 +204,7 @@ impl<'a> Solver<'a> {
     /// Names the tracks from the votes alone, and from the names that they have; the more likely names stay. If interrupted, names that
     /// they have stay.
     fn solve(&mut self, named: &[(usize, Naming)]) {
-        if !self.given.is_empty() && self.control.interrupted() {
+        if self.is_weighed() && self.control.interrupted() {
             return;
         }
         let votes = votes::votes(&self.tracks, named, self.markers);
@@ -264,6 +277,9 @@ impl<'a> Solver<'a> {
     /// Measures and names until nothing changes.
     fn settle(&mut self, votes: &[Vec<f64>]) {
         for _ in 0..ROUNDS {
+            if self.is_weighed() && self.control.interrupted() {
+                break;
+            }
             let names = self.names();
             let fleeting = evidence::fleeting(&self.tracks, &self.given);
             let body = Body::measure(self.points, &names, &self.lengths, self.markers, self.size);
@@ -278,6 +294,11 @@ impl<'a> Solver<'a> {
                 break;
             }
         }
+    }
+
+    /// Whether there is evidence for all tracks.
+    fn is_weighed(&self) -> bool {
+        !self.tracks.is_empty() && self.evidence.len() == self.tracks.len()
     }
 
     fn split(&mut self) {

@@ -26,8 +26,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// What kind of problem to learn.
 #[derive(Clone, Copy)]
-struct Case {
-    name: &'static str,
+pub(crate) struct Case {
+    pub(crate) name: &'static str,
     /// Left nodes may stay unmatched at a learned price.
     unmatched: bool,
     /// The truth has no partner for the first left node.
@@ -36,7 +36,7 @@ struct Case {
     nodes: [usize; 2],
 }
 
-fn cases() -> [Case; 4] {
+pub(crate) fn cases() -> [Case; 4] {
     let case = |name, unmatched, loss, nodes| Case { name, unmatched, partial: unmatched, loss, nodes };
     [
         case("hamming", false, &Hamming { unmatched_is_label: false }, [5, 5]),
@@ -47,7 +47,7 @@ fn cases() -> [Case; 4] {
 }
 
 /// Random points, their jittered copies and some further points; positions, adjacency and lengths are compared.
-fn examples(case: Case, count: usize, seed: u64) -> Vec<Example> {
+pub(crate) fn examples(case: Case, count: usize, seed: u64) -> Vec<Example> {
     let mut rng = rng(seed);
     let lengths = Lengths { unit: LengthUnit::Coordinates, difference: Difference::NegativeSquare };
     let map = FeatureMap {
@@ -81,7 +81,7 @@ fn example(map: &FeatureMap, case: Case, number: usize, rng: &mut ChaCha8Rng) ->
     Example::new(map.instance(&left, &right).unwrap(), &pair, truth, case.loss, number as u64).unwrap()
 }
 
-fn go_on() -> Control {
+pub(crate) fn go_on() -> Control {
     Control::new()
 }
 
@@ -96,18 +96,18 @@ fn stop_after(steps: usize) -> Control {
         .interrupted_by(move || seen.load(Ordering::SeqCst) >= steps)
 }
 
-fn learner(lambda: f64, solver: LpRelaxation) -> MaxMargin {
+pub(crate) fn learner(lambda: f64, solver: LpRelaxation) -> MaxMargin {
     let bundle = Bundle { lambda, gap_tolerance: 0.01, max_iterations: 200, ..Bundle::default() };
     MaxMargin { bundle, oracle: Oracle::Relaxation(solver), ..MaxMargin::default() }
 }
 
-fn brute_force() -> BruteForce {
+pub(crate) fn brute_force() -> BruteForce {
     BruteForce { max_matchings: 10_000_000 }
 }
 
 /// The problem including the losses, and what has to be added to its maximum to make it a slack. The cells of the loss are found from
 /// losses alone.
-fn augmented(example: &Example, weights: &[f64]) -> (Compatibility, f64) {
+pub(crate) fn augmented(example: &Example, weights: &[f64]) -> (Compatibility, f64) {
     let mut problem = example.instance().compatibility(weights).unwrap();
     let (n, m) = problem.node.dim();
     let constant = example.loss(&Matching::empty(n, m));

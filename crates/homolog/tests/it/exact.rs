@@ -134,8 +134,8 @@ fn the_caller_can_end_it_and_ask_for_less_than_a_proof() {
 fn settings_that_make_no_sense_are_refused() {
     let problem = grids([3, 4], [2, 6]);
     let refuse = |matcher: Exact| matcher.solve(&problem).unwrap_err().to_string();
-    assert_eq!(refuse(Exact { gap: -1.0, ..Exact::default() }), "setting gap is -1: it must be zero or more");
-    assert_eq!(refuse(Exact { gap: f64::NAN, ..Exact::default() }), "setting gap is NaN: it must be zero or more");
+    assert_eq!(refuse(Exact { gap: -1.0, ..Exact::default() }), "setting gap is -1: it must be at least 0");
+    assert_eq!(refuse(Exact { gap: f64::NAN, ..Exact::default() }), "setting gap is NaN: it must be at least 0");
 }
 
 #[test]

@@ -2,20 +2,20 @@
 //! same way, against brute force.
 
 use crate::common;
+use crate::laws_of_matching::forms::on_rows;
 
 use common::{Kind, close, magnitude, placed, random_kind, random_problem, rng};
 use homolog::features::FeatureMap;
 use homolog::graph::{Graph, Pair};
 use homolog::matching::{
     BruteForce, Compatibility, EdgeList, EdgeTerm, Exact, FrankWolfe, GraduatedAssignment, Linear, Matcher, Matching,
-    Method, Solution, Spectral, Status, Streamed, Workspace,
+    Method, Solution, Spectral, Status, Workspace,
 };
 use homolog::model::Model;
 use homolog::{Control, Error};
-use ndarray::{Array1, Array2, Axis};
+use ndarray::{Array1, Array2};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -71,23 +71,10 @@ fn large_problems_are_solved_well_and_the_same_every_time() {
 fn solve_rows(
     method: &Method,
     table: &Compatibility,
-    [candidates, edge_candidates, rows_at_once]: [usize; 3],
+    sizes: [usize; 3],
     work: &mut Workspace,
 ) -> homolog::Result<Solution> {
-    let write =
-        |rows: Range<usize>, scores: &mut Array2<f64>| scores.assign(&table.node.slice_axis(Axis(0), rows.into()));
-    let mut problem = Streamed::new(table.left_count(), table.right_count(), &write);
-    (problem.candidates, problem.edge_candidates, problem.rows_at_once) = (candidates, edge_candidates, rows_at_once);
-    if let Some(edge) = &table.edge {
-        problem = problem.with_edges(edge);
-    }
-    if let Some(prices) = &table.unmatched {
-        problem = problem.with_unmatched(prices.to_vec());
-    }
-    if let Some(prices) = &table.right_unmatched {
-        problem = problem.with_right_unmatched(prices.to_vec());
-    }
-    method.matcher().solve_with(&problem, work)
+    on_rows(table, sizes, |rows| method.matcher().solve_with(rows, work))
 }
 
 fn both() -> [Method; 2] {

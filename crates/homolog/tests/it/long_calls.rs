@@ -3,7 +3,7 @@
 
 use homolog::atlas::AtlasSettings;
 use homolog::data::dataset::{DataSet, NamedGraph};
-use homolog::features::{FeatureMap, Pose, Turns};
+use homolog::features::{FeatureMap, Rotation, Turns};
 use homolog::geometry::GreyImage;
 use homolog::graph::{Graph, Pair};
 use homolog::learn::LabelledPairs;
@@ -40,7 +40,7 @@ pub(crate) struct Sizes {
     pub(crate) pixels: usize,
 }
 
-type Run = Box<dyn Fn(&Control) -> Result<()>>;
+type Run = Box<dyn Fn(&Control) -> Result<()> + Send + Sync>;
 
 /// A call by what a person would call it.
 pub(crate) struct LongCall {
@@ -57,7 +57,7 @@ pub(crate) fn long_calls(sizes: Sizes) -> Result<Vec<LongCall>> {
     Ok(calls)
 }
 
-fn call(name: &'static str, run: impl Fn(&Control) -> Result<()> + 'static) -> LongCall {
+fn call(name: &'static str, run: impl Fn(&Control) -> Result<()> + Send + Sync + 'static) -> LongCall {
     LongCall { name, run: Box::new(run) }
 }
 
@@ -90,7 +90,7 @@ fn matching(sizes: Sizes) -> Result<Vec<LongCall>> {
     };
     let (ranked, listed, ranked_list) = (Arc::clone(&linear), Arc::clone(&list), list);
     let (relaxed, again) = (Arc::clone(&quadratic), Arc::clone(&quadratic));
-    let unsure = Arc::clone(&linear);
+    let (unsure, edged, quick_too) = (Arc::clone(&linear), Arc::clone(&quadratic), Arc::clone(&quick));
     Ok(vec![
         by("linear problem", &linear, Method::Linear(Linear::default())),
         by("quadratic problem, exact", &quadratic, Method::Exact(Exact::default())),
@@ -108,6 +108,9 @@ fn matching(sizes: Sizes) -> Result<Vec<LongCall>> {
             LpRelaxation::default().solve_with(&relaxed, &mut Workspace::with_control(control)).map(|_| ())
         }),
         call("margins", move |control| margins(&unsure, &solved, None, control).map(|_| ())),
+        call("margins with edges", move |control| {
+            margins(&edged, &quick_too, Some(&Exact::default()), control).map(|_| ())
+        }),
         call("found again", move |control| found_again(&again, &quick, 5, control).map(|_| ())),
     ])
 }
@@ -123,7 +126,7 @@ fn graphs(sizes: Sizes) -> Result<Vec<LongCall>> {
     let few = (0..2).map(|_| graph(sizes.points / 4)).collect::<Result<Vec<_>>>()?;
     let plain = FeatureMap::named("linear", many.iter().map(|graph| &**graph))?;
     let mut rotated = plain.clone();
-    rotated.pose = Pose { turns: Turns::Any, mirror: false };
+    rotated.pose = Rotation { turns: Turns::Any, mirror: false };
     let model = |features: FeatureMap| Model::unlearned(features, Method::Linear(Linear::default())).map(Arc::new);
     let (plain, rotated) = (model(plain)?, model(rotated)?);
     let (large, pair) =

@@ -2,6 +2,7 @@
 //! columns share; and one margin and one runner-up wherever they are asked for.
 
 use crate::common;
+use crate::laws_of_matching::forms::{as_list, on_rows};
 
 use common::rng;
 use homolog::Control;
@@ -9,7 +10,8 @@ use homolog::features::FeatureMap;
 use homolog::graph::{Graph, Pair};
 use homolog::labelling::suggest;
 use homolog::matching::{
-    BruteForce, Compatibility, Constraint, Exact, Linear, Matcher, Matching, Method, Status, Workspace, margins,
+    BruteForce, Compatibility, Constraint, EdgeList, EdgeTerm, Exact, Linear, Matcher, Matching, Method, Status,
+    Workspace, margins,
 };
 use homolog::model::Model;
 use ndarray::{Array1, Array2, array};
@@ -85,6 +87,14 @@ fn margins_are_exact_beside_constants_of_any_size_and_never_negative_where_prove
         let all = all(&problem);
         let score = exact_score(&problem, &solution.matching);
         assert_eq!(found.len(), solution.matching.matched_count());
+        if let Some(list) = as_list(&problem) {
+            let of_rows =
+                on_rows(&problem, [1, 48, 2], |rows| margins(rows, &solution, None, &Control::new()).unwrap());
+            assert_eq!(
+                [margins(&list, &solution, None, &Control::new()).unwrap(), of_rows],
+                [found.clone(), found.clone()]
+            );
+        }
         if all.iter().any(|(_, other)| *other > score) {
             // Whether a matching is called optimal rightly is another law's business.
             not_best += 1;
@@ -185,5 +195,32 @@ fn large_problems_have_the_margins_of_solving_again() {
         without.node[[margin.left, margin.right]] = problem.node[[margin.left, margin.right]];
         assert!((margin.margin - (solution.score - other.score)).abs() < 1e-12);
         assert_eq!(other.matching, margin.alternative(&solution.matching).unwrap().unwrap());
+    }
+}
+
+/// Whenever it is told to stop: what is not proven is at least the margin, what is proven is the margin.
+#[test]
+fn margins_that_are_cut_short_are_bounds() {
+    let mut rng = rng(31);
+    let ring = |step: usize| (0..7).map(move |i| [i, (i + step) % 7]);
+    let edges = std::sync::Arc::new(EdgeList::new(7, ring(1).chain(ring(2)).collect()).unwrap());
+    let mut factors = || Array2::from_shape_simple_fn((edges.len(), 1), || rng.random_range(-1.0..1.0));
+    let edge = EdgeTerm::factored(Arc::clone(&edges), Arc::clone(&edges), factors(), factors()).unwrap();
+    let quadratic = Compatibility::linear(Array2::from_shape_simple_fn((7, 7), || rng.random())).with_edges(edge);
+    let linear = Compatibility::linear(Array2::from_shape_simple_fn((90, 95), || rng.random()));
+    let exact = Exact::default();
+    for (problem, matcher) in [(&quadratic, Some(&exact as &dyn Matcher)), (&quadratic, None), (&linear, None)] {
+        let solution = exact.solve(problem).unwrap();
+        let whole = margins(problem, &solution, matcher, &Control::new()).unwrap();
+        for after in [0, 1, 2, 5, 20, 100] {
+            let asked = std::sync::atomic::AtomicUsize::new(0);
+            let count = move || asked.fetch_add(1, std::sync::atomic::Ordering::SeqCst) >= after;
+            let cut = margins(problem, &solution, matcher, &Control::new().interrupted_by(count)).unwrap();
+            for (cut, whole) in cut.iter().zip(&whole) {
+                assert_eq!((cut.left, cut.right), (whole.left, whole.right));
+                let is_right = if cut.proven { cut.margin == whole.margin } else { cut.margin >= whole.margin - 1e-9 };
+                assert!(is_right || !whole.proven, "stopped after {after}: {cut:?}, not {whole:?}");
+            }
+        }
     }
 }

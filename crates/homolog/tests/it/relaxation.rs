@@ -135,8 +135,8 @@ fn settings_that_make_no_sense_are_refused() {
     let refuse = |solver: LpRelaxation| solver.solve(&problem).unwrap_err().to_string();
     assert_eq!(
         refuse(LpRelaxation { gap: -1.0, ..LpRelaxation::default() }),
-        "setting gap is -1: it must be zero or more"
+        "setting gap is -1: it must be at least 0"
     );
     let nan = LpRelaxation { tolerance: f64::NAN, ..LpRelaxation::default() };
-    assert_eq!(refuse(nan), "setting tolerance is NaN: it must be zero or more");
+    assert_eq!(refuse(nan), "setting tolerance is NaN: it must be at least 0");
 }

@@ -1,26 +1,15 @@
 //! Sparse linear problems against brute force, the dense solver and a proof by separate code.
 
 use crate::common;
+use crate::laws_of_matching::forms::as_list;
 
 use common::{Kind, close, magnitude, placed, random_kind, random_problem, rng};
 use homolog::matching::{
-    BruteForce, Certificate, Compatibility, Linear, Matcher, Matching, Sense, Solution, Sparse, Status, Workspace,
-    verify,
+    BruteForce, Certificate, Linear, Matcher, Matching, Sense, Solution, Sparse, Status, Workspace, verify,
 };
 use homolog::{Control, Error};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
-
-/// The pairs that a table allows.
-fn sparse(problem: &Compatibility) -> Sparse {
-    let (n, m) = problem.node.dim();
-    let pairs = problem.node.indexed_iter().map(|((i, k), &score)| (i, k, score)).collect();
-    let sparse = Sparse::from_pairs(n, m, pairs, Sense::Maximize).unwrap();
-    match &problem.unmatched {
-        Some(prices) => sparse.with_unmatched(prices.to_vec()).unwrap(),
-        None => sparse,
-    }
-}
 
 /// Solves, and lets the separate checker prove the answer.
 fn solve_proven(problem: &Sparse, work: &mut Workspace) -> Solution {
@@ -43,7 +32,7 @@ fn a_hundred_thousand_small_problems_of_all_kinds_against_brute_force() {
         let (n, m) = (rng.random_range(0..5), rng.random_range(0..5));
         let kind = random_kind(&mut rng);
         let problem = random_problem(&mut rng, n, m, kind);
-        let mut own = sparse(&problem);
+        let mut own = as_list(&problem).unwrap();
         if round % 3 == 0 {
             own = own.with_right_unmatched((0..m).map(|_| rng.random_range(-1.0..1.0)).collect()).unwrap();
         }
@@ -64,8 +53,10 @@ fn larger_problems_are_answered_as_dense_ones_are() {
         let (n, m) = (rng.random_range(1..60), rng.random_range(1..60));
         let kind = Kind { forbidden: [0.0, 0.5, 0.8, 0.95][rng.random_range(0..4)], ..random_kind(&mut rng) };
         let problem = random_problem(&mut rng, n, m, kind);
-        let (own, other) =
-            (solve_proven(&sparse(&problem), &mut work), Linear::default().solve_with(&problem, &mut work).unwrap());
+        let (own, other) = (
+            solve_proven(&as_list(&problem).unwrap(), &mut work),
+            Linear::default().solve_with(&problem, &mut work).unwrap(),
+        );
         assert!(close(own.score, other.score, 4.0 * magnitude(&problem)), "{problem:?}\n{own:?}\n{other:?}");
         assert_eq!(own.shortage.is_some(), other.shortage.is_some());
         assert_eq!(placed(&problem, &own.matching), placed(&problem, &other.matching));

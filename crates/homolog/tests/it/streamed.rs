@@ -1,11 +1,12 @@
 //! Linear problems whose scores are never stored, against the solver for tables, with proofs checked by separate code.
 
 use crate::common;
+use crate::laws_of_matching::forms::on_rows;
 
 use common::{Kind, close, magnitude, placed, random_kind, random_problem, rng};
 use homolog::matching::{Compatibility, Linear, Matcher, Solution, Status, Streamed, Workspace, verify};
 use homolog::{Control, Error};
-use ndarray::{Array1, Array2, Axis};
+use ndarray::{Array1, Array2};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use std::ops::Range;
@@ -14,17 +15,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Solves a table as if it were computed a few rows at a time, with so few candidates that pricing has work to do.
 fn solve(table: &Compatibility, candidates: usize, rows_at_once: usize, work: &mut Workspace) -> Solution {
-    let write =
-        |rows: Range<usize>, scores: &mut Array2<f64>| scores.assign(&table.node.slice_axis(Axis(0), rows.into()));
-    let mut problem = Streamed::new(table.left_count(), table.right_count(), &write);
-    (problem.candidates, problem.rows_at_once) = (candidates, rows_at_once);
-    if let Some(prices) = &table.unmatched {
-        problem = problem.with_unmatched(prices.to_vec());
-    }
-    if let Some(prices) = &table.right_unmatched {
-        problem = problem.with_right_unmatched(prices.to_vec());
-    }
-    Linear::default().solve_with(&problem, work).unwrap()
+    on_rows(table, [candidates, 48, rows_at_once], |rows| Linear::default().solve_with(rows, work)).unwrap()
 }
 
 fn check(table: &Compatibility, own: &Solution, work: &mut Workspace) {

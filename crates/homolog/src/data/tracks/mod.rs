@@ -114,9 +114,7 @@ impl Tracks {
     /// # Errors
     /// A gap of 0, or of more than 1000; more pairs or detections than a data set may have.
     pub fn pairs(&self, gap: usize) -> Result<DataSet> {
-        if !(1..=MAX_GAP).contains(&gap) {
-            return Err(Error::BadSetting { name: "gap", value: gap as f64, reason: "it must be between 1 and 1000" });
-        }
+        Error::unless_between("gap", gap as f64, 1.0, MAX_GAP as f64)?;
         let graph = |frame: &Frame| NamedGraph {
             id: format!("frame {}", frame.number),
             graph: Arc::new(Graph::new(frame.ids.len())),

@@ -119,9 +119,7 @@ impl Exact {
         work: &mut Workspace,
         observe: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
     ) -> Result<Solution> {
-        if self.gap.is_nan() || self.gap < 0.0 {
-            return Err(Error::BadSetting { name: "gap", value: self.gap, reason: "it must be zero or more" });
-        }
+        Error::unless_at_least_0_or_infinite("gap", self.gap)?;
         let problem = match problem.form() {
             Form::Table(table) if self.fits(table) => table,
             Form::List(list) => return Linear::default().solve_with(list, work),
@@ -201,7 +199,8 @@ impl Exact {
             iterations += tree.iterations;
             matching = tree.matching(problem)?;
             let ended = tree.is_proven();
-            let proven = ended && tree.tells_scores_apart(problem, &matching, folded.rounding() * scale);
+            let open = if ended { tree.leaves_open(problem, &matching, folded.rounding() * scale) } else { None };
+            let proven = open.is_some();
             let (bound, room) = (shifts.unshifted_bound(tree.safe_bound() / scale), tree.room());
             // Once more without the large scores that turned out not to matter.
             rounds += 1;
@@ -226,6 +225,7 @@ impl Exact {
                 iterations,
                 certificate: None,
                 shortage: start.shortage,
+                allowed: open.map_or(0.0, |open| open / scale),
             });
         }
     }

@@ -70,6 +70,7 @@ impl Matcher for Hungarian {
             iterations: n,
             certificate: None,
             shortage: None,
+            allowed: 0.0,
         };
         folded.carry_back(given, solution)
     }

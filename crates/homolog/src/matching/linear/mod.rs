@@ -172,6 +172,7 @@ impl Linear {
                 right: buffers.right.clone(),
                 crowd,
             }),
+            allowed: 0.0,
         };
         let solution = folded.carry_back(given, solution)?;
         let nodes = problem.left_count() + problem.right_count();

@@ -47,7 +47,7 @@ pub(crate) use halpern::{Average, Halpern, Point, START_WEIGHT};
 use lower::Lower;
 pub(crate) use moving::Moving;
 pub(crate) use pace::Pace;
-pub(crate) use resolution::{Resolution, common_step};
+pub(crate) use resolution::{Resolution, common_step, exchanges, quantile};
 pub(crate) use shifts::Shifts;
 use sift::Sifting;
 
@@ -174,12 +174,8 @@ impl LpRelaxation {
 
     /// Refuses settings out of range.
     pub(crate) fn check(&self) -> Result<()> {
-        for (name, value) in [("gap", self.gap), ("tolerance", self.tolerance)] {
-            if value.is_nan() || value < 0.0 {
-                return Err(Error::BadSetting { name, value, reason: "it must be zero or more" });
-            }
-        }
-        Ok(())
+        Error::unless_at_least_0_or_infinite("gap", self.gap)?;
+        Error::unless_at_least_0_or_infinite("tolerance", self.tolerance)
     }
 
     fn solve_folded(&self, folded: &FoldedPrices<'_>, warm: &mut WarmStart, work: &mut Workspace) -> Result<Relaxed> {

@@ -135,16 +135,9 @@ impl FrankWolfe {
     }
 
     fn check(&self) -> Result<()> {
-        for (name, value) in [("starts", self.starts), ("max_steps", self.max_steps)] {
-            if value == 0 {
-                return Err(Error::BadSetting { name, value: 0.0, reason: "must be at least 1" });
-            }
-        }
-        for (name, value) in [("tolerance", self.tolerance), ("min_step", self.min_step)] {
-            if !(value >= 0.0 && value.is_finite()) {
-                return Err(Error::BadSetting { name, value, reason: "must be 0 or more" });
-            }
-        }
-        Ok(())
+        Error::unless_counted("starts", self.starts)?;
+        Error::unless_counted("max_steps", self.max_steps)?;
+        Error::unless_at_least_0("tolerance", self.tolerance)?;
+        Error::unless_at_least_0("min_step", self.min_step)
     }
 }

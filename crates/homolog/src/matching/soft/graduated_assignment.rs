@@ -96,13 +96,7 @@ impl GraduatedAssignment {
     pub(super) fn check(&self) -> Result<()> {
         Error::unless_positive("beta_start", self.beta_start)?;
         Error::unless_positive("beta_end", self.beta_end)?;
-        if !(self.beta_rate > 1.0 && self.beta_rate.is_finite()) {
-            return Err(Error::BadSetting {
-                name: "beta_rate",
-                value: self.beta_rate,
-                reason: "it must be more than 1",
-            });
-        }
+        Error::unless_more_than("beta_rate", self.beta_rate, 1.0)?;
         Error::unless_at_least_0("step_tolerance", self.step_tolerance)?;
         Error::unless_at_least_0("normalisation_tolerance", self.normalisation_tolerance)?;
         Error::unless_at_least_0("perturbation", self.perturbation)?;

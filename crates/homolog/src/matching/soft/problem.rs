@@ -201,7 +201,7 @@ impl<'a> SoftProblem<'a> {
         let bound = bound::edge_bound(self.problem, &self.objective.edge, is_full, work)?.max(score);
         let status = if steps.interrupted { Status::Limit } else { Status::Converged };
         let (iterations, shortage) = (steps.count, self.shortage.clone());
-        Ok(Solution { matching, score, bound, status, iterations, certificate: None, shortage })
+        Ok(Solution { matching, score, bound, status, iterations, certificate: None, shortage, allowed: 0.0 })
     }
 
     /// The matching, or a better one by a short tabu search: on dense graphs its steps are products of rows, many times faster than those of

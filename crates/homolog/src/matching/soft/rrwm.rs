@@ -79,9 +79,7 @@ impl Rrwm {
     }
 
     fn check(&self) -> Result<()> {
-        if !(0.0..=1.0).contains(&self.walk) {
-            return Err(Error::BadSetting { name: "walk", value: self.walk, reason: "it must be between 0 and 1" });
-        }
+        Error::unless_between("walk", self.walk, 0.0, 1.0)?;
         Error::unless_at_least_0("inflation", self.inflation)?;
         Error::unless_at_least_0("tolerance", self.tolerance)?;
         Error::unless_counted("normalisations", self.normalisations)

@@ -2,11 +2,12 @@
 //! compared with the best by exact arithmetic, and has to be the best to the last digit unless the family says otherwise.
 
 use super::fixed::{self, Total, rounded};
-use super::{as_list, check_all, check_beside_constants, middle, namings};
+use super::forms::{as_list, on_rows};
+use super::{check_all, check_beside_constants, middle, namings};
 use homolog::Control;
 use homolog::matching::{
     Compatibility, Constraint, EdgeList, EdgeTerm, Exact, Linear, LpRelaxation, Matcher, Matching, Solution, Status,
-    Streamed, Workspace, k_best, margins, verify,
+    Workspace, k_best, margins, verify,
 };
 use ndarray::{Array1, Array2};
 use rand::{RngExt, SeedableRng};
@@ -266,18 +267,8 @@ fn linear(number: u64, work: &mut Workspace, scores: Scores) -> Result<bool, Str
         let mut listed = Linear::default().solve_with(&list, work).map_err(failed)?;
         listed.score = problem.score(&listed.matching).map_err(failed)?;
         all_proven &= check("list", &problem, &listed, best, slack(&listed))?;
-        let write = |rows: std::ops::Range<usize>, scores: &mut Array2<f64>| {
-            scores.assign(&problem.node.slice_axis(ndarray::Axis(0), rows.into()));
-        };
-        let mut streamed = Streamed::new(problem.left_count(), problem.right_count(), &write);
-        if let Some(prices) = &problem.unmatched {
-            streamed = streamed.with_unmatched(prices.to_vec());
-        }
-        if let Some(prices) = &problem.right_unmatched {
-            streamed = streamed.with_right_unmatched(prices.to_vec());
-        }
-        streamed.candidates = 1;
-        let answer = Linear::default().solve_with(&streamed, work).map_err(failed)?;
+        let answer =
+            on_rows(&problem, [1, 48, 1 << 20], |rows| Linear::default().solve_with(rows, work)).map_err(failed)?;
         all_proven &= check("streamed", &problem, &answer, best, slack(&answer))?;
     }
     Ok(all_proven)

@@ -5,12 +5,14 @@
 
 pub mod families;
 mod fixed;
+pub mod forms;
 mod middle;
 mod namings;
 
+use forms::as_list;
 use homolog::matching::{
     BruteForce, Compatibility, Constraint, EdgeList, EdgeTerm, Exact, Linear, LpRelaxation, Matcher, Matching, Method,
-    Sense, Solution, Sparse, Status, Workspace, verify,
+    Solution, Status, Workspace, verify,
 };
 use ndarray::{Array1, Array2};
 use rand::{RngExt, SeedableRng};
@@ -169,24 +171,6 @@ fn edges(rng: &mut ChaCha8Rng, n: usize, m: usize, values: Values) -> EdgeTerm {
         }
     }
     EdgeTerm::factored(left, right, a, b).and_then(|edge| edge.with_listed(entries)).expect("finite")
-}
-
-/// A one-to-one problem without edges as a list of its allowed pairs.
-fn as_list(problem: &Compatibility) -> Option<Sparse> {
-    if problem.edge.is_some() || problem.constraint == Constraint::ManyToOne {
-        return None;
-    }
-    let allowed = problem.node.indexed_iter().filter(|(_, score)| score.is_finite());
-    let pairs = allowed.map(|((i, k), &score)| (i, k, score)).collect();
-    let mut list = Sparse::from_pairs(problem.left_count(), problem.right_count(), pairs, Sense::Maximize)
-        .expect("a small problem");
-    if let Some(prices) = &problem.unmatched {
-        list = list.with_unmatched(prices.to_vec()).expect("as many as nodes");
-    }
-    if let Some(prices) = &problem.right_unmatched {
-        list = list.with_right_unmatched(prices.to_vec()).expect("as many as nodes");
-    }
-    Some(list)
 }
 
 /// Every number that is added up in a matching's score.

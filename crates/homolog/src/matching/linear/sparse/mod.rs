@@ -81,7 +81,16 @@ impl Linear {
         }
         if answer.stopped {
             let (bound, status) = (f64::INFINITY, Status::Limit);
-            return Ok(Solution { matching, score, bound, status, iterations: n, certificate: None, shortage: None });
+            return Ok(Solution {
+                matching,
+                score,
+                bound,
+                status,
+                iterations: n,
+                certificate: None,
+                shortage: None,
+                allowed: 0.0,
+            });
         }
         let forced = (0..n).filter(|&i| problem.unmatched_score(i) == f64::NEG_INFINITY).count();
         // Forbidden pairs, and not just a lack of right nodes, keep nodes from being matched.
@@ -111,7 +120,16 @@ impl Linear {
         }
         let (bound, status) =
             if gap == 0.0 { (score, Status::Optimal) } else { ((score + gap).next_up(), Status::Converged) };
-        Ok(Solution { matching, score, bound, status, iterations: n, certificate: Some(certificate), shortage })
+        Ok(Solution {
+            matching,
+            score,
+            bound,
+            status,
+            iterations: n,
+            certificate: Some(certificate),
+            shortage,
+            allowed: 0.0,
+        })
     }
 }
 

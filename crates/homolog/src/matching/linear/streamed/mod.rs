@@ -127,9 +127,7 @@ impl<'a> Streamed<'a> {
             ("edge_candidates", self.edge_candidates),
             ("rows_at_once", self.rows_at_once),
         ] {
-            if value == 0 {
-                return Err(Error::BadSetting { name, value: 0.0, reason: "must be at least 1" });
-            }
+            Error::unless_counted(name, value)?;
         }
         let nodes = self.edge.map_or((self.left_count, self.right_count), |e| (e.left_count(), e.right_count()));
         for (what, expected, found) in [
@@ -291,6 +289,6 @@ impl Streamed<'_> {
         let matching = Matching::new(vec![None; self.left_count], self.right_count, Constraint::OneToOne)?;
         let score = Candidates::none(self.left_count).problem(self)?.score(&matching)?;
         let (bound, status) = (f64::INFINITY, Status::Limit);
-        Ok(Solution { matching, score, bound, status, iterations: 0, certificate: None, shortage: None })
+        Ok(Solution { matching, score, bound, status, iterations: 0, certificate: None, shortage: None, allowed: 0.0 })
     }
 }

@@ -87,8 +87,8 @@ enum Built<'a> {
 }
 
 /// A search on candidate pairs.
-pub(super) trait Search: FnOnce(&mut Listed<'_>, &mut Workspace) -> Result<Found> {}
-impl<F: FnOnce(&mut Listed<'_>, &mut Workspace) -> Result<Found>> Search for F {}
+pub(super) trait OnLists: FnOnce(&mut Listed<'_>, &mut Workspace) -> Result<Found> {}
+impl<F: FnOnce(&mut Listed<'_>, &mut Workspace) -> Result<Found>> OnLists for F {}
 
 /// Solves a large problem by a search on candidate pairs; `improve` as in `solve_softly`. `None` if that does as well on tables; a table
 /// whose matchings are not to be improved is always left to it.
@@ -97,7 +97,7 @@ pub(super) fn solve(
     by_table: &dyn Matcher,
     improve: Option<Kicks>,
     work: &mut Workspace,
-    search: impl Search,
+    search: impl OnLists,
 ) -> Result<Option<Solution>> {
     match (problem.form(), improve) {
         (Form::Table(table), Some(kicks)) => solve_table(table, kicks, work, search),
@@ -113,7 +113,7 @@ fn solve_rows(
     problem: &Streamed<'_>,
     improve: Option<Kicks>,
     work: &mut Workspace,
-    search: impl Search,
+    search: impl OnLists,
 ) -> Result<Solution> {
     let room = Room { per_node: problem.edge_candidates, total: MOST_CELLS, thins: true };
     match Listed::build(problem, &room, work)? {
@@ -131,7 +131,7 @@ fn solve_table(
     given: &Compatibility,
     improve: Kicks,
     work: &mut Workspace,
-    search: impl Search,
+    search: impl OnLists,
 ) -> Result<Option<Solution>> {
     let (n, m) = given.node.dim();
     let Some(edge) = given.edge.as_ref().filter(|edge| !edge.is_empty()) else { return Ok(None) };
@@ -229,7 +229,7 @@ impl<'a> Listed<'a> {
         })))
     }
 
-    fn solve(&mut self, improve: Option<Kicks>, work: &mut Workspace, search: impl Search) -> Result<Solution> {
+    fn solve(&mut self, improve: Option<Kicks>, work: &mut Workspace, search: impl OnLists) -> Result<Solution> {
         let (found, steps) = search(self, work)?;
         self.finish(found, improve, steps, work)
     }
@@ -266,7 +266,7 @@ impl<'a> Listed<'a> {
         let bound = self.bound(work)?.max(score);
         let status = if steps.interrupted { Status::Limit } else { Status::Converged };
         let (iterations, shortage) = (steps.count, self.shortage.clone());
-        Ok(Solution { matching, score, bound, status, iterations, certificate: None, shortage })
+        Ok(Solution { matching, score, bound, status, iterations, certificate: None, shortage, allowed: 0.0 })
     }
 
     /// The total score of a matching of candidates, added up as that of a table.

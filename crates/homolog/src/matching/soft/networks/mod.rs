@@ -97,7 +97,7 @@ fn answer_for(
     let terms = (n + edge.left_edges().len() + 8) as f64;
     let bound = (most + most.abs() * terms * f64::EPSILON).max(score);
     let status = if work.interrupted() { Status::Limit } else { Status::Converged };
-    Ok(Some(Solution { matching, score, bound, status, iterations, certificate: None, shortage: None }))
+    Ok(Some(Solution { matching, score, bound, status, iterations, certificate: None, shortage: None, allowed: 0.0 }))
 }
 
 /// No matching keeps edges worth more than this.
