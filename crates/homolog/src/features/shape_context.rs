@@ -18,10 +18,9 @@
 
 use super::NodeDescriptor;
 use super::soft_bins::{self, Grid};
-use crate::error::Limit;
 use crate::geometry::mean_distance;
 use crate::graph::Graph;
-use crate::{Control, Error, Result};
+use crate::{Control, Error, Limit, Result};
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
