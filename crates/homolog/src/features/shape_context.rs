@@ -19,10 +19,10 @@
 use super::NodeDescriptor;
 use super::shape_tables::Tables;
 use super::soft_bins;
-use crate::error::Limit;
+use crate::Limit;
 use crate::geometry::mean_distance;
 use crate::graph::Graph;
-use crate::{Control, Error, Result};
+use crate::{Control, Error, Limit, Result};
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
