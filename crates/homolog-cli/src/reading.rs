@@ -23,7 +23,7 @@ impl Reading {
                 eprintln!(
                     "error: the time limit was over before everything was read\nhint: allow more with --time-limit"
                 );
-                #[expect(clippy::exit, reason = "readers are not asked, and nothing has been written")]
+                // Readers are not asked, and nothing has been written.
                 std::process::exit(1);
             }
         });

@@ -1,6 +1,7 @@
 //! Ctrl-C while pairs are being matched: what was done is reported, and what was not is said.
 #![cfg(unix)]
 
+use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Command, Stdio};
 
@@ -56,7 +57,7 @@ fn specimens(count: usize, landmarks: usize) -> String {
             let wobble = ((specimen * 7919 + at * 104_729) % 1009) as f64 / 10_090.0;
             let (sine, cosine) = (at as f64 * 0.61 + specimen as f64 * 0.002).sin_cos();
             let far = 1.0 + at as f64 / landmarks as f64 + wobble;
-            text += &format!("s{specimen},p{at},{},{}\n", far * cosine, far * sine);
+            writeln!(text, "s{specimen},p{at},{},{}", far * cosine, far * sine).unwrap();
         }
     }
     text
