@@ -316,7 +316,7 @@ describe.skipIf(!possible)('pictures', () => {
   }, 5 * MINUTES);
 
   test.skipIf(STATIC === undefined)('the page as a file, without a server: dropped pictures, a downloaded table, and the journal kept', async () => {
-    const address = `file://${STATIC}`;
+    const address = STATIC!.includes('://') ? STATIC! : `file://${STATIC}`;
     const drop = async (page: Page) => {
       const files = Object.keys(pictures.truth.points).map((id) => join(pictures.path, `${id}.png`));
       await page.locator('input[type=file]').setInputFiles(files);

@@ -62,8 +62,10 @@ class Atlas(Estimator):
         The pairs of landmarks whose displacement is used.
     pose_, presence_ : str
         What was determined from the specimens.
-    weights_, feature_names_ : the kinds of evidence and how much each counts
+    weights_, feature_names_
+        How much each kind of evidence counts.
     n_specimens_ : int
+        How many specimens it was learned from.
     report_ : str
         What `fit` found, in words.
 

@@ -38,6 +38,7 @@ class Matcher(Estimator):
         minute, and chooses among those that do best on held-out pairs, as `homolog train` does: an atlas too if specimens share names.
         `fit_report_` has all of them.
     learner : {"auto", "max-margin", "likelihood", "groups"}
+        How weights are learned; "groups" learns few factors, for few specimens; "auto" takes what does best on held-out pairs.
     pose : {"auto", "as-given", "tilted", "any"}
         Allowed rotation between the two sides (tilted: up to 45°). "auto": for features "auto" as far as the labelled pairs show,
         otherwise as given.
@@ -50,6 +51,7 @@ class Matcher(Estimator):
     oracle : {"search", "relaxation"}
         How training finds the worst mistake; with the relaxation the result is proven.
     loss : {"hamming", "endpoint"} or dict
+        What counts as wrong: the share of wrong matches, or how far off the matched points are.
     tolerance : float, default 1e-3
         Training ends when objective and bound are this close, relative to the objective.
     folds : int, default 5
@@ -67,9 +69,13 @@ class Matcher(Estimator):
 
     Attributes
     ----------
-    weights_, feature_names_ : what was learned
-    lam_, objective_, bound_, gap_, certified_, history_, n_iter_, stop_ : how training went; None if learning did not help
-    fit_report_ : all of it, for printing
+    weights_ : numpy.ndarray of float
+    feature_names_ : list of str
+        What each weight belongs to.
+    lam_, objective_, bound_, gap_, certified_, history_, n_iter_, stop_
+        How training went; None if learning did not help.
+    fit_report_ : FitReport
+        What training achieved, for printing.
 
     Examples
     --------
@@ -224,7 +230,7 @@ class Matcher(Estimator):
         if not isinstance(folder, (str, os.PathLike)):
             raise MatchError("a client learns from a folder of shards: homolog.distributed.cut makes one of a data set")
         if y is not None or sample_weight is not None:
-            raise MatchError("what matches stands in the shards: y and sample_weight are for pairs at hand")
+            raise MatchError("shards contain their matches: y and sample_weight are for lists of pairs")
         if client is None:
             return distributed.fit(self, folder, keep=keep)
         from .distributed.dask import Carrier

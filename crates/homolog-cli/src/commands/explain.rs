@@ -138,7 +138,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
         })
     };
     let reasons: Vec<_> = matches.iter().map(one).collect();
-    let value = json!({"left": left, "right": right, "score": solution.score, "status": solution.status, "tolerance": explanation.tolerance, "matches": reasons});
+    let mut value =
+        json!({"left": left, "right": right, "score": solution.score, "status": solution.status, "matches": reasons});
+    if let Some(tolerance) = explanation.tolerance {
+        value["tolerance"] = json!(tolerance);
+    }
     super::give(&text, &value, arguments.json, arguments.output.as_deref())?;
     Ok(if stop_is_wanted() { Ending::Stopped } else { Ending::Done })
 }

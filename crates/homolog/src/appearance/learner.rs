@@ -261,9 +261,7 @@ impl Mean {
 
 /// The named points of a specimen in a picture.
 fn check(picture: GreyImage<'_>, specimen: &Graph) -> Result<BTreeMap<String, Place>> {
-    if picture.pixels().is_empty() {
-        return Err(Error::Missing { what: "pixels", needed_by: "a labelled picture" });
-    }
+    picture.check_size()?;
     let points = specimen.need_points("a labelled picture")?;
     if points.ncols() != 2 {
         return Err(Error::Size { what: "coordinates of a point in a picture", expected: 2, found: points.ncols() });

@@ -153,9 +153,7 @@ impl Appearance {
         known: &[(String, [f64; 2])],
         control: &Control,
     ) -> Result<Vec<FoundPoint>> {
-        if picture.pixels().is_empty() {
-            return Err(Error::Missing { what: "pixels", needed_by: "finding landmarks" });
-        }
+        picture.check_size()?;
         if let Some((index, &value)) =
             known.iter().flat_map(|(_, at)| at).enumerate().find(|(_, value)| !value.is_finite())
         {

@@ -38,6 +38,8 @@ pub(super) struct Exchange<'a> {
     left_over: Vec<usize>,
     /// e_ab.
     excess: Array2<f64>,
+    /// Whether it was told to stop: exchanges are missing or dearer than they are.
+    pub(super) is_cut: bool,
 }
 
 /// The cheapest exchange through a pair: what it costs, and where left nodes go instead.
@@ -84,7 +86,6 @@ impl Paths {
 type Step = (Precise, Option<(usize, Option<usize>)>);
 
 impl<'a> Exchange<'a> {
-    /// If interrupted, exchanges are missing or dearer than they are.
     pub(super) fn around(problem: &'a Compatibility, solution: &Solution, control: &Control) -> Self {
         let matching = &solution.matching;
         let pairs: Vec<(usize, usize)> = matching.pairs().collect();
@@ -99,7 +100,7 @@ impl<'a> Exchange<'a> {
         let size = prices.len();
         let free_right = matching.unmatched_right().collect();
         let excess = Array2::from_elem((size, size), f64::INFINITY);
-        let mut exchange = Self { problem, pairs, free_right, staying, left_over, excess };
+        let mut exchange = Self { problem, pairs, free_right, staying, left_over, excess, is_cut: false };
         for _ in 0..ROUNDS {
             exchange.fill(&prices, control);
             if !exchange.settle(&mut prices, control) {
@@ -121,6 +122,7 @@ impl<'a> Exchange<'a> {
         let count = self.pairs.len();
         for (a, &(i, own)) in self.pairs.iter().enumerate() {
             if a % asks_after(count) == 0 && control.interrupted() {
+                self.is_cut = true;
                 return;
             }
             let row = self.problem.node.row(i);
@@ -146,7 +148,7 @@ impl<'a> Exchange<'a> {
     }
 
     /// Raises the prices until no e_ab is negative; whether there was any. A round for each place suffices around a best matching.
-    fn settle(&self, prices: &mut [f64], control: &Control) -> bool {
+    fn settle(&mut self, prices: &mut [f64], control: &Control) -> bool {
         let mut raised = vec![0.0_f64; prices.len()];
         let mut is_changed = false;
         let size = prices.len();
@@ -154,6 +156,7 @@ impl<'a> Exchange<'a> {
             let mut is_settled = true;
             for (a, row) in self.excess.rows().into_iter().enumerate() {
                 if a % asks_after(size) == 0 && control.interrupted() {
+                    self.is_cut = true;
                     return false;
                 }
                 let own = raised[a];

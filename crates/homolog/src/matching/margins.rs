@@ -196,7 +196,7 @@ fn without_edges(problem: &Compatibility, solution: &Solution, control: &Control
             changes: found.changes,
             ..Margin::of(pair)
         });
-        finished(found.unwrap_or_else(|| Margin::of(pair)), !paths.is_stopped())
+        finished(found.unwrap_or_else(|| Margin::of(pair)), !exchange.is_cut && !paths.is_stopped())
     };
     if exchange.len() < FEW {
         let mut paths = Paths::asking(control);

@@ -181,6 +181,8 @@ struct Solver<'a> {
     given: Vec<Option<usize>>,
     evidence: Vec<Evidence>,
     body: Option<Body>,
+    /// Whether there are names to return to if it is told to stop.
+    has_names: bool,
     control: &'a Control,
 }
 
@@ -197,6 +199,7 @@ impl<'a> Solver<'a> {
             given: Vec::new(),
             evidence: Vec::new(),
             body: None,
+            has_names: false,
             control,
         }
     }
@@ -212,9 +215,11 @@ impl<'a> Solver<'a> {
             let value = self.improve(votes.clone());
             (value, self.given.clone(), std::mem::take(&mut self.evidence), self.body.take())
         });
+        self.has_names = kept.is_some();
         self.given = assign::assign(&self.tracks, &votes.iter().collect::<Vec<_>>(), self.markers);
         let value = self.improve(votes);
-        if let Some((_, given, evidence, body)) = kept.filter(|kept| kept.0 >= value) {
+        let is_cut = !self.is_weighed() || self.control.interrupted();
+        if let Some((_, given, evidence, body)) = kept.filter(|kept| is_cut || kept.0 >= value) {
             (self.given, self.evidence, self.body) = (given, evidence, body);
         }
     }
@@ -254,7 +259,7 @@ impl<'a> Solver<'a> {
         }
         let body = self.body.take();
         self.settle(votes);
-        if self.value(votes) > before {
+        if !self.control.interrupted() && self.value(votes) > before {
             return true;
         }
         (self.given, self.evidence, self.body, *votes) = (given, evidence, body, old_votes);
@@ -277,15 +282,17 @@ impl<'a> Solver<'a> {
     /// Measures and names until nothing changes.
     fn settle(&mut self, votes: &[Vec<f64>]) {
         for _ in 0..ROUNDS {
-            if self.is_weighed() && self.control.interrupted() {
+            let may_stop = self.has_names || self.is_weighed();
+            let stops = || may_stop && self.control.interrupted();
+            if stops() {
                 break;
             }
             let names = self.names();
             let fleeting = evidence::fleeting(&self.tracks, &self.given);
             let body = Body::measure(self.points, &names, &self.lengths, self.markers, self.size);
             let known = Known { body: &body, points: self.points, names: &names, fleeting };
-            self.evidence = evidence::weigh(&known, &self.tracks, votes);
-            self.body = Some(body);
+            let Some(evidence) = evidence::weigh(&known, &self.tracks, votes, &stops) else { break };
+            (self.evidence, self.body) = (evidence, Some(body));
             let totals: Vec<&Vec<f64>> = self.evidence.iter().map(|evidence| &evidence.total).collect();
             let given = assign::assign(&self.tracks, &totals, self.markers);
             let same = given == self.given;
@@ -305,6 +312,9 @@ impl<'a> Solver<'a> {
         let names = self.names();
         let Some(body) = &self.body else { return };
         self.splits = split::split(&mut self.tracks, &self.evidence, body, self.points, &names);
+        // The new tracks are weighed in any case.
+        self.evidence.clear();
+        self.has_names = false;
         // In the order in which they were added.
         self.splits.iter().for_each(|split| self.given.push(self.given[split.before]));
     }

@@ -4,9 +4,18 @@
 
 use crate::long_calls::{LongCall, Sizes, long_calls};
 use cpu_time::ThreadTime;
+use homolog::appearance::Learner;
+use homolog::atlas::{Atlas, AtlasSettings};
+use homolog::data::dataset::NamedGraph;
+use homolog::geometry::GreyImage;
+use homolog::graph::Graph;
 use homolog::matching::{Compatibility, Linear, Matcher, Status};
+use homolog::specimens::check::check;
+use homolog::specimens::join::join;
 use homolog::{Control, ErrorKind};
+use ndarray::Array2;
 use std::cell::Cell;
+use std::sync::Arc;
 use std::time::Duration;
 
 const LARGE: Sizes =
@@ -46,4 +55,33 @@ fn every_long_call_answers_soon_when_it_is_told_to_stop() {
     }
     assert!(late.is_empty(), "answered too late: {late:?}");
     assert!(2 * stopped > count, "only {stopped} of {count} calls were at work when they were told to stop");
+}
+
+/// Sizes are checked first: no question is asked, and nothing is computed.
+#[test]
+fn what_is_too_large_is_refused_before_anything_is_computed() {
+    let specimen = |count: usize, names: usize| {
+        let points = Array2::from_shape_fn((count, 2), |(i, axis)| ((i * 7919 + axis * 31) % 104_729) as f64);
+        let name = |i: usize| if i < names { format!("p{i}") } else { String::new() };
+        Graph::from_points(points).unwrap().with_names((0..count).map(name).collect()).unwrap()
+    };
+    let large = specimen(2501, 2501);
+    let named =
+        |graph: &Graph, id: &str| NamedGraph { id: id.to_string(), graph: Arc::new(graph.clone()), image: None };
+    let small = specimen(600, 600);
+    let atlas = Atlas::learn(&[&small], &AtlasSettings { plain: true, ..AtlasSettings::default() }).unwrap();
+    let weights = atlas.start_weights();
+    let crowd = specimen(230_000, 0);
+    let pixels = vec![0; 10_000 * 10_001];
+    let picture = GreyImage::new(10_000, 10_001, &pixels).unwrap();
+    let never = Control::new().interrupted_by(|| panic!("it is at work"));
+    let refused = [
+        ("check", check(&[named(&large, "a"), named(&large, "b")], &never).map(|_| ())),
+        ("join", join(&[&large, &large], &AtlasSettings::default(), None, &never).map(|_| ())),
+        ("take", atlas.name_take(&[&crowd], &weights, &never).map(|_| ())),
+        ("pictures", Learner::learn(&[(picture, &small)], &never).map(|_| ())),
+    ];
+    for (name, answer) in refused {
+        assert_eq!(answer.unwrap_err().kind(), ErrorKind::TooLarge, "{name}");
+    }
 }

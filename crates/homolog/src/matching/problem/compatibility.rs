@@ -160,6 +160,9 @@ impl Compatibility {
 
     /// [`Self::check`] without the node scores, for solvers that check those while reading them.
     pub(crate) fn check_rest(&self) -> Result<()> {
+        if self.edge.is_none() && self.unmatched.is_none() && self.right_unmatched.is_none() {
+            return Ok(());
+        }
         self.check_sizes()?;
         let find = |scores: &Array1<f64>, bad: fn(f64) -> bool| scores.iter().position(|&value| bad(value));
         if let Some(scores) = &self.unmatched
