@@ -100,7 +100,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     for reasons in &matches {
         let (from, to) = (node_name(&pair.left, reasons.left), node_name(&pair.right, reasons.right));
         let Some(other) = &reasons.alternative else {
-            writeln!(text, "\n{from} → {to}: without it fewer nodes could be matched")?;
+            // If margins were cut short, it is not known whether there is one.
+            let why = if ended_by.is_some() {
+                "no alternative found in time"
+            } else {
+                "without it fewer nodes could be matched"
+            };
+            writeln!(text, "\n{from} → {to}: {why}")?;
             continue;
         };
         let margin = if other.proven { four_digits(other.margin) } else { four_digits_up(other.margin) + " (at most)" };

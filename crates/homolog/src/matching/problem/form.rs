@@ -42,7 +42,7 @@ pub trait Problem: Sync {
     /// The same problem as a table.
     ///
     /// # Errors
-    /// [`Error::TooLarge`](crate::Error::TooLarge) if there is no room for all pairs.
+    /// [`Error::TooLarge`] if there is no room for all pairs.
     fn table(&self) -> Result<Cow<'_, Compatibility>> {
         match self.form() {
             Form::Table(table) => Ok(Cow::Borrowed(table)),

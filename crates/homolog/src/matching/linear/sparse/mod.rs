@@ -68,7 +68,7 @@ struct Answer {
 
 impl Linear {
     /// Solves a list. If told to stop, the matching is what was found so far, and nothing is proven.
-    pub(super) fn solve_list(&self, problem: &Sparse, work: &mut Workspace) -> Result<Solution> {
+    pub(super) fn solve_list(self, problem: &Sparse, work: &mut Workspace) -> Result<Solution> {
         let control = work.control().clone();
         let goes_on = || !control.interrupted();
         let answer = work.linear.sparse.solve(problem, Start::AsGiven, &goes_on);

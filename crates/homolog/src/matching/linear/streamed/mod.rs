@@ -229,7 +229,7 @@ impl<'a> Streamed<'a> {
 impl Linear {
     /// Solves a problem whose scores are computed when they are needed. If told to stop, the matching is what was found so far, and nothing
     /// is proven.
-    pub(super) fn solve_rows(&self, problem: &Streamed<'_>, work: &mut Workspace) -> Result<Solution> {
+    pub(super) fn solve_rows(self, problem: &Streamed<'_>, work: &mut Workspace) -> Result<Solution> {
         if problem.edge().is_some() {
             return Err(Error::Unsupported { solver: "linear", what: "edge scores" });
         }
