@@ -71,6 +71,7 @@ def join_specimens(
     specimens: Sequence[Graph],
     ids: Sequence[str],
     settings: str,
+    pictures: Sequence[NDArray[np.uint8]] | None,
     model: Model | None,
     time_limit: float | None,
     jobs: int | None,

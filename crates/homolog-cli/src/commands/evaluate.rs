@@ -125,12 +125,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     let report = Report { input: &input, numbers: &numbers, totals: &totals };
     let all = &totals.all;
     let (done, missing) = (all.losses.len(), labelled.len() - all.losses.len());
-    let mut text = format!(
-        "{} loss on {}, {} proven optimal\n",
-        loss.name(),
-        counted(done, "pair"),
-        counted(all.proven, "answer")
-    );
+    let (pairs, answers) = (counted(done, "pair"), counted(all.proven, "answer"));
+    let mut text = format!("{} loss on {pairs}, {answers} proven optimal\n", loss.name());
     match ended_by {
         Some(ended_by) if done == 0 => {
             writeln!(text, "Stopped early by {ended_by}, before the first pair was matched.")?;

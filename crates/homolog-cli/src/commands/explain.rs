@@ -92,8 +92,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
 
     let mut text = String::new();
     let solution = &explanation.solution;
-    let status = status(solution, explanation.tolerance, ended_by);
-    writeln!(text, "{left} → {right}: score {}, {status}", four_digits(solution.score))?;
+    let score = four_digits(solution.score);
+    writeln!(text, "{left} → {right}: score {score}, {}", status(solution, explanation.tolerance, ended_by))?;
     if let Some(ended_by) = ended_by {
         writeln!(text, "stopped early by {ended_by}: margins not found by then are bounds")?;
     }

@@ -141,8 +141,8 @@ pub(super) const WIDEST: usize = 200;
 fn table(answer: &Answer<'_>) -> Result<String> {
     let Answer { left, right, solution, rows, .. } = answer;
     let mut text = String::new();
-    let status = status(solution, answer.tolerance, answer.ended_by);
-    writeln!(text, "{} → {}: score {}, {status}", left.id, right.id, four_digits(solution.score))?;
+    let (score, status) = (four_digits(solution.score), status(solution, answer.tolerance, answer.ended_by));
+    writeln!(text, "{} → {}: score {score}, {status}", left.id, right.id)?;
     if let Some(edges) = &answer.edges {
         let (kept, of) = (edges.kept, edges.left);
         let (correctness, substructure) = (edges.correctness(), edges.symmetric_substructure());

@@ -12,8 +12,7 @@
 //! of the specimens count too, and no name at all is one of the names.
 
 use super::{Atlas, Naming, Presence};
-use crate::error::Limit;
-use crate::{Error, Result};
+use crate::{Error, Limit, Result};
 use serde::{Deserialize, Serialize};
 
 /// What the true names of left-out specimens cost.

@@ -4,11 +4,10 @@ use super::align::{Named, angle, generalised_procrustes, upright};
 use super::gaussian::Gaussian;
 use super::spread::{Prior, STRENGTHS, Sample, USUAL_STRENGTH, length, most_likely};
 use super::{Atlas, AtlasEdge, AtlasSettings, Landmark, Pose, Presence, VERSION};
-use crate::error::Limit;
 use crate::geometry::Similarity;
 use crate::graph::Graph;
 use crate::linalg::Square;
-use crate::{Control, Error, Result};
+use crate::{Control, Error, Limit, Result};
 use ndarray::{Array2, Axis};
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -124,7 +124,7 @@ impl Exact {
             Form::Table(table) if self.fits(table) => table,
             Form::List(list) => return Linear::default().solve_with(list, work),
             Form::Rows(rows) if rows.edge().is_none() => return Linear::default().solve_with(rows, work),
-            Form::Rows(rows) if rows.dim().0 * rows.dim().1 <= SMALL_TABLE => {
+            Form::Rows(rows) if rows.dim().0.saturating_mul(rows.dim().1) <= SMALL_TABLE => {
                 return self.solve_observed(&*rows.table()?, work, observe);
             }
             _ => return search_alone(problem, work),

@@ -169,6 +169,19 @@ impl Frame {
         misfit <= USUAL_MISFIT * self.usual.max(1e-9)
     }
 
+    /// How far a landmark at a point is from fitting: z²/(z² + c²) with z in units of its spread, c as far as specimens usually reach.
+    pub(super) fn strain_of(&self, landmark: usize, point: Option<Place>) -> f64 {
+        let (Some(point), Some(mean)) = (point, self.mean[landmark]) else { return 0.0 };
+        let z = length(&difference(&point, &mean)) / self.spread[landmark];
+        let unit = REACH * self.usual.max(1e-9);
+        z * z / (z * z + unit * unit)
+    }
+
+    /// The same of all landmarks.
+    pub(super) fn strain(&self, points: &Shape) -> f64 {
+        points.iter().enumerate().map(|(at, point)| self.strain_of(at, *point)).sum()
+    }
+
     /// Takes the mirror image of a specimen instead if that clearly fits better.
     fn try_mirror(&self, shape: &Shape, placed: &mut Placed) -> Result<()> {
         if self.fits(placed.misfit) && placed.misfit < self.usual {

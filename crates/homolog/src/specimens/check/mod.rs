@@ -47,6 +47,10 @@ const SAME_POINT: f64 = 1e-9;
 /// Landmarks whose mean places are closer than this share of the radius may share a point.
 const USUALLY_APART: f64 = 1e-3;
 
+/// The landmarks of a specimen are odd together if their oddness is this many times the usual one. Of good ones nine in ten have at most 1.5 times
+/// as much, of bicycles that are mirrored, which vary most, none less than 2.9 times.
+const TOGETHER: f64 = 2.0;
+
 /// The share of good specimens that is listed by mistake, if there are at least 40; smaller sets have more.
 pub const FALSE_ALARMS: f64 = 0.01;
 /// The same for fewer than so many specimens, as measured on random parts of eight sets (docs/benchmarks.md).
@@ -152,6 +156,8 @@ struct Checked {
     learned: Learned,
     sizes: Vec<Option<f64>>,
     rotations: Vec<Option<f64>>,
+    /// The usual oddness of all landmarks of a specimen together.
+    usual: f64,
 }
 
 impl Checked {
@@ -186,13 +192,18 @@ impl Checked {
         if rename(&|at, placed| !placed.mirrored && learned.fits_nothing(at), &mut placed)? {
             learned = learn_from(&placed);
         }
-        Ok(Self { frame, placed, orders, learned, sizes, rotations })
+        let together = |placed: &Placed| root_mean_square(&learned.oddness_of_all(&placed.points));
+        let usual = robust::median(placed.iter().map(together).collect());
+        Ok(Self { frame, placed, orders, learned, sizes, rotations, usual })
     }
 
     /// Adds what is wrong with a specimen to the report.
     fn add(&self, at: usize, index: usize, id: &str, table: &Shapes, report: &mut CheckReport) -> Result<()> {
         let (placed, shape) = (&self.placed[at], &table.specimens[at]);
         let mut mistakes = explain(&self.learned, at, &placed.points)?;
+        if let Some(roll) = self.rolled(at, shape, &mistakes)? {
+            mistakes = vec![roll];
+        }
         let fits = mistakes.iter().all(|mistake| mistake.kind != Kind::Unlike);
         if fits && (placed.mirrored || self.orders[at].is_some()) {
             // A mirror image that fits better is no mistake if the specimen fits as given: a flat body is nearly its own.
@@ -240,10 +251,54 @@ impl Checked {
         Ok(())
     }
 
-    /// How odd a specimen was before it was mended.
-    fn oddness_as_given(&self, shape: &Shape) -> Result<f64> {
-        Ok(self.learned.oddest_of(&self.frame.place(shape)?.points))
+    /// A contiguous part of the names rolled by one, if that explains all of what is odd about a specimen and leaves nearly as little as other names:
+    /// a roll along a dense curve moves most of its landmarks so little that they are not odd, and single ones look displaced.
+    fn rolled(&self, at: usize, shape: &Shape, mistakes: &[Mistake]) -> Result<Option<Mistake>> {
+        let is_simple = |mistake: &Mistake| matches!(mistake.kind, Kind::Swapped | Kind::Rolled | Kind::Reversed);
+        let placed = &self.placed[at];
+        let is_explained = mistakes.len() == 1 && is_simple(&mistakes[0]);
+        if mistakes.is_empty() || is_explained || placed.mirrored || self.orders[at].is_some() {
+            return Ok(None);
+        }
+        let squares = |odd: &[f64]| odd.iter().map(|odd| odd * odd).sum::<f64>();
+        let present: Vec<usize> = (0..shape.len()).filter(|&at| shape[at].is_some()).collect();
+        let mut best: Option<(f64, Vec<usize>)> = None;
+        for order in names::parts_rolled(&self.frame, &placed.points, &present) {
+            let odd = self.learned.oddness_of_all(&self.frame.place(&names::ordered(shape, &order))?.points);
+            let is_mended = odd.iter().all(|odd| *odd <= self.learned.tail.threshold);
+            if is_mended && best.as_ref().is_none_or(|(least, _)| squares(&odd) < *least) {
+                best = Some((squares(&odd), order));
+            }
+        }
+        let Some((after, order)) = best else { return Ok(None) };
+        let before = squares(&self.learned.specimens[at].odd);
+        let is_of_names = mistakes.iter().all(|mistake| !mistake.points_of.is_empty());
+        let others = if is_of_names {
+            let mut order: Vec<usize> = (0..shape.len()).collect();
+            let given = mistakes.iter().flat_map(|mistake| mistake.landmarks.iter().zip(&mistake.points_of));
+            given.for_each(|(&landmark, &point)| order[landmark] = point);
+            squares(&self.learned.oddness_of_all(&self.frame.place(&names::ordered(shape, &order))?.points))
+        } else {
+            f64::INFINITY
+        };
+        let is_clear = after <= explain::CLEARLY * before && after <= names::NEARLY * others + names::NEARLY_BY;
+        let odd = self.learned.specimens[at].oddest();
+        let of = |renaming| Mistake::named(renaming, odd);
+        Ok(renamings(&order).into_iter().next().filter(|_| is_clear).map(of))
     }
+
+    /// How odd a specimen was before it was mended: its oddest landmark or, in units in which the threshold is twice what is usual, all of them
+    /// together. A mirror image predicts its own landmarks, so that in specimens that vary much none of them need be odd alone.
+    fn oddness_as_given(&self, shape: &Shape) -> Result<f64> {
+        let odd = self.learned.oddness_of_all(&self.frame.place(shape)?.points);
+        let oddest = odd.iter().copied().fold(0.0, f64::max);
+        let together = root_mean_square(&odd) / (TOGETHER * self.usual.max(f64::MIN_POSITIVE));
+        Ok(oddest.max(together * self.learned.tail.threshold))
+    }
+}
+
+fn root_mean_square(values: &[f64]) -> f64 {
+    (values.iter().map(|x| x * x).sum::<f64>() / values.len().max(1) as f64).sqrt()
 }
 
 /// Landmarks of a specimen that have the same point though their usual places differ.

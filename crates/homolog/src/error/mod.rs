@@ -1,9 +1,12 @@
 //! What can be wrong with a caller's input. Errors carry data (which cell, which node), so a program can point at the place;
 //! not converging or running out of time is never an error but a [`Status`](crate::matching::Status).
 
+mod limit;
+
+pub use limit::Limit;
+
 use crate::Control;
 use crate::matching::Shortage;
-use std::fmt;
 
 /// The result type of the library.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -288,70 +291,6 @@ pub enum Error {
     },
 }
 
-/// What the value of a setting must be.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[non_exhaustive]
-pub enum Limit {
-    /// This or more.
-    AtLeast(f64),
-    /// More than this.
-    MoreThan(f64),
-    /// From the one to the other.
-    Between(f64, f64),
-}
-
-impl fmt::Display for Limit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let word = |value: f64| {
-            if value.fract() == 0.0 && value.abs() < 1e6 { format!("{value}") } else { format!("{value:e}") }
-        };
-        match *self {
-            Self::AtLeast(least) => write!(f, "at least {}", word(least)),
-            Self::MoreThan(0.0) => write!(f, "positive"),
-            Self::MoreThan(bound) => write!(f, "more than {}", word(bound)),
-            Self::Between(least, most) => write!(f, "between {} and {}", word(least), word(most)),
-        }
-    }
-}
-
-/// The limits of settings, in one form of words.
-impl Error {
-    /// For work that has nothing to show before it is done.
-    pub(crate) fn if_interrupted(control: &Control) -> Result<()> {
-        if control.interrupted() { Err(Self::Interrupted) } else { Ok(()) }
-    }
-
-    pub(crate) fn unless_positive(name: &'static str, value: f64) -> Result<()> {
-        Self::unless_more_than(name, value, 0.0)
-    }
-
-    pub(crate) fn unless_more_than(name: &'static str, value: f64, bound: f64) -> Result<()> {
-        Self::unless(value > bound && value.is_finite(), name, value, Limit::MoreThan(bound))
-    }
-
-    pub(crate) fn unless_at_least_0(name: &'static str, value: f64) -> Result<()> {
-        Self::unless(value.is_finite(), name, value, Limit::AtLeast(0.0))?;
-        Self::unless_at_least_0_or_infinite(name, value)
-    }
-
-    /// Where infinity means that there is no limit.
-    pub(crate) fn unless_at_least_0_or_infinite(name: &'static str, value: f64) -> Result<()> {
-        Self::unless(value >= 0.0, name, value, Limit::AtLeast(0.0))
-    }
-
-    pub(crate) fn unless_between(name: &'static str, value: f64, least: f64, most: f64) -> Result<()> {
-        Self::unless((least..=most).contains(&value), name, value, Limit::Between(least, most))
-    }
-
-    pub(crate) fn unless_counted(name: &'static str, count: usize) -> Result<()> {
-        Self::unless(count > 0, name, count as f64, Limit::AtLeast(1.0))
-    }
-
-    fn unless(is_fine: bool, name: &'static str, value: f64, limit: Limit) -> Result<()> {
-        if is_fine { Ok(()) } else { Err(Self::BadSetting { name, value, limit }) }
-    }
-}
-
 /// What is wrong with the columns of a table: with the names, so that a shell can say what to do about it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -450,6 +389,11 @@ pub enum ErrorKind {
 }
 
 impl Error {
+    /// For work that has nothing to show before it is done.
+    pub(crate) fn if_interrupted(control: &Control) -> Result<()> {
+        if control.interrupted() { Err(Self::Interrupted) } else { Ok(()) }
+    }
+
     /// What sort of mistake it is; for a mistake in one of many inputs, the sort of that mistake.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
