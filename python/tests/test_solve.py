@@ -220,3 +220,9 @@ def test_what_a_proof_leaves_open_is_said(rng):
             assert match.tolerance < 1 and "proven optimal but for rounding: no matching is better by more than" in repr(match)
             assert pickle.loads(pickle.dumps(match)).tolerance == match.tolerance
     assert said > 0
+
+
+def test_what_a_proof_leaves_open_is_nothing_in_ordinary_problems(rng):
+    match = hm.solve(rng.random((6, 6)))
+    assert match.tolerance == 0.0 and repr(match).endswith("proven optimal)")
+    assert pickle.loads(pickle.dumps(match)).tolerance == 0.0

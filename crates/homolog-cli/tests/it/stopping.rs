@@ -33,7 +33,7 @@ fn an_evaluation_that_is_stopped_reports_the_pairs_it_has_done() {
 }
 
 /// Long commands. Each says with --verbose when it is at work, and would go on for long after that.
-const LONG: [&str; 13] = [
+const LONG: [&str; 8] = [
     "train d.json -o new.json --features quadratic --lambda 0.0001 --gap 1e-9",
     "train d.json -o new.json",
     "train d.json -o new.json --features atlas",
@@ -42,11 +42,6 @@ const LONG: [&str; 13] = [
     "check d.json",
     "experiment sequence --methods quadratic-learned --baselines 60",
     "experiment atlas d.json",
-    "train shards -o new.json --features quadratic --lambda 0.0001 --gap 1e-9",
-    "train turntable -o new.json --features atlas --pictures",
-    "train named.csv -o new.json --features atlas --unlabelled d.json",
-    "name atlas.json walk.csv --take -o names.csv",
-    "explain m.json far.csv away.csv",
 ];
 
 /// Many points in a circle that is not quite one: specimen by specimen, with or without names.
@@ -71,21 +66,9 @@ fn every_long_command_hears_ctrl_c_and_a_request_to_end() {
         command.current_dir(folder.path()).args(line.split(' '));
         command
     };
-    let write = |name: &str, text: String| std::fs::write(folder.path().join(name), text).unwrap();
-    write("named.csv", specimens(40, 40));
-    write("few.csv", specimens(3, 40));
-    write("walk.csv", specimens(3000, 40));
-    write("far.csv", specimens(1, 90));
-    write(
-        "away.csv",
-        specimens(2, 90).lines().filter(|line| !line.starts_with("s0")).map(|line| line.to_string() + "\n").collect(),
-    );
-    for line in [
-        "convert turntable --pairs 60 -o d.json -q",
-        "convert d.json --shards 3 -o shards -q",
-        "train d.json -o m.json --features quadratic --unlearned -q",
-        "train few.csv -o atlas.json --features atlas --unlearned -q",
-    ] {
+    for line in
+        ["convert turntable --pairs 60 -o d.json -q", "train d.json -o m.json --features quadratic --unlearned -q"]
+    {
         assert!(homolog(line).stdout(Stdio::null()).status().unwrap().success(), "{line}");
     }
     for line in LONG {
@@ -163,7 +146,7 @@ fn a_time_limit_is_heard_before_there_is_anything_to_answer_with() {
         child.stderr.take().unwrap().read_to_string(&mut text).unwrap();
         assert_eq!(child.wait().unwrap().code(), Some(1), "{line}: {text}");
         drop(input);
-        assert!(text.starts_with("error: ") && text.contains("hint: ") && text.contains(word), "{line}: {text}");
+        assert!(text.contains("error: ") && text.contains("hint: ") && text.contains(word), "{line}: {text}");
         assert!(!folder.path().join("new.json").exists());
     }
 }

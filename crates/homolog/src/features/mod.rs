@@ -113,6 +113,14 @@ pub trait NodeDescriptor: Send + Sync {
         Ok(self.describe(graph)?.select(Axis(0), nodes))
     }
 
+    /// [`Self::describe_nodes`], told when to stop. Override it if many nodes take long.
+    ///
+    /// # Errors
+    /// As [`Self::describe`]; [`Error::Interrupted`](crate::Error::Interrupted).
+    fn describe_nodes_watched(&self, graph: &Graph, nodes: &[usize], _control: &Control) -> Result<Array2<f64>> {
+        self.describe_nodes(graph, nodes)
+    }
+
     /// [`Self::describe`], told when to stop. Override it if many nodes take long.
     ///
     /// # Errors

@@ -13,10 +13,10 @@
 //!
 //! where a negative `apart` says that a large number means alike.
 
-use super::{Comparison, Descriptor, Difference, EdgeKind, FeatureMap};
+use super::{Comparison, Descriptor, Difference, EdgeKind, FeatureMap, NodeFeature};
 use crate::graph::{Graph, Pair, PairFeatures};
 use crate::matching::Matching;
-use crate::{Error, Result};
+use crate::{Control, Error, Result};
 use ndarray::{Array2, ArrayView2, Axis, Slice};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -98,15 +98,18 @@ impl FeatureMap {
     /// ```
     pub fn with_spread_of(&self, pairs: &[Pair]) -> Result<Self> {
         let looked_at = pairs.iter().step_by(Self::spread_step(pairs.len()));
-        let differences: Vec<_> = looked_at.map(|pair| self.differences(pair, None)).collect::<Result<_>>()?;
+        let differences: Vec<_> =
+            looked_at.map(|pair| self.differences(pair, None, &Control::new())).collect::<Result<_>>()?;
         Ok(self.with_differences(&differences))
     }
 
     /// [`Self::with_spread_of`] labelled pairs, which also show where the features of true pairs are.
-    /// Before each pair, `listen` may stop it.
-    pub(crate) fn fitted_to(&self, pairs: &[(Pair, &Matching)], listen: impl Fn() -> Result<()>) -> Result<Self> {
+    pub(crate) fn fitted_to(&self, pairs: &[(Pair, &Matching)], control: &Control) -> Result<Self> {
         let looked_at = pairs.iter().step_by(Self::spread_step(pairs.len()));
-        let of = |(pair, truth): &(Pair, &Matching)| listen().and_then(|()| self.differences(pair, Some(truth)));
+        let of = |(pair, truth): &(Pair, &Matching)| {
+            Error::if_interrupted(control)?;
+            self.differences(pair, Some(truth), control)
+        };
         let differences: Vec<_> = looked_at.map(of).collect::<Result<_>>()?;
         Ok(self.with_differences(&differences))
     }
@@ -118,12 +121,17 @@ impl FeatureMap {
 
     /// What a pair contributes to the spreads: for each unit the sum of differences, and how many there are; then for each feature of pairs the
     /// sum over true pairs, and how many there are, and how far that sum is from that of as many typical pairs.
-    pub(crate) fn differences(&self, pair: &Pair, truth: Option<&Matching>) -> Result<Vec<(f64, f64)>> {
+    pub(crate) fn differences(
+        &self,
+        pair: &Pair,
+        truth: Option<&Matching>,
+        control: &Control,
+    ) -> Result<Vec<(f64, f64)>> {
         if self.scale == Scale::AsIs {
             return Ok(Vec::new());
         }
         let plain = Self { scale: Scale::AsIs, ..self.clone() };
-        let [left, right] = [plain.numbers(&pair.left)?, plain.numbers(&pair.right)?];
+        let [left, right] = [plain.numbers(&pair.left, control)?, plain.numbers(&pair.right, control)?];
         let mut of_truth = Vec::new();
         let mut of = |unit: &Unit| -> Result<(f64, f64)> {
             if unit.of != Side::Pairs {
@@ -177,11 +185,13 @@ impl FeatureMap {
     }
 
     /// The numbers that describe the edges and as many nodes as are measured, feature by feature and unscaled.
-    fn numbers(&self, graph: &Graph) -> Result<[Vec<Array2<f64>>; 2]> {
+    fn numbers(&self, graph: &Graph, control: &Control) -> Result<[Vec<Array2<f64>>; 2]> {
         let drawn = self.drawn(graph)?;
         let measured: Vec<usize> = (0..drawn.node_count()).step_by(row_step(drawn.node_count())).collect();
-        let nodes = self.node.iter().map(|feature| feature.descriptor.descriptor().describe_nodes(&drawn, &measured));
-        let edges = self.edge.iter().map(|kind| kind.feature().measure(&drawn));
+        let describe =
+            |feature: &NodeFeature| feature.descriptor.descriptor().describe_nodes_watched(&drawn, &measured, control);
+        let nodes = self.node.iter().map(describe);
+        let edges = self.edge.iter().map(|kind| kind.feature().measure_watched(&drawn, control));
         Ok([nodes.collect::<Result<_>>()?, edges.collect::<Result<_>>()?])
     }
 

@@ -185,6 +185,10 @@ impl NodeDescriptor for ShapeContext {
         self.counts(graph, nodes, &Control::new())
     }
 
+    fn describe_nodes_watched(&self, graph: &Graph, nodes: &[usize], control: &Control) -> Result<Array2<f64>> {
+        self.counts(graph, nodes, control)
+    }
+
     fn describe_watched(&self, graph: &Graph, control: &Control) -> Result<Array2<f64>> {
         let all: Vec<usize> = (0..graph.node_count()).collect();
         self.counts(graph, &all, control)

@@ -42,6 +42,11 @@ impl LabelledPairs {
         Self { control: control.clone(), ..self }
     }
 
+    /// What whatever is made of them asks.
+    pub(super) fn control(&self) -> &Control {
+        &self.control
+    }
+
     /// [`Error::Interrupted`] if told to stop.
     pub(super) fn listen(&self) -> Result<()> {
         Error::if_interrupted(&self.control)

@@ -40,7 +40,7 @@ impl TrainingSet {
         validation: &LabelledPairs,
     ) -> Result<Self> {
         let pairs: Vec<_> = training.iter().map(|(pair, truth, _)| (pair, truth)).collect();
-        let features = match features.fitted_to(&pairs, || training.listen()) {
+        let features = match features.fitted_to(&pairs, training.control()) {
             Ok(features) => features,
             // This error names the graph.
             Err(error) => return Err(training.examples(features, loss.loss()).err().unwrap_or(error)),

@@ -163,7 +163,8 @@ impl Held {
 fn spreads(order: &Order, pairs: &LabelledPairs, step: usize) -> Result<Reply> {
     let first = order.shard.first();
     let looked_at = (first..).zip(pairs.iter()).filter(|(number, _)| number % step.max(1) == 0);
-    let differences = looked_at.map(|(_, (pair, truth, _))| order.job.features.differences(&pair, Some(truth)));
+    let differences =
+        looked_at.map(|(_, (pair, truth, _))| order.job.features.differences(&pair, Some(truth), pairs.control()));
     match differences.collect::<Result<_>>() {
         Ok(differences) => Ok(Reply::Spreads(differences)),
         // This error names the graph.
