@@ -14,8 +14,9 @@ from ._atlas import Atlas, _grey
 from ._data import DataSet
 from ._errors import MatchError
 from ._graph import as_graph
+from ._html import report, table
 from ._matcher import Matcher
-from ._progress import Progress
+from ._progress import LOGGER, Progress
 from ._solve import threads
 
 
@@ -29,13 +30,13 @@ class Joined:
     names : list of list of (str or None)
         For each specimen the name of each point; None for a point without one.
     confidence : list of numpy.ndarray
-        For each specimen and point the chance that the name is right; nan if it has none.
+        For each specimen and point the probability that the name is right; nan if it has none.
     counts : dict of str to int
         How many specimens have each name.
     atlas : Atlas
         Names new specimens.
     report : dict
-        How sure and how consistent the names are, and how they came about; `str(joined)` says it in words.
+        How certain and how consistent the names are, and how they were found; `str(joined)` says it in words.
     """
 
     def __init__(self, text: str, words: str, atlas: Atlas) -> None:
@@ -78,6 +79,10 @@ class Joined:
 
     def __repr__(self) -> str:
         return f"Joined({len(self.ids)} specimens, {len(self.counts)} names)"
+
+    def _repr_html_(self) -> str:
+        rows = ((name, count, *points) for (name, count), points in zip(self.counts.items(), self.table.values()))
+        return table(repr(self), ["name", "specimens", *self.ids], rows, len(self.counts)) + report(self._words)
 
 
 def join(
@@ -145,4 +150,5 @@ def join(
         text, words, learned = _core.join_specimens(
             [graph._graph for graph in graphs], ids, json.dumps(fields), seen, inner, time_limit, threads(n_jobs), progress.callback
         )
+    LOGGER.info("%s", words)
     return Joined(text, words, Atlas.from_json(learned.to_json()))

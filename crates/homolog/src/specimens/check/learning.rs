@@ -15,7 +15,7 @@ use super::regression::{Design, Regression, Shrinkage};
 use super::shapes::{Place, Shape, difference, length};
 use super::tail::Tail;
 use crate::Control;
-use crate::atlas::{Square, inverse_and_log_det};
+use crate::linalg::{Square, inverse_and_log_det};
 
 const ROUNDS: usize = 6;
 /// Rounds in which the shrinkage is chosen again.

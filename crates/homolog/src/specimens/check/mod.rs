@@ -26,8 +26,9 @@ mod tail;
 pub(crate) use report::Should;
 pub use report::{CheckReport, Finding, Fix, Kind};
 
+use crate::atlas::MOST_LANDMARKS;
 use crate::data::dataset::NamedGraph;
-use crate::{Control, Report, Result};
+use crate::{Control, Error, Report, Result};
 use explain::{Mistake, explain};
 use frame::{Frame, Placed};
 use learning::{Learned, learn};
@@ -58,9 +59,14 @@ const FALSE_ALARMS_OF_FEW: [(usize, f64); 3] = [(12, 0.06), (20, 0.03), (40, 0.0
 /// Lists what looks wrong in labelled specimens. If `control` interrupts, by what was learned so far.
 ///
 /// # Errors
-/// A graph without points or names, or with points of another dimension than the first.
+/// A graph without points or names, or with points of another dimension than the first; too many landmarks; interrupted before specimens were
+/// brought into one frame.
 pub fn check(graphs: &[NamedGraph], control: &Control) -> Result<CheckReport> {
     let shapes = Shapes::new(graphs)?;
+    if shapes.names.len() > MOST_LANDMARKS {
+        let what = "landmarks to check, all pairs of which are compared";
+        return Err(Error::TooLarge { what, limit: MOST_LANDMARKS, found: shapes.names.len() });
+    }
     let mut report = CheckReport::new(graphs, &shapes);
     report.findings = missing(graphs, &shapes);
     let (judged, table) = judged(&shapes);
@@ -70,19 +76,29 @@ pub fn check(graphs: &[NamedGraph], control: &Control) -> Result<CheckReport> {
         let few = FALSE_ALARMS_OF_FEW.into_iter().find(|&(below, _)| judged.len() < below);
         report.false_alarms = Some(few.map_or(FALSE_ALARMS, |(_, share)| share));
         for (at, &specimen) in judged.iter().enumerate() {
+            if at > 0 && control.interrupted() {
+                report.judged = at;
+                break;
+            }
             found.add(at, specimen, &graphs[specimen].id, &table, &mut report)?;
         }
     }
     if judged.len() < ENOUGH_SPECIMENS {
-        add_swaps(graphs, &judged, &table, &mut report)?;
+        add_swaps(graphs, &judged, &table, &mut report, control)?;
     }
     report.sort();
     Ok(report)
 }
 
 /// Adds swaps that each specimen beside each other one shows; two landmarks that are swapped are not displaced.
-fn add_swaps(graphs: &[NamedGraph], judged: &[usize], table: &Shapes, report: &mut CheckReport) -> Result<()> {
-    for (pairs, &specimen) in few::swaps(table)?.into_iter().zip(judged) {
+fn add_swaps(
+    graphs: &[NamedGraph],
+    judged: &[usize],
+    table: &Shapes,
+    report: &mut CheckReport,
+    control: &Control,
+) -> Result<()> {
+    for (pairs, &specimen) in few::swaps(table, control)?.into_iter().zip(judged) {
         for pair in pairs {
             let [a, b] = pair.map(|at| table.names[at].clone());
             let concerns =
@@ -147,7 +163,7 @@ struct Checked {
 impl Checked {
     fn new(table: &Shapes, control: &Control) -> Result<Self> {
         control.report(&Report::new("aligning specimens", 0, Some(3)));
-        let (frame, mut placed) = frame::align(table)?;
+        let (frame, mut placed) = frame::align(table, control)?;
         let (usual, angles) = pose::orientations(&placed);
         let (sizes, rotations) = (pose::odd_sizes(&placed), pose::odd_orientations(&angles));
         let usual = placed.get(usual).cloned();
@@ -155,6 +171,9 @@ impl Checked {
         let mut rename = |wrong: &dyn Fn(usize, &Placed) -> bool, placed: &mut [Placed]| -> Result<bool> {
             let mut any = false;
             for (at, own) in placed.iter_mut().enumerate() {
+                if control.interrupted() {
+                    break;
+                }
                 let Some(usual) = usual.as_ref().filter(|_| wrong(at, own) && orders[at].is_none()) else { continue };
                 if let Some((order, again)) = names::mended(&frame, &table.specimens[at], own, usual)? {
                     (orders[at], *own, any) = (Some(order), again, true);

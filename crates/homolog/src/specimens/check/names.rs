@@ -9,7 +9,7 @@
 use super::frame::{Frame, Placed, moved};
 use super::shapes::{Place, Shape, centre_and_size, difference, length};
 use crate::Result;
-use crate::matching::{Compatibility, Linear, Matcher, Workspace};
+use crate::matching::{Compatibility, Linear, Matcher};
 use ndarray::Array2;
 
 /// Other names must leave less than this share of the misfit.
@@ -26,7 +26,7 @@ pub(super) const NEARLY_BY: f64 = 0.5;
 /// For each position the position whose point it should have: least total cost.
 pub(super) fn assign(costs: &Array2<f64>) -> Result<Vec<usize>> {
     let problem = Compatibility::linear(costs.mapv(|cost| -cost));
-    let solution = Linear::default().solve(&problem, &mut Workspace::new())?;
+    let solution = Linear::default().solve(&problem)?;
     let map = solution.matching.left_to_right();
     Ok(map.iter().enumerate().map(|(left, right)| right.unwrap_or(left)).collect())
 }

@@ -11,7 +11,7 @@ use super::super::rounds::Labels;
 use super::pairwise::Star;
 use super::reliance::Reliance;
 use crate::Result;
-use crate::matching::{Compatibility, Linear, Matcher, Workspace};
+use crate::matching::{Compatibility, Linear, Matcher};
 use ndarray::Array2;
 use std::collections::BTreeMap;
 
@@ -90,8 +90,7 @@ pub(super) fn voted(stars: &[Star], reliance: &Reliance, mut groups: Labels) -> 
         let count = groups.iter().flatten().flatten().max().map_or(0, |most| most + 1);
         for s in 0..groups.len() {
             let gains = gains(stars, reliance, &groups, s, count);
-            let matching =
-                Linear::default().solve(&Compatibility::linear(gains.clone()), &mut Workspace::new())?.matching;
+            let matching = Linear::default().solve(&Compatibility::linear(gains.clone()))?.matching;
             groups[s].fill(None);
             let chosen = matching.pairs().filter(|&(point, group)| gains[[point, group]] > 0.0);
             chosen.for_each(|(point, group)| groups[s][point] = Some(group));
