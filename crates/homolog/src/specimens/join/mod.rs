@@ -1,12 +1,13 @@
 //! [`join`]: one consistent naming for the points of specimens without labels.
 //!
 //! 1. Every specimen is matched with each of some others (`pairwise`), which settles pose and presence unless they are given.
-//! 2. Groups of points that most of these matchings agree on (`consensus`), from each of the three best hubs, and the same groups after each
-//!    specimen's names were put to the vote.
-//! 3. Rounds of naming and learning (`rounds`) from each of the three; those after which left-out specimens are most likely. The gate: if the
-//!    names after them contradict the matchings of step 1 clearly more than groups do (agreement lower by more than 0.1) and suit these pairs
-//!    worse (a lower score), the groups with the highest score are kept instead. Likelihoods under atlases of different groupings do not tell:
-//!    few groups of few points may be the most likely.
+//! 2. Groups of points that most of these matchings agree on (`consensus`), at several thresholds and from several hubs, and names along the
+//!    matchings that can be relied upon most (`reliance`); the same after each specimen's names were put to the vote.
+//! 3. Rounds of naming and learning (`rounds`) from those that the matchings speak for most, one alone if the matchings agree with each other; those
+//!    after which left-out specimens are most likely. The gate: if the names after them contradict the matchings of step 1 clearly more than groups
+//!    do (by more than 0.1, or than matchings contradict each other) and suit these pairs worse (a lower score, or hardly any matches), the groups
+//!    with the highest score are kept instead. Likelihoods under atlases of different groupings do not tell: few groups of few points may be the
+//!    most likely.
 //! 4. Every specimen is named by an atlas of the others, with proof, and calibrated (`outcome`). If the pairs' score falls by it, the names stay
 //!    as they were.
 //!
@@ -19,6 +20,7 @@
 mod consensus;
 mod outcome;
 mod pairwise;
+mod reliance;
 mod words;
 
 pub(crate) use outcome::JoinReport;
@@ -32,11 +34,15 @@ use crate::model::Model;
 use crate::{Control, Error, Report, Result};
 use consensus::{consensus, voted};
 use outcome::Found;
-use pairwise::{Pairwise, Star};
+use pairwise::{MANY, Pairwise, Star};
 use rayon::prelude::*;
+use reliance::Reliance;
 
-/// Starts to choose from.
+/// Starts to choose from, and from which share of closed triangles on a single one.
 const STARTS: usize = 3;
+const AGREEING: f64 = 0.8;
+/// How far a point of a group has to agree with it: all are tried around the best hub, the first around the next ones.
+const AGREEMENTS: [f64; 3] = [0.4, 0.25, 0.6];
 /// Rounds of naming and learning; three or four are usual.
 const ROUNDS: usize = 8;
 /// A name has to occur in this share of the specimens, and in two.
@@ -45,6 +51,8 @@ const SHARE: f64 = 0.3;
 /// Names after the rounds may agree with the pairwise matches by this much less than groups do, which are made from them. Chosen on 31 draws of five
 /// sets of specimens (docs/notes/naming.md).
 const CONTRADICTING: f64 = 0.1;
+/// Names that match less than this share of the points that groups match do not win by their score: nothing matched scores 0.
+const HARDLY: f64 = 0.5;
 
 /// Joins specimens: graphs with points, in any order, of which some may have names. A model, if given, matches the pairs. If interrupted,
 /// what is known by then.
@@ -116,31 +124,67 @@ pub fn match_pairs(
     pairs.par_iter().map(|&[left, right]| pairwise.pair(left, right, control)).collect()
 }
 
-/// The most likely names after rounds from the best hubs, unless they contradict the pairs clearly more than groups do.
-fn best_start(pairwise: &Pairwise<'_>, rounds: &Rounds<'_>, mut stars: Vec<Star>, control: &Control) -> Result<Found> {
-    stars.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.hub.cmp(&b.hub)));
+/// The names that pairwise matchings give: those to begin rounds from, and those that the gate compares.
+struct Grouped {
+    starts: Vec<Labels>,
+    groups: Vec<Labels>,
+    closed: f64,
+}
+
+impl Grouped {
+    fn of(stars: &[Star], fewest: usize) -> Result<Self> {
+        let reliance = Reliance::of(stars);
+        let order = reliance.order(stars);
+        let around = |first: usize, least: f64| {
+            let mut order: Vec<&Star> = order.iter().map(|&at| &stars[at]).collect();
+            order[..=first].rotate_right(1);
+            consensus(&order, least, fewest)
+        };
+        let mut found: Vec<Labels> = AGREEMENTS.iter().map(|&least| around(0, least)).collect();
+        found.extend((1..STARTS.min(stars.len())).map(|first| around(first, AGREEMENTS[0])));
+        let vote = |labels: &Labels| -> Result<Labels> {
+            let mut voted = voted(stars, &reliance, labels.clone())?;
+            dissolve(&mut voted, fewest);
+            Ok(voted)
+        };
+        sort_by_evidence(&mut found, |labels| reliance.evidence(stars, labels));
+        found.truncate(STARTS - 1);
+        let along = vote(&reliance.tree(stars))?;
+        // Rounds mend groups that are too small better than groups that votes made too large, so only the tree begins with votes.
+        let count = if reliance.closed >= AGREEING { 1 } else { STARTS };
+        let mut starts: Vec<Labels> = found.iter().chain([&along]).take(count).cloned().collect();
+        starts.retain(|labels| labels.iter().flatten().any(Option::is_some));
+        let mut groups = found.iter().take(1).map(vote).collect::<Result<Vec<_>>>()?;
+        groups.extend(found);
+        groups.push(along);
+        sort_by_evidence(&mut groups, |labels| reliance.evidence(stars, labels));
+        Ok(Self { starts, groups, closed: reliance.closed })
+    }
+}
+
+/// The most evidence first; the same names once, and none without a name.
+fn sort_by_evidence(all: &mut Vec<Labels>, evidence: impl Fn(&Labels) -> f64) {
+    all.retain(|labels| labels.iter().flatten().any(Option::is_some));
+    let mut told: Vec<(f64, Labels)> = all.drain(..).map(|labels| (evidence(&labels), labels)).collect();
+    told.sort_by(|a, b| b.0.total_cmp(&a.0));
+    all.extend(told.into_iter().map(|(_, labels)| labels));
+    all.dedup();
+}
+
+/// The most likely names after rounds, unless they contradict the pairs clearly more than groups do.
+fn best_start(pairwise: &Pairwise<'_>, rounds: &Rounds<'_>, stars: Vec<Star>, control: &Control) -> Result<Found> {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a count")]
     let fewest = ((SHARE * rounds.graphs.len() as f64).ceil() as usize).max(2);
     let mut best: Option<Improved> = None;
-    let mut grouped: Vec<Labels> = Vec::new();
-    for first in 0..STARTS.min(stars.len()) {
-        control.part(2, 5).report(&Report::new("naming and learning in turn", first, Some(STARTS)));
-        let mut order: Vec<&Star> = stars.iter().collect();
-        order[..=first].rotate_right(1);
-        let groups = consensus(&order, fewest);
-        if groups.iter().flatten().all(Option::is_none) {
-            continue;
-        }
-        let mut by_votes = voted(&order, groups.clone())?;
-        dissolve(&mut by_votes, fewest);
-        let improved = improve(rounds, groups.clone(), fewest, control)?;
+    let Grouped { starts, mut groups, closed } = Grouped::of(&stars, fewest)?;
+    let count = starts.len();
+    // Names of which nearly all are right tell the poses of many specimens.
+    let first_poses = if closed >= AGREEING && rounds.graphs.len() >= MANY { Poses::Near } else { Poses::All };
+    for (at, start) in starts.into_iter().enumerate() {
+        control.part(2, 5).report(&Report::new("naming and learning in turn", at, Some(count)));
+        let improved = improve(rounds, start, (first_poses, fewest), control)?;
         if best.as_ref().is_none_or(|best| improved.held_out[1] > best.held_out[1]) {
             best = Some(improved);
-        }
-        for labels in [groups, by_votes] {
-            if !grouped.contains(&labels) {
-                grouped.push(labels);
-            }
         }
         if control.interrupted() {
             break;
@@ -151,18 +195,23 @@ fn best_start(pairwise: &Pairwise<'_>, rounds: &Rounds<'_>, mut stars: Vec<Star>
     };
     let suits = |labels: &Labels| -> Result<Suits> {
         let agreement = consensus::agreement_with(&stars, labels);
-        Ok(Suits { agreement, score: pairwise.score_of(&stars, labels)? })
+        Ok(Suits { agreement, score: pairwise.score_of(&stars, labels)?, matches: matches(labels) })
     };
     let names = suits(&labels)?;
     // Groups that agree with the pairs no more than the names do not speak against these.
-    grouped.retain(|groups| consensus::agreement_with(&stars, groups) > names.agreement);
-    let groups = grouped.iter().map(suits).collect::<Result<Vec<_>>>()?;
-    let (instead, is_undecided) = gate(names, &groups);
+    groups.retain(|groups| consensus::agreement_with(&stars, groups) > names.agreement);
+    let suited = groups.iter().map(suits).collect::<Result<Vec<_>>>()?;
+    let (instead, is_undecided) = gate(names, &suited, CONTRADICTING.min(1.0 - closed));
     let (labels, score, is_improved) = match instead {
-        Some(at) => (grouped.swap_remove(at), groups[at].score, false),
+        Some(at) => (groups.swap_remove(at), suited[at].score, false),
         None => (labels, names.score, rounds > 0),
     };
     Ok(Found { labels, held_out, score, is_improved, is_undecided, rounds, stars })
+}
+
+/// How many pairs of points have the same name.
+fn matches(labels: &Labels) -> f64 {
+    counts(labels).values().map(|&count| (count * count.saturating_sub(1) / 2) as f64).sum()
 }
 
 /// How far matches by name suit the pairs that were matched.
@@ -170,15 +219,21 @@ fn best_start(pairwise: &Pairwise<'_>, rounds: &Rounds<'_>, mut stars: Vec<Star>
 struct Suits {
     agreement: f64,
     score: f64,
+    /// Pairs of points with the same name.
+    matches: f64,
 }
 
 /// Which groups to keep instead of names after the rounds, if any; and whether that could not be told: these groups suit the pairs better, but do not
 /// agree with them clearly more.
-fn gate(names: Suits, groups: &[Suits]) -> (Option<usize>, bool) {
+fn gate(names: Suits, groups: &[Suits], contradicting: f64) -> (Option<usize>, bool) {
     let mut instead: Option<usize> = None;
     for (at, own) in groups.iter().enumerate() {
-        let best = instead.map_or(names.score, |at| groups[at].score);
-        if own.agreement > names.agreement + CONTRADICTING && own.score > best {
+        let is_hardly = |own: &Suits| names.matches < HARDLY * own.matches;
+        let wins = match instead {
+            None => own.score > names.score || is_hardly(own),
+            Some(best) => own.score > groups[best].score,
+        };
+        if own.agreement > names.agreement + contradicting && wins {
             instead = Some(at);
         }
     }
@@ -196,9 +251,13 @@ struct Improved {
 }
 
 /// Rounds until the names stay.
-fn improve(rounds: &Rounds<'_>, groups: Labels, fewest: usize, control: &Control) -> Result<Improved> {
+fn improve(
+    rounds: &Rounds<'_>,
+    groups: Labels,
+    (mut poses, fewest): (Poses, usize),
+    control: &Control,
+) -> Result<Improved> {
     let mut improved = Improved { labels: groups, held_out: [f64::NEG_INFINITY; 2], rounds: 0 };
-    let mut poses = Poses::All;
     for round in 0..ROUNDS {
         if control.interrupted() {
             break;
@@ -234,7 +293,8 @@ mod tests {
 
     #[test]
     fn groups_replace_names_only_if_they_agree_clearly_more_and_score_higher() {
-        let suits = |agreement: f64, score: f64| Suits { agreement, score };
+        let suits = |agreement: f64, score: f64| Suits { agreement, score, matches: 10.0 };
+        let gate = |names: Suits, groups: &[Suits]| gate(names, groups, 0.1);
         let names = suits(0.5, 10.0);
         // Clearly more agreement and a higher score; the highest of several.
         assert_eq!(gate(names, &[suits(0.65, 11.0)]), (Some(0), false));
@@ -249,6 +309,10 @@ mod tests {
         let partial = suits(0.5, f64::NEG_INFINITY);
         assert_eq!(gate(partial, &[suits(0.7, -5.0)]), (Some(0), false));
         assert_eq!(gate(partial, &[suits(0.7, f64::NEG_INFINITY)]), (None, true));
+        // Hardly any matches score near 0, which is no merit.
+        let hardly = Suits { matches: 4.0, ..suits(0.1, 0.0) };
+        assert_eq!(gate(hardly, &[suits(0.4, -5.0)]), (Some(0), false));
+        assert_eq!(gate(suits(0.1, 0.0), &[suits(0.4, -5.0)]), (None, false));
     }
 
     /// Made specimens with the same points in the same order.

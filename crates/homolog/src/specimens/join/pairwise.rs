@@ -5,12 +5,15 @@
 //! treated as everywhere else. One specimen shows no spread, but if points may be missing the spread decides what is matched: it is
 //! chosen by a sample of pairs (`rounds::precision`). Nor does one specimen show which numbers of points tell anything: that is asked of the same
 //! sample, matched without them. A model can give the matchings instead; then names are scored by its problems.
+//!
+//! Among many specimens only those of the first hub are matched in every pose. The two matchings with that hub suggest the pose of any other pair, and
+//! only pairs that score less in it than three quarters of the pairs of the first hub are matched in every pose too.
 
 use super::super::rounds::{Labels, labels_of, matching_of, numbers, precision, with_labels};
 use super::MatchedPair;
 use crate::atlas::{Atlas, AtlasSettings, Pose, Presence, Search};
 use crate::graph::Graph;
-use crate::matching::{Restrictions, Workspace};
+use crate::matching::{Constraint, Matching, Restrictions, Workspace};
 use crate::model::{Model, Prepared};
 use crate::{Control, Error, Report, Result};
 use rayon::prelude::*;
@@ -27,6 +30,9 @@ const COMPLETE: f64 = 0.9;
 /// Hubs and specimens of a sample.
 const SAMPLE: [usize; 2] = [3, 12];
 
+/// From so many specimens on, poses of pairs are suggested by the first hub.
+pub(super) const MANY: usize = 40;
+
 /// All specimens matched to one.
 #[derive(Clone)]
 pub(super) struct Star {
@@ -34,6 +40,17 @@ pub(super) struct Star {
     /// For each point the point of the hub that it is matched to.
     pub(super) labels: Labels,
     pub(super) score: f64,
+    /// A quarter of its matchings score less.
+    pub(super) low: f64,
+}
+
+impl Star {
+    /// The points of a specimen that another one's points are matched to by way of this hub.
+    fn by_way(&self, from: usize, to: usize) -> Result<Matching> {
+        let there = &self.labels[to];
+        let partner = |point: &Option<usize>| there.iter().position(|other| other.is_some() && other == point);
+        Matching::new(self.labels[from].iter().map(partner).collect(), there.len(), Constraint::OneToOne)
+    }
 }
 
 /// How pairs are matched.
@@ -142,7 +159,7 @@ impl<'a> Pairwise<'a> {
     /// Some specimens, their points named by those of a hub.
     fn named_by(&self, hub: usize, control: &Control) -> Result<Vec<Graph>> {
         let others = self.others();
-        let star = self.star(hub, &others, control)?;
+        let star = self.star(hub, &others, None, control)?;
         others.into_iter().map(|s| with_labels(self.graphs[s], &star.labels[s])).collect()
     }
 
@@ -162,7 +179,7 @@ impl<'a> Pairwise<'a> {
     fn sample(&self, control: &Control) -> Result<(f64, f64)> {
         let (mut matched, mut possible, mut score) = (0, 0, 0.0);
         for hub in self.sampled() {
-            let star = self.star(hub, &self.others(), control)?;
+            let star = self.star(hub, &self.others(), None, control)?;
             score += star.score;
             for s in self.others().into_iter().filter(|&s| s != hub) {
                 matched += star.labels[s].iter().flatten().count();
@@ -176,10 +193,11 @@ impl<'a> Pairwise<'a> {
     pub(super) fn stars(&self, control: &Control) -> Result<Vec<Star>> {
         let all: Vec<usize> = (0..self.graphs.len()).collect();
         let hubs = hubs(self.graphs.len(), self.graphs.len());
-        let mut stars = Vec::new();
+        let mut stars: Vec<Star> = Vec::new();
         for (done, &hub) in hubs.iter().enumerate() {
             control.report(&Report::new("matching pairs", done, Some(hubs.len())));
-            let star = self.star(hub, &all, control)?;
+            let first = stars.first().filter(|_| self.graphs.len() >= MANY);
+            let star = self.star(hub, &all, first, control)?;
             if control.interrupted() {
                 break;
             }
@@ -198,12 +216,12 @@ impl<'a> Pairwise<'a> {
         Ok(MatchedPair { matching: naming.matching, problem })
     }
 
-    /// Matches some specimens to one.
-    fn star(&self, hub: usize, others: &[usize], control: &Control) -> Result<Star> {
+    /// Matches some specimens to one, in the poses that another star suggests.
+    fn star(&self, hub: usize, others: &[usize], known: Option<&Star>, control: &Control) -> Result<Star> {
         let own: Vec<Option<usize>> = (0..self.graphs[hub].node_count()).map(Some).collect();
         let mut labels: Labels = self.graphs.iter().map(|graph| vec![None; graph.node_count()]).collect();
         let atlas = self.atlas(hub)?;
-        let weights = atlas.start_weights();
+        let (weights, numbers) = (atlas.start_weights(), numbers(&atlas));
         let one = |&s: &usize| -> Result<(Vec<Option<usize>>, f64)> {
             if s == hub || control.interrupted() {
                 return Ok((labels[s].clone(), 0.0));
@@ -214,14 +232,26 @@ impl<'a> Pairwise<'a> {
                 let solution = matched.solution;
                 return Ok((solution.matching.right_to_left().to_vec(), solution.score));
             }
+            let near = match known {
+                Some(star) => Some(atlas.name_near(self.graphs[s], &star.by_way(hub, s)?, &weights, work)?),
+                None => None,
+            };
+            let is_usual = |near: &(Matching, f64)| known.is_some_and(|star| near.1 >= star.low);
+            if let Some((matching, score)) = near.filter(is_usual) {
+                return Ok((labels_of(&numbers, &matching), score));
+            }
             let naming = atlas.name_with(self.graphs[s], &weights, Search::Quick, work)?;
-            Ok((labels_of(&numbers(&atlas), &naming.matching), naming.score))
+            Ok((labels_of(&numbers, &naming.matching), naming.score))
         };
         let found = others.par_iter().map(one).collect::<Result<Vec<_>>>()?;
         let score = found.iter().map(|(_, score)| score).sum();
+        let mut scores: Vec<f64> =
+            others.iter().zip(&found).filter(|(s, _)| **s != hub).map(|(_, (_, score))| *score).collect();
+        scores.sort_by(f64::total_cmp);
+        let low = scores.get(scores.len() / 4).copied().unwrap_or_default();
         others.iter().zip(found).for_each(|(&s, (found, _))| labels[s] = found);
         labels[hub] = own;
-        Ok(Star { hub, labels, score })
+        Ok(Star { hub, labels, score, low })
     }
 
     /// How well the matches by name suit pairs that were matched, about `PAIRS` of the first stars: the mean of their scores, by the model that
