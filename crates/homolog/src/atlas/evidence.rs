@@ -108,7 +108,7 @@ impl Atlas {
             unmatched: true,
             constraint: Constraint::OneToOne,
             scale: Scale::AsIs,
-            pose: crate::features::Pose::default(),
+            pose: crate::features::Rotation::default(),
         }
     }
 

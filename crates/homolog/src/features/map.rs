@@ -6,7 +6,7 @@
 
 use super::{
     Adjacency, Comparison, Described, Descriptor, EdgeKind, ImageDescriptor, ImagePoints, Instance, NegativeSquare,
-    Pose, Scale, ShapeContext,
+    Rotation, Scale, ShapeContext,
 };
 use crate::geometry::{Delaunay, EdgeRule};
 use crate::graph::{Graph, PairFeatures};
@@ -60,7 +60,7 @@ pub struct FeatureMap {
     /// The unit of each number.
     pub scale: Scale,
     /// How graphs may be turned relative to each other before they are compared.
-    pub pose: Pose,
+    pub pose: Rotation,
 }
 
 /// A node descriptor and how two of them are compared.
@@ -124,7 +124,7 @@ impl FeatureMap {
             unmatched: false,
             constraint: Constraint::OneToOne,
             scale: Scale::AsIs,
-            pose: Pose::default(),
+            pose: Rotation::default(),
         }
     }
 

@@ -76,7 +76,7 @@ pub use map::{FeatureMap, NodeFeature};
 pub use near::near_costs;
 pub use patch::Patch;
 pub(crate) use pose::FAR_TURN;
-pub use pose::{Pose, Turns, lies_within, turn_of};
+pub use pose::{Rotation, Turns, lies_within, turn_of};
 pub use position::Position;
 pub use scale::Scale;
 pub(crate) use scale::Spread;

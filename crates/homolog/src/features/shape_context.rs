@@ -19,9 +19,10 @@
 use super::NodeDescriptor;
 use super::shape_tables::Tables;
 use super::soft_bins;
+use crate::Limit;
 use crate::geometry::mean_distance;
 use crate::graph::Graph;
-use crate::{Control, Error, Result};
+use crate::{Control, Error, Limit, Result};
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -136,9 +137,9 @@ impl ShapeContext {
             let what = "coordinates of a point, for shape context";
             return Err(Error::Size { what, expected: self.dimension, found: points.ncols() });
         }
-        let alpha = mean_distance(points.view());
+        let alpha = mean_distance(points.view(), || !control.interrupted()).ok_or(Error::Interrupted)?;
         let mut counts = Array2::zeros((nodes.len(), self.dim()));
-        let listen = || if control.interrupted() { Err(Error::Interrupted) } else { Ok(()) };
+        let listen = || Error::if_interrupted(control);
         let tables = (self.dimension == 2).then(|| Tables::of(self, points.nrows())).flatten();
         if let (Some(tables), Some(rows)) = (tables, counts.as_slice_mut()) {
             let points: Vec<[f64; 2]> = points.rows().into_iter().map(|point| [point[0], point[1]]).collect();
@@ -191,26 +192,17 @@ impl NodeDescriptor for ShapeContext {
     }
 
     fn check(&self) -> Result<()> {
-        let bad = |name, value, reason| Err(Error::BadSetting { name, value, reason });
-        if !(2..=3).contains(&self.dimension) {
-            return bad("dimension", self.dimension as f64, "it must be 2 or 3");
-        }
+        Error::unless_between("dimension", self.dimension as f64, 2.0, 3.0)?;
         Error::unless_counted("angular_bins", self.angular_bins)?;
-        if !(0.0..=MAX_SOFTNESS).contains(&self.softness) {
-            return bad("softness", self.softness, "it must be between 0 and 100");
-        }
+        Error::unless_between("softness", self.softness, 0.0, MAX_SOFTNESS)?;
         let mut last = 0.0;
         for &radius in &self.radii {
             if radius.is_nan() || radius <= last {
-                return bad("radii", radius, "they must be positive and increasing");
+                return Err(Error::BadSetting { name: "radii", value: radius, limit: Limit::MoreThan(last) });
             }
             last = radius;
         }
-        match self.dim() {
-            0 => bad("radii", 0.0, "there must be at least one"),
-            1..=MAX_BINS => Ok(()),
-            _ => bad("angular_bins", self.angular_bins as f64, "that makes more than 10000 bins"),
-        }
+        Error::unless_between("number of bins", self.dim() as f64, 1.0, MAX_BINS as f64)
     }
 }
 
@@ -279,7 +271,7 @@ mod tests {
         let own = context.describe_nodes(&graph, &nodes).unwrap();
         let seen = graph.seen_points("test").unwrap();
         let mut expected = Array2::zeros(own.dim());
-        context.spread(seen.view(), mean_distance(seen.view()), &nodes, expected.view_mut());
+        context.spread(seen.view(), mean_distance(seen.view(), || true).unwrap(), &nodes, expected.view_mut());
         assert!((&own - &expected).iter().all(|difference| difference.abs() < 1e-6 * MANY_POINTS as f64 / 100.0));
         assert!(expected.iter().any(|count| *count > 10.0));
         assert_eq!(context.describe(&graph).unwrap().row(700), own.row(3));

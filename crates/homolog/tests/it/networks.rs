@@ -141,7 +141,7 @@ fn labelled_pairs_of_networks_teach_how_to_match_the_next() {
     for _ in 0..6 {
         let (pair, truth) = noisy_copy(10, &mut rng);
         let right = |model: &Model| {
-            let found = model.solve(&pair, &mut Workspace::new()).unwrap().matching;
+            let found = model.solve(&pair).unwrap().matching;
             found.pairs().filter(|&(i, k)| truth.right_of(i) == Some(k)).count()
         };
         learned += right(&model);

@@ -7,7 +7,7 @@
 //! what comes after is exact from any. They never fall, which is what lists need.
 //!
 //! Epsilon is measured against the median lead, by which a row's best column was ahead of its second at first. On random scores half of that is
-//! a good start. Where neighbouring rows want the same columns (distances between points), prices have to rise far above that, in small steps:
+//! a good start. If neighbouring rows want the same columns (distances between points), prices have to rise far above that, in small steps:
 //! a round with a small epsilon does not end, and then one with a large epsilon comes first.
 
 use super::core::{Core, NONE, Offer, Scores};

@@ -78,7 +78,7 @@ mod tests {
     use super::super::given::Given;
     use super::super::scan::Facts;
     use super::*;
-    use crate::matching::{Compatibility, Linear, Matcher, Sense, Workspace, verify};
+    use crate::matching::{Compatibility, Linear, Matcher, Sense, verify};
     use ndarray::Array2;
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;
@@ -120,11 +120,11 @@ mod tests {
             let right = reduced(&scores);
             assert!(right.iter().all(|&right| right >= 0.0) && right.iter().any(|&right| right > 50.0));
             let problem = Compatibility::linear(scores);
-            let answer = Linear::default().solve(&problem, &mut Workspace::new()).unwrap();
+            let answer = Linear::default().solve(&problem).unwrap();
             let bound = verify(&problem, &answer.matching, answer.certificate.as_ref().unwrap()).unwrap();
             assert_eq!(bound, answer.score);
             // What every matching pays does not matter.
-            let plain = Linear::default().solve(&Compatibility::linear(-noise), &mut Workspace::new()).unwrap();
+            let plain = Linear::default().solve(&Compatibility::linear(-noise)).unwrap();
             assert_eq!(plain.score - rows.iter().chain(&columns).sum::<f64>(), answer.score);
         }
     }

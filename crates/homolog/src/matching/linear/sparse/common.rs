@@ -242,14 +242,14 @@ mod tests {
             let prices = (step % 4 == 3).then(|| Array1::from_shape_simple_fn(n, || -rng.random::<f64>()));
             taken += usize::from(is_taken(&scores, prices.as_ref()));
             let problem = Compatibility { unmatched: prices, ..Compatibility::linear(scores.clone()) };
-            let answer = Linear::default().solve(&problem, &mut Workspace::new()).unwrap();
+            let answer = Linear::default().solve(&problem).unwrap();
             let bound = verify(&problem, &answer.matching, answer.certificate.as_ref().unwrap()).unwrap();
             assert!(bound - answer.score < 1e-9, "step {step}: {bound} and {}", answer.score);
             // The same with one cell worse than the common value, which is read the ordinary way; it takes at most what that cell can cost.
             let mut other = problem.clone();
             other.node[[n / 2, m / 2]] = -1.5;
             assert!(!is_taken(&other.node, other.unmatched.as_ref()));
-            let other = Linear::default().solve(&other, &mut Workspace::new()).unwrap();
+            let other = Linear::default().solve(&other).unwrap();
             assert!(other.score <= answer.score + 1e-9 && other.score > answer.score - 1.0, "step {step}");
         }
         assert!(taken > 50, "{taken}");
