@@ -19,7 +19,6 @@
 use super::NodeDescriptor;
 use super::shape_tables::Tables;
 use super::soft_bins;
-use crate::Limit;
 use crate::geometry::mean_distance;
 use crate::graph::Graph;
 use crate::{Control, Error, Limit, Result};
