@@ -8,6 +8,10 @@
     clippy::inline_always,
     reason = "only what is inlined into a `WithSimd` task is compiled for the wider instructions"
 )]
+#![expect(
+    clippy::needless_bitwise_bool,
+    reason = "a lazy operator is a branch a column, and branches keep loops scalar"
+)]
 
 use super::LinearBuffers;
 use super::careful::{HIDDEN, noise};

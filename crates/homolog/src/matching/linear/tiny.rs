@@ -163,12 +163,12 @@ impl<const W: usize> Tiny<W> {
         // Distances with their signs changed. Both are infinite for columns that are settled; those have a length at which they were reached.
         let (mut near, mut open_right) = ([f64::NEG_INFINITY; W], self.right);
         let mut reached = [f64::INFINITY; W];
-        let mut from = [new_row as u64; W];
+        let mut from = [new_row; W];
         let (mut row, mut left, mut length) = (new_row, left, 0.0_f64);
         let end = loop {
             let base = length + left;
             let through: [f64; W] = from_fn(|k| (self.scores[row][k] - open_right[k]) - base);
-            from = from_fn(|k| if through[k] > near[k] { row as u64 } else { from[k] });
+            from = from_fn(|k| if through[k] > near[k] { row } else { from[k] });
             near = from_fn(|k| larger(through[k], near[k]));
             let nearest = most(near);
             if nearest == f64::NEG_INFINITY {
@@ -190,7 +190,7 @@ impl<const W: usize> Tiny<W> {
         self.take(end);
         let mut column = column(end);
         loop {
-            let row = from[column] as usize;
+            let row = from[column];
             self.row_of[column] = row;
             column = std::mem::replace(&mut self.column_of[row], column);
             if row == new_row {
