@@ -296,6 +296,10 @@ impl Error {
         Self::unless(value >= 0.0 && value.is_finite(), name, value, "it must be at least 0")
     }
 
+    pub(crate) fn unless_finite(name: &'static str, value: f64) -> Result<()> {
+        Self::unless(value.is_finite(), name, value, "it must be finite")
+    }
+
     pub(crate) fn unless_counted(name: &'static str, count: usize) -> Result<()> {
         Self::unless(count > 0, name, count as f64, "it must be at least 1")
     }

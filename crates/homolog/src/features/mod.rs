@@ -44,8 +44,10 @@ mod sets;
 mod shape_context;
 mod soft_bins;
 mod squares;
+mod stakes;
 mod streamed;
 mod tells;
+mod weighting;
 
 pub use adjacency::Adjacency;
 pub use attributes::NodeAttributes;
