@@ -151,7 +151,7 @@ describe.skipIf(!possible)('pictures', () => {
     await new Person(one.page, pictures.truth).place('from one', [100, 100]);
     await saved(one.page);
     await new Person(two.page, pictures.truth).place('from two', [200, 200]);
-    await two.page.waitForSelector('.bar.alarm:has-text("Somebody else changed this project")');
+    await two.page.waitForSelector('.bar.alarm:has-text("This project was changed")');
     expect(await two.page.textContent('.saved')).toBe('not saved');
     await two.page.click('[data-conflict="keep"]');
     await saved(two.page);
@@ -316,7 +316,7 @@ describe.skipIf(!possible)('pictures', () => {
   }, 5 * MINUTES);
 
   test.skipIf(STATIC === undefined)('the page as a file, without a server: dropped pictures, a downloaded table, and the journal kept', async () => {
-    const address = `file://${STATIC}`;
+    const address = STATIC!.includes('://') ? STATIC! : `file://${STATIC}`;
     const drop = async (page: Page) => {
       const files = Object.keys(pictures.truth.points).map((id) => join(pictures.path, `${id}.png`));
       await page.locator('input[type=file]').setInputFiles(files);

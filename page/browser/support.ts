@@ -11,7 +11,7 @@ import { folder, serve } from '../test/support';
 
 export { folder };
 
-/** The page without a program, if it is built. */
+/** The page without a program, if it is built: a file, or an address. */
 export const STATIC = process.env['HOMOLOG_STATIC'];
 const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
 
@@ -101,7 +101,7 @@ export async function browser(options: object = {}): Promise<BrowserContext> {
     args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
     ...options,
   });
-  context.setDefaultTimeout(20_000);
+  context.setDefaultTimeout(60_000);
   return context;
 }
 

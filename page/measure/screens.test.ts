@@ -13,7 +13,7 @@ const FIGURES = resolve(import.meta.dirname, '../../docs/figures');
 const openSpace = (page: Page, id: string) => page.evaluate((id) => (window as any).homolog.openSpecimen(id), id);
 
 const settle = async (page: Page) => {
-  await page.waitForFunction(() => (window as any).homolog?.learning.busy === false, undefined, { timeout: 60_000 });
+  await page.waitForFunction(() => (window as any).homolog?.learning.busy === false, undefined, { timeout: 300_000 });
   await page.waitForTimeout(300);
 };
 const shoot = async (page: Page, name: string) => {

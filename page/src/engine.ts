@@ -34,7 +34,7 @@ export class Engine {
   ask(request: object, pixels?: Uint8Array): unknown {
     const bytes = framed(request, pixels);
     const at = this.exports.reserve(bytes.length);
-    if (at === 0) throw new Error('that is too large for the learner');
+    if (at === 0) throw new Error('too large for the learner');
     new Uint8Array(this.exports.memory.buffer, at, bytes.length).set(bytes);
     const answered = this.exports.call();
     return opened(new TextDecoder().decode(new Uint8Array(this.exports.memory.buffer, this.exports.reserve(0), answered)));

@@ -4,7 +4,7 @@ import { h } from './dom';
 
 const KEYS: Array<[string, Array<[string, string]>]> = [
   ['Everywhere', [
-    ['Z', 'undo'], ['⇧ Z', 'redo'], ['N', 'next: what teaches most'], ['⏎', 'accept, go to the next'],
+    ['Z', 'undo'], ['⇧ Z', 'redo'], ['N', 'next: the least certain'], ['⏎', 'accept, go to the next'],
     ['⇧ ⏎', 'confirm all, learn, open the next'], ['R', 'reopen what is confirmed'], ['+ − 0', 'zoom in, out, whole picture'],
     ['L', 'loupe'], ['⌥ 1 2 3', 'specimens, pairs, model'], ['⌥ ↑ ↓', 'specimen or pair before, after'], ['?', 'these keys'],
   ]],

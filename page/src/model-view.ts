@@ -35,7 +35,7 @@ export class ModelView {
       h('div', { className: 'card' },
         label('Error against labels'),
         outcomes.length === 0
-          ? h('p', { className: 'note' }, 'Here a curve grows with every specimen or pair that is confirmed after a suggestion.')
+          ? h('p', { className: 'note' }, 'Shows the error of suggestions, once specimens or pairs with suggestions are confirmed.')
           : lineChart(
               [
                 { name: 'suggestions put right', className: 'line wrong', points: outcomes.map((o) => [o.before, o.wrong / o.suggested] as const) },
@@ -76,10 +76,10 @@ export class ModelView {
     if (learned === undefined || state.pairs.length > 0) return null;
     const [first, last] = [learned.strays[0], learned.strays.at(-1)];
     return h('div', { className: 'card' },
-      h('h2', {}, 'What it knows of the points'),
+      h('h2', {}, 'Learned landmarks'),
       h('p', {}, learned.sentence),
       h('figure', {}, barChart(learned.strays) as unknown as Node),
-      h('p', { className: 'note' }, `How far each strays from its mean place, from “${first?.[0]}” (${percent(first?.[1] ?? 0)} of the radius) to “${last?.[0]}” (${percent(last?.[1] ?? 0)}).`),
+      h('p', { className: 'note' }, `How far each varies around its mean place, from “${first?.[0]}” (${percent(first?.[1] ?? 0)} of the radius) to “${last?.[0]}” (${percent(last?.[1] ?? 0)}).`),
     );
   }
 
@@ -119,7 +119,7 @@ export class ModelView {
         row('matches.csv', 'labelled matches', paired, file(async () => pairData(start, state), 'matches')),
         row('model.json', state.pairs.length > 0 ? 'the model, for homolog match' : 'the model, for homolog name', state.pairs.length > 0 ? this.app.learning.model !== null : named, () => this.modelText()),
       ),
-      h('p', { className: 'note' }, `They go to ${this.app.store.place}.`),
+      h('p', { className: 'note' }, `They are written to ${this.app.store.place}.`),
     );
   }
 
@@ -128,7 +128,7 @@ export class ModelView {
       const place = await this.app.store.write(name, await text(), this.app.saver.version);
       this.app.tell(`Written: ${place}`);
     } catch (error) {
-      this.app.tell(`${name} was not written: ${(error as Error).message || 'somebody else changed this project; reload first'}`);
+      this.app.tell(`${name} was not written: ${(error as Error).message || 'someone else changed this project; reload first'}`);
     }
   }
 }

@@ -60,7 +60,7 @@ export class PairView {
     const loupe = h('label', {}, this.loupeBox, 'loupe', h('kbd', {}, 'L'));
     const flip = h('button', { className: 'quiet', onclick: () => this.flip() }, 'Flip pictures', h('kbd', {}, 'Space'));
     const aside = h('aside', { aria: { label: 'Matches' } }, this.note, this.list, h('div', { className: 'toggles' }, loupe, flip), this.buttons);
-    this.board.describe('Two pictures with points. Up and down choose a point on the left, left and right go through those on the right.');
+    this.board.describe('Two pictures with points. Up and down choose a point on the left, left and right one on the right.');
     this.element.append(this.board.canvas, aside);
   }
 

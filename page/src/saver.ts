@@ -8,7 +8,7 @@ export type SaveState =
   | { kind: 'saving'; count: number }
   /** The store does not answer; what waits is sent again. */
   | { kind: 'waiting'; count: number; reason: string }
-  /** Somebody else wrote in between: a person must say what to do. */
+  /** Someone else wrote in between: a person must say what to do. */
   | { kind: 'conflict'; count: number; entries: Entry[] };
 
 export class Saver {

@@ -75,9 +75,9 @@ export class Shell {
     if (state.kind === 'conflict') {
       const choose = (keep: boolean) => () => app.settle(state.entries, keep);
       replace(this.bar,
-        h('p', {}, `Somebody else changed this project in another tab or place. ${some(state.count)} not saved.`),
-        h('button', { onclick: choose(true), data: { conflict: 'keep' } }, 'Keep mine on top of theirs'),
-        h('button', { onclick: choose(false), data: { conflict: 'drop' } }, 'Take theirs, drop mine'));
+        h('p', {}, `This project was changed in another tab or by someone else. ${some(state.count)} not saved.`),
+        h('button', { onclick: choose(true), data: { conflict: 'keep' } }, 'Add mine to theirs'),
+        h('button', { onclick: choose(false), data: { conflict: 'drop' } }, 'Discard mine'));
       this.bar.className = 'bar alarm';
     } else if (state.kind === 'waiting') {
       replace(this.bar, h('p', {}, `${some(state.count)} not saved: ${state.reason}. Trying again; keep this page open, or start homolog label again and open its new address.`));

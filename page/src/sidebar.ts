@@ -43,7 +43,7 @@ export class Sidebar {
   private readonly summary = h('div', { className: 'summary' });
   private readonly findings = h('div', { className: 'findings' });
   private readonly list = h('ol', { className: 'rows' });
-  private readonly next = h('button', { className: 'next', title: 'Go to what teaches most (N)', onclick: () => this.app.next() });
+  private readonly next = h('button', { className: 'next', title: 'Go to the least certain one (N)', onclick: () => this.app.next() });
   private readonly rows = new Map<string, HTMLButtonElement>();
 
   constructor(private readonly app: App) {
@@ -66,7 +66,7 @@ export class Sidebar {
       bar,
       h(
         'p',
-        { className: 'estimate', title: 'Each labelled specimen proposed from the others; the interval holds the error on new ones nine times in ten' },
+        { className: 'estimate', title: 'Each labelled specimen proposed from the others; the interval contains the error on new ones nine times in ten' },
         error === null ? (done < LEAST_FOR_ESTIMATE ? 'Estimated error: after a few more' : 'Estimated error: …') : 'Estimated error: ',
         error !== null && h('strong', {}, percent(error)),
         expected !== null && ` (${percent(expected.interval[0])} to ${percent(expected.interval[1])} on new ones)`,

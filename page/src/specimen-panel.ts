@@ -35,7 +35,7 @@ export interface PanelState {
   labels: Readonly<Record<string, PointLabel>>;
   proposed: Readonly<Record<string, PointSuggestion>>;
   disputed: ReadonlySet<string>;
-  /** What looks wrong, and what mends it. */
+  /** What looks wrong, and what corrects it. */
   wrong: HTMLElement | null;
   inSpace: boolean;
   /** It has points of its own, of which some may be no landmark. */

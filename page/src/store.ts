@@ -3,7 +3,7 @@
 import type { DataSet, Found } from './data';
 import type { Entry } from './state';
 
-/** Somebody else has written in the meantime. */
+/** Someone else has written in the meantime. */
 export class Conflict extends Error {}
 
 export interface Store {
@@ -100,7 +100,7 @@ export class BrowserStore implements Store {
     try {
       this.keep.setItem(this.key, `${text}${JSON.stringify(entry)}\n`);
     } catch {
-      throw new Error('this browser keeps no more; export your results');
+      throw new Error('the storage of this browser is full; export your results');
     }
   }
 

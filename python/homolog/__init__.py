@@ -1,5 +1,7 @@
-"""Homolog learns, from a few matched examples, how you match points and graphs, and then matches new ones.
+"""Homolog learns, from a few matched examples, how you match points and graphs, and then matches new ones the same way.
 
+Examples
+--------
 >>> import homolog as hm
 >>> row, col = hm.linear_sum_assignment([[4, 1, 3], [2, 0, 5], [3, 2, 2]])
 >>> col.tolist()

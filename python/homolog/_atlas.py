@@ -17,7 +17,7 @@ from ._errors import MatchError
 from ._estimator import Estimator
 from ._graph import Graph, as_graph
 from ._naming import Found, Naming
-from ._progress import Progress
+from ._progress import LOGGER, Progress
 from ._report import Explanation
 from ._solve import threads
 
@@ -25,7 +25,7 @@ Names = list["str | None"]
 
 
 class Atlas(Estimator):
-    """Learns from labelled specimens the place of each named point and how much it varies, then names the points of new ones.
+    """Learns from labelled specimens where each named point is and how much that varies, then names the points of new ones.
 
     Parameters
     ----------
@@ -48,22 +48,24 @@ class Atlas(Estimator):
     verbose : int, default 0
         Shows progress, with tqdm if it is installed.
     callback : callable, optional
-        Called with a dict now and then during `fit`; if it returns true, `fit` ends with what it has: names without confidences.
+        Called with a dict now and then during `fit`; if it returns true, `fit` ends with the best so far: names without confidences.
 
     Attributes
     ----------
     landmarks_ : list of str
-        The names it knows.
+        The learned names.
     mean_shape_ : numpy.ndarray, shape (n, 2) or (n, 3)
-        Where they lie, in the frame of the atlas: root-mean-square radius 1 about the origin.
+        Their mean positions, in the frame of the atlas: root-mean-square radius 1 about the origin.
     covariances_ : numpy.ndarray, shape (n, d, d)
-        How much each varies there.
+        How much each position varies.
     edges_ : list of (str, str)
-        The pairs whose displacement it uses.
+        The pairs of landmarks whose displacement is used.
     pose_, presence_ : str
         What was determined from the specimens.
-    weights_, feature_names_ : the kinds of evidence and how much each counts
+    weights_, feature_names_
+        How much each kind of evidence counts.
     n_specimens_ : int
+        How many specimens it was learned from.
     report_ : str
         What `fit` found, in words.
 
@@ -111,12 +113,12 @@ class Atlas(Estimator):
         ----------
         specimens : sequence of graphs, or DataSet
             Each a :class:`Graph` with points and names, or anything that can be read as one; arrays of points if `y` has the names. A point
-            with an empty name counts only for the background.
+            with an empty name contributes only to the background.
         y : sequence of sequence of str or None, optional
             The names of the points of each specimen, instead of those the graphs have; None for a point without a name.
         unlabelled : sequence of graphs or arrays of points, or DataSet, optional
             Further specimens to learn from; their names are ignored. Used only if held-out specimens do not become less
-            likely; `report_` says what it brought.
+            likely; `report_` says what changed.
         pictures : sequence of array, optional
             The picture of each specimen, grey or colour, points in its pixels (y down). With these, :meth:`find` finds the landmarks
             in pictures without any points.
@@ -139,6 +141,7 @@ class Atlas(Estimator):
                 own = [graph._graph for graph in graphs]
                 model = _core.see_pictures(model, own, seen, threads(self.n_jobs), progress.callback)
         self._set(model)
+        LOGGER.info("%s", self.report_)
         return self
 
     def _settings(self) -> str:
@@ -186,9 +189,9 @@ class Atlas(Estimator):
         Parameters
         ----------
         points : a graph or array of points, or a sequence of these, or DataSet
-            Names that they have are ignored.
+            Names in them are ignored.
         presence : {"auto", "complete", "partial"}, optional
-            Another than the atlas was learned for.
+            Overrides the presence that the atlas was learned for.
         time_limit : float, optional
             Seconds, for all of them together; after that the best so far is used.
         """
@@ -209,7 +212,7 @@ class Atlas(Estimator):
         ----------
         points, presence, time_limit : as for :meth:`predict`
         candidates : float, optional
-            Such as 0.95: list for each point the names that hold the true one this often (`Naming.sets`).
+            Such as 0.95: list for each point names that include the true one this often (`Naming.sets`).
         """
         model = self._fitted()
         one = _is_one(points)
@@ -230,7 +233,7 @@ class Atlas(Estimator):
         return Found(_core.find_points(self._fitted(), [_grey(picture)], threads(self.n_jobs))[0])
 
     def explain(self, points: Any) -> Explanation:
-        """Why each landmark went to its point, the least certain first."""
+        """Why each landmark was given its point, the least certain first."""
         model = self._fitted()
         fields = json.loads(_core.explain_naming(model, as_graph(points)._graph, threads(self.n_jobs)))
         return Explanation(fields, self.feature_names_, (self.landmarks_, None))

@@ -10,6 +10,7 @@ from typing import Any
 
 from . import _core
 from ._data import DataSet, load
+from ._html import report
 from ._solve import threads
 
 
@@ -24,7 +25,7 @@ class Finding:
     kind : str
         swapped, rolled, reversed, renamed, mirrored, rotated, displaced, doubled, scaled, unlike or missing.
     landmarks : list of str
-        The landmarks that are concerned; none if it is the whole specimen.
+        The landmarks in question; none if it is the whole specimen.
     points_of : list of str
         Names at the wrong points: whose point each of the landmarks should have.
     by : int or None
@@ -36,7 +37,7 @@ class Finding:
     factor, degrees : float or None
         Scaled and rotated: by how much.
     oddness : float or None
-        How odd it is: 1 is the threshold that few good specimens reach.
+        How unusual it is: 1 is the threshold, which few good specimens reach.
     """
 
     index: int
@@ -74,7 +75,7 @@ class CheckReport:
         self._text, self._fixed = text, fixed
 
     def fixed(self, what: str = "swaps") -> DataSet:
-        """The specimens with mistakes in names corrected, as `homolog check --fix` writes them; what was checked stays as it is.
+        """The specimens with mistakes in names corrected, as `homolog check --fix` writes them; the checked data set is not changed.
 
         Parameters
         ----------
@@ -95,6 +96,9 @@ class CheckReport:
         return self._text
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return report(self._text)
 
 
 def check(data: DataSet | str | os.PathLike[str], n_jobs: int | None = None) -> CheckReport:

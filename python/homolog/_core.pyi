@@ -46,6 +46,10 @@ class MatchError(ValueError):
     row: int | None
     column: int | None
     index: int | None
+    setting: str | None
+    value: float | None
+    least: float | None
+    most: float | None
 
 def linear_sum_assignment(
     cost_matrix: ArrayLike, maximize: Any = False
@@ -53,6 +57,7 @@ def linear_sum_assignment(
 def linear_sum_assignment_batch(
     costs: NDArray[np.float64] | list[NDArray[np.float64]], maximize: bool, jobs: int | None
 ) -> Any: ...
+def proof_in_words(tolerance: float | None) -> str: ...
 def train(data: DataSet, settings: str, jobs: int | None, callback: Callable[[dict[str, Any]], Any] | None, keep: bool) -> Trained: ...
 def run_task(task: str, jobs: int | None) -> Trained: ...
 def train_atlas(
@@ -66,6 +71,7 @@ def join_specimens(
     specimens: Sequence[Graph],
     ids: Sequence[str],
     settings: str,
+    pictures: Sequence[NDArray[np.uint8]] | None,
     model: Model | None,
     time_limit: float | None,
     jobs: int | None,
@@ -259,6 +265,7 @@ class Problem:
 class Solution:
     def fields(self) -> dict[str, Any]: ...
     def proof(self) -> _Proof | None: ...
+    def tolerance(self, jobs: int | None) -> float | None: ...
     def margins(self, jobs: int | None) -> NDArray[np.float64]: ...
     def candidates(self, level: float, jobs: int | None) -> list[list[int]]: ...
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from . import _core
 from ._errors import MatchError
 from ._graph import Graph, GraphLike, as_array, as_graph
+from ._html import table
 from ._pairs import are_tables, is_table, item_of
 
 #: Two graphs, or two graphs and features of their pairs.
@@ -30,7 +31,7 @@ class DataSet:
     pairs : list of (left, right), or (left, right, features) if a pair has features
         What `Matcher.fit` takes for its pairs.
     y : list of numpy.ndarray of int, or None if nothing is known
-        The right node of each left node, -1 for none, -2 if it is not known.
+        The right node of each left node, -1 for none, -2 if unknown.
     splits : list of str or None
         "train", "validation" or "test" for each pair.
     images : dict of str to Path
@@ -92,6 +93,10 @@ class DataSet:
     def __repr__(self) -> str:
         return f"DataSet({len(self.graphs)} graphs, {len(self.pairs)} pairs)"
 
+    def _repr_html_(self) -> str:
+        rows = ((id, repr(graph)) for id, graph in self.graphs.items())
+        return table(repr(self), ["id", "graph"], rows, len(self.graphs))
+
 
 def load(
     path: str | os.PathLike[str],
@@ -101,15 +106,15 @@ def load(
     attributes: Sequence[str] = (),
     ignore: Sequence[str] = (),
 ) -> DataSet:
-    """Reads a file of graphs of any format that the program reads (docs/formats.md), with what belongs to it: ``net.nodes.csv`` next to ``net.csv``, pictures.
+    """Reads a file of graphs in any format that the program reads (docs/formats.md), and files that belong to it: ``net.nodes.csv`` next to ``net.csv``, pictures.
 
-    "turntable" is the built-in sequence. What should be known about how a file was read (values that are missing, pictures that are not there) is a warning.
+    "turntable" is the built-in sequence. Remarks on how a file was read (missing values, missing pictures) are warnings.
 
     Parameters
     ----------
     path : str or path
     graph, landmark : str, optional
-        The columns of a table that name the graph and the landmark, if their names do not say it.
+        The columns of a table with the names of the graph and of the landmark, if not found by their headers.
     attributes, ignore : sequence of str
         Further columns of a table: node attributes, or left out.
 

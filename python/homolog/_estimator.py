@@ -7,7 +7,6 @@ imported, by anybody and in any order; from then on it is a `sklearn.base.BaseEs
 from __future__ import annotations
 
 import copy
-import html
 import importlib.abc
 import importlib.machinery
 import importlib.util
@@ -21,6 +20,7 @@ from typing import Any
 from . import _core
 from ._data import write_whole
 from ._errors import not_fitted
+from ._html import report
 
 
 class _Plain:
@@ -141,9 +141,10 @@ class Estimator(_Plain):
 
     def _repr_html_(self) -> str:
         """The settings and, once fitted, the report of training, for notebooks."""
-        report = self.__dict__.get("fit_report_")
-        below = "" if report is None else report._repr_html_()
-        return f"<pre>{html.escape(repr(self))}</pre>{below}"
+        # A Matcher has a report with a table, an Atlas one in words.
+        of_matcher, of_atlas = self.__dict__.get("fit_report_"), self.__dict__.get("report_")
+        below = "" if of_matcher is None else of_matcher._repr_html_()
+        return report(repr(self)) + below + ("" if of_atlas is None else report(of_atlas))
 
 
 def _takes_weights(method: Any) -> bool:

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _core
 from ._errors import MatchError
+from ._html import table
 
 Attributes = Union[Mapping[str, ArrayLike], ArrayLike]
 #: Anything that :func:`as_graph` accepts as a graph.
@@ -19,7 +20,7 @@ GraphLike = Any
 
 
 class Graph:
-    """Nodes with what is known about them; any part may be left out.
+    """Nodes with their points, names, attributes and edges; any part may be left out.
 
     Parameters
     ----------
@@ -125,8 +126,8 @@ class Graph:
     ) -> Any:
         """One graph from a table (pandas, polars, pyarrow) with a row per node; with `graph`, a dict with one for each value of that column.
 
-        What is not said is found by the names of the columns: `x`, `y` and `z` are the coordinates, `landmark` or `name` (and what else the
-        program takes for it) the names, all other columns attributes. A column without numbers is refused unless `attributes` says which to take.
+        Columns are recognised by their headers: `x`, `y` and `z` are the coordinates, `landmark` or `name` (and the other headers in
+        docs/formats.md) the names, all other columns attributes. A column that is not numeric is refused; `attributes` lists those to use.
 
         Examples
         --------
@@ -272,7 +273,7 @@ class Graph:
 
     @property
     def scale(self) -> float | None:
-        """How long a unit of the coordinates is in the world: the SCALE of a TPS file, whose points are in pixels."""
+        """The real length of a unit of the coordinates: the SCALE of a TPS file, whose points are in pixels."""
         return self._graph.scale
 
     @property
@@ -304,6 +305,14 @@ class Graph:
         parts += [f"attributes {', '.join(self.attributes)}"] if self.attributes else []
         parts += [f"{len(self.edges)} directed edges"] if len(self.edges) else []
         return f"Graph({', '.join(parts)})"
+
+    def _repr_html_(self) -> str:
+        points, names, attributes = self.points, self.names, self.attributes
+        columns: dict[str, Iterable[Any]] = {"node": range(len(self))}
+        columns |= {} if names is None else {"name": names}
+        columns |= {} if points is None else {axis: points[:, at] for at, axis in enumerate("xyz"[: points.shape[1]])}
+        columns |= attributes
+        return table(repr(self), list(columns), zip(*columns.values()), len(self))
 
 
 def as_graph(thing: GraphLike) -> Graph:

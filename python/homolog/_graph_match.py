@@ -92,9 +92,9 @@ def graph_match(
     rng : int or numpy.random.Generator, optional
     transport : bool, default False
         Climb by graduated assignment, whose steps are soft assignments. `transport_regularizer`, `transport_tol` and `transport_max_iter` have
-        no meaning there: a warning says so if they are changed.
+        no effect: a warning says so if they are changed.
     fast : bool
-        Without a meaning here.
+        Has no effect.
 
     Returns
     -------

@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
-from ._atlas import Atlas
+from ._atlas import Atlas, _grey
 from ._data import DataSet
 from ._errors import MatchError
 from ._graph import as_graph
+from ._html import report, table
 from ._matcher import Matcher
-from ._progress import Progress
+from ._progress import LOGGER, Progress
 from ._solve import threads
 
 
@@ -29,13 +30,13 @@ class Joined:
     names : list of list of (str or None)
         For each specimen the name of each point; None for a point without one.
     confidence : list of numpy.ndarray
-        For each specimen and point the chance that the name is right; nan if it has none.
+        For each specimen and point the probability that the name is right; nan if it has none.
     counts : dict of str to int
         How many specimens have each name.
     atlas : Atlas
         Names new specimens.
     report : dict
-        How sure and how consistent the names are, and how they came about; `str(joined)` says it in words.
+        How certain and how consistent the names are, and how they were found; `str(joined)` says it in words.
     """
 
     def __init__(self, text: str, words: str, atlas: Atlas) -> None:
@@ -79,12 +80,17 @@ class Joined:
     def __repr__(self) -> str:
         return f"Joined({len(self.ids)} specimens, {len(self.counts)} names)"
 
+    def _repr_html_(self) -> str:
+        rows = ((name, count, *points) for (name, count), points in zip(self.counts.items(), self.table.values()))
+        return table(repr(self), ["name", "specimens", *self.ids], rows, len(self.counts)) + report(self._words)
+
 
 def join(
     specimens: Any,
     *,
     pose: str = "auto",
     presence: str = "auto",
+    pictures: Any = None,
     model: Matcher | Atlas | None = None,
     time_limit: float | None = None,
     n_jobs: int | None = None,
@@ -97,10 +103,14 @@ def join(
     ----------
     specimens : sequence of graphs or arrays of points, mapping from id to these, or DataSet
         At least two. If some have names, these are used for the groups; otherwise groups are called 1, 2, ...
-    pose : {"auto", "as-given", "rotated", "any"}
-        How specimens may be oriented: all alike, rotated, or rotated and mirrored. "auto" determines it from a sample of pairs.
+    pose : {"auto", "as-given", "tilted", "rotated", "any"}
+        How specimens may be oriented: all alike, tilted by up to 45°, rotated, or rotated and mirrored. "auto" determines it from a sample of
+        pairs.
     presence : {"auto", "complete", "partial"}
         Whether every point is present in every specimen and nothing else; "auto" determines this too.
+    pictures : sequence of array, optional
+        The picture of each specimen, grey or colour, points in its pixels (y down). The surroundings of points are compared too, and the atlas
+        names only specimens that have these numbers among their attributes.
     model : Matcher or Atlas, optional
         A fitted one that matches the pairs.
     time_limit : float, optional
@@ -132,9 +142,13 @@ def join(
         raise MatchError(f"need at least two specimens to join, found {len(values)}")
     graphs = [as_graph(value) for value in values]
     fields = {"pose": None if pose == "auto" else pose, "presence": None if presence == "auto" else presence}
+    seen = None if pictures is None else [_grey(picture) for picture in pictures]
+    if seen is not None and len(seen) != len(graphs):
+        raise MatchError(f"found {len(seen)} pictures of {len(graphs)} specimens")
     inner = None if model is None else model._fitted()
     with Progress(verbose, callback) as progress:
         text, words, learned = _core.join_specimens(
-            [graph._graph for graph in graphs], ids, json.dumps(fields), inner, time_limit, threads(n_jobs), progress.callback
+            [graph._graph for graph in graphs], ids, json.dumps(fields), seen, inner, time_limit, threads(n_jobs), progress.callback
         )
+    LOGGER.info("%s", words)
     return Joined(text, words, Atlas.from_json(learned.to_json()))

@@ -132,7 +132,7 @@ def match_points(
     gate : float, optional
         Points that are farther apart than this are not matched.
     nearest : int, optional
-        A left point is matched to one of so many nearest right points only. One of `gate` and `nearest` is needed.
+        A left point may only be matched to one of this many nearest right points. `gate` or `nearest` is required.
     unmatched : float or array_like of shape (n,), optional
         What it costs to leave a left point without a partner; by default as many points as possible are matched.
     squared : bool, default False
@@ -147,7 +147,7 @@ def match_points(
     Returns
     -------
     Match
-        Proven optimal among the pairs that the gate, or `nearest`, leaves.
+        Proven optimal among the pairs that the gate, or `nearest`, allows.
 
     Examples
     --------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Optional
@@ -10,13 +9,14 @@ from typing import TYPE_CHECKING, Any, Optional
 import numpy as np
 from numpy.typing import NDArray
 
+from . import _core
+from ._html import table
+
 if TYPE_CHECKING:
     from ._matcher import Matcher
 
 #: Dual values of left and right nodes; left nodes that compete for too few right nodes, and these.
 Proof = tuple[NDArray[np.float64], NDArray[np.float64], Optional[tuple[NDArray[np.int64], NDArray[np.int64]]]]
-#: Rows of the table that a notebook shows.
-SHOWN = 30
 
 
 class Match:
@@ -36,10 +36,13 @@ class Match:
         No matching is better than this; infinite if nothing is proven.
     status : str
         "optimal": proven, bound and score agree; "converged": the solver finished, without a proof; "limit": stopped early.
+    tolerance : float
+        If the status is "optimal": no matching is better by more than this, which rounding may hide; 0 if it is negligible compared with what
+        matchings differ by.
     iterations : int
         How many rounds the solver took.
     shortage : (left, right) or None
-        Left nodes that have too few right nodes to go to because of forbidden pairs, if there are any.
+        Left nodes with too few right nodes to match, because of forbidden pairs (a deficient set), if there are any.
     duals : (left, right) or None
         Of a linear problem: values u, v of the nodes that prove the answer (see :func:`homolog.verify`). No pair costs less than u_i + v_k, and
         matched ones cost that.
@@ -57,8 +60,10 @@ class Match:
         names: tuple[list[str] | None, list[str] | None] = (None, None),
         proof: Proof | Callable[[], Proof | None] | None = None,
         candidates: list[NDArray[np.int64]] | None = None,
+        tolerance: Callable[[], float | None] | None = None,
     ) -> None:
         self._proof = proof
+        self._tolerance = tolerance
         self.candidates = candidates
         self.assignment: NDArray[np.int64] = fields["assignment"]
         self.score: float = fields["score"]
@@ -97,6 +102,11 @@ class Match:
         if self._margins is None:
             raise AttributeError("the margins of this match are not known: it was read from a file, or is that of a list of pairs")
         return self._margins()
+
+    @cached_property
+    def tolerance(self) -> float:
+        """If the status is "optimal": no matching is better by more than this, which rounding may hide; 0 if it is negligible."""
+        return (self._tolerance() or 0.0) if self._tolerance is not None else 0.0
 
     @property
     def proof(self) -> Proof | None:
@@ -141,28 +151,25 @@ class Match:
 
     def __getstate__(self) -> dict[str, Any]:
         margins = self.margins if self._margins is not None else None
-        return {**self.__dict__, "_margins": None, "_proof": self.proof, "margins": margins}
+        own = {"_margins": None, "_proof": self.proof, "_tolerance": None, "margins": margins, "tolerance": self.tolerance}
+        return {**self.__dict__, **own}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
 
     def __repr__(self) -> str:
         of = f"{len(self)} of {len(self.assignment)} matched"
-        proof = "proven optimal" if self.status == "optimal" else self.status
+        proof = _core.proof_in_words(self.tolerance or None) if self.status == "optimal" else self.status
         return f"Match({of}, score {self.score:.6g}, {proof})"
 
     def _repr_html_(self) -> str:
         """The matched pairs as a table, for notebooks; margins only if they were computed before."""
         margins = self.__dict__.get("margins")
-        heads = ["left", "right"] + (["margin"] if margins is not None else [])
-        rows = []
-        for at, (i, k) in enumerate(zip(self.left[:SHOWN], self.right[:SHOWN])):
-            cells = [_label(self._names[0], i), _label(self._names[1], k)]
-            cells += [f"{margins[at]:.4g}"] if margins is not None else []
-            rows.append("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in cells) + "</tr>")
-        head = "<tr>" + "".join(f"<th>{head}</th>" for head in heads) + "</tr>"
-        more = f"<p>… and {len(self) - SHOWN} more</p>" if len(self) > SHOWN else ""
-        return f"<p><b>{html.escape(repr(self))}</b></p><table>{head}{''.join(rows)}</table>{more}"
+        pairs = ((_label(self._names[0], i), _label(self._names[1], k)) for i, k in zip(self.left, self.right))
+        if margins is None:
+            return table(repr(self), ["left", "right"], pairs, len(self))
+        rows = ((left, right, margin) for (left, right), margin in zip(pairs, margins))
+        return table(repr(self), ["left", "right", "margin"], rows, len(self))
 
 
 def _label(names: list[str] | None, node: int) -> str:

@@ -38,6 +38,7 @@ class Matcher(Estimator):
         minute, and chooses among those that do best on held-out pairs, as `homolog train` does: an atlas too if specimens share names.
         `fit_report_` has all of them.
     learner : {"auto", "max-margin", "likelihood", "groups"}
+        How weights are learned; "groups" learns few factors, for few specimens; "auto" takes what does best on held-out pairs.
     pose : {"auto", "as-given", "tilted", "any"}
         Allowed rotation between the two sides (tilted: up to 45°). "auto": for features "auto" as far as the labelled pairs show,
         otherwise as given.
@@ -48,8 +49,9 @@ class Matcher(Estimator):
     method : str or dict, default "auto"
         How the model matches: "linear", "exact", "frank-wolfe", ...; "auto" is exact for its features.
     oracle : {"search", "relaxation"}
-        How training finds the worst mistake; the relaxation proves what is learned.
+        How training finds the worst mistake; with the relaxation the result is proven.
     loss : {"hamming", "endpoint"} or dict
+        What counts as wrong: the share of wrong matches, or how far off the matched points are.
     tolerance : float, default 1e-3
         Training ends when objective and bound are this close, relative to the objective.
     folds : int, default 5
@@ -67,9 +69,13 @@ class Matcher(Estimator):
 
     Attributes
     ----------
-    weights_, feature_names_ : what was learned
-    lam_, objective_, bound_, gap_, certified_, history_, n_iter_, stop_ : how training went; None if learning did not help
-    fit_report_ : all of it, for printing
+    weights_ : numpy.ndarray of float
+    feature_names_ : list of str
+        What each weight belongs to.
+    lam_, objective_, bound_, gap_, certified_, history_, n_iter_, stop_
+        How training went; None if learning did not help.
+    fit_report_ : FitReport
+        What training achieved, for printing.
 
     Examples
     --------
@@ -136,7 +142,7 @@ class Matcher(Estimator):
             (n, m, d), or a dict of names to tables (n, m), dense (an infinity forbids a pair) or scipy.sparse (absent entries are forbidden);
             or (left, right, features). A path must be that of a folder of shards (docs/cluster.md).
         y : sequence, optional
-            For each pair: the right node of each left node (-1 for none, -2 not known), or (m, 2) pairs, or a dict of names, or None.
+            For each pair: the right node of each left node (-1 for none, -2 unknown), or (m, 2) pairs, or a dict of names, or None.
             Without it nodes with the same name match.
         sample_weight : array_like, optional
             How often each pair counts.
@@ -157,7 +163,7 @@ class Matcher(Estimator):
         return self
 
     def update(self, pair: Any, match: Any, *, choose: bool = True, keep: bool = False) -> Matcher:
-        """Learns from one more matched pair, or from a corrected one, beside those that `fit` was given.
+        """Learns from one more matched pair, or from a corrected one, in addition to those of `fit`.
 
         The result is that of `fit` with all of these pairs, to the byte (without `warm_start`).
 
@@ -168,8 +174,8 @@ class Matcher(Estimator):
         match : array_like, dict or Match
             As an entry of `y`.
         choose : bool, default True
-            Choose features, learner and λ anew. False keeps those of the last `fit`: no cross-validation, which makes it many times as fast, and
-            the result is that of `fit` with these settings. If learning had not helped before, all is chosen anew.
+            Choose features, learner and λ again. False keeps those of the last `fit`: no cross-validation, which makes it many times as fast, and
+            the result is that of `fit` with these settings. If learning had not helped before, all are chosen again.
         keep : bool, default False
             As for `fit`.
 
@@ -224,7 +230,7 @@ class Matcher(Estimator):
         if not isinstance(folder, (str, os.PathLike)):
             raise MatchError("a client learns from a folder of shards: homolog.distributed.cut makes one of a data set")
         if y is not None or sample_weight is not None:
-            raise MatchError("what matches stands in the shards: y and sample_weight are for pairs at hand")
+            raise MatchError("shards contain their matches: y and sample_weight are for lists of pairs")
         if client is None:
             return distributed.fit(self, folder, keep=keep)
         from .distributed.dask import Carrier
@@ -371,11 +377,17 @@ class Matcher(Estimator):
     def _match(self, solution: _core.Solution, left: Any, right: Any, level: float | None) -> Match:
         jobs = threads(self.n_jobs)
         lists = None if level is None else [np.array(own, dtype=np.int64) for own in solution.candidates(float(level), jobs)]
-        return Match(solution.fields(), lambda: solution.margins(jobs), (left.names, right.names), candidates=lists)
+        return Match(solution.fields(), lambda: solution.margins(jobs), (left.names, right.names), candidates=lists, tolerance=lambda: solution.tolerance(jobs))
 
     def explain(self, left: Any, right: Any = None, *, features: Any = None) -> Explanation:
-        """Why each node went where it did, the least certain first; of two graphs, or of one item of X."""
+        """Why each node was matched as it was, the least certain first; of two graphs, or of one item of X.
+
+        Not for a model that is an atlas (which `features="auto"` may choose): :meth:`Atlas.explain` explains the names of one graph.
+        """
         model = self._fitted()
+        if json.loads(model.to_json()).get("atlas") is not None:
+            known = "hm.Atlas.from_json(model.to_json()).explain(points)"
+            raise MatchError(f"this model is an atlas, which matches two graphs by naming both; explain the names of one: {known}")
         one, other, table = self._item(left, right, features)
         fields = json.loads(model.explain((one._graph, other._graph, None, None, table), threads(self.n_jobs)))
         return Explanation(fields, self.feature_names_, (one.names, other.names))

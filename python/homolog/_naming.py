@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ._html import table
+
 
 class Naming:
     """The names of the points of one specimen.
@@ -36,14 +38,14 @@ class Naming:
     presence : str
         "complete" or "partial": how the specimen was named.
     fit : float or None
-        How well it fits: about 1 if it is like the training specimens, less the less it is; None if the atlas was learned from one.
+        How well the specimen fits: about 1 if it is like the training specimens, lower if it is not; None if the atlas was learned from a single one.
     fits_badly : bool
-        Whether it is so unlike the training specimens that no name can be relied upon.
+        Whether it differs so much from the training specimens that its names are unreliable.
     sets : list of (list of str or None), or None
-        If asked for (``candidates=0.95``): for each point the names that hold the true one that often, the likeliest first; None among
-        them is no landmark.
+        If asked for (``candidates=0.95``): for each point names that include the true one that often, the likeliest first; None among
+        them means no landmark.
     guaranteed : float or None
-        How often the sets hold the true name for certain, if the specimen is like the training ones: less than was asked for if these
+        How often the sets are guaranteed to include the true name, if the specimen is like the training ones: less than asked for if these
         were few.
     """
 
@@ -103,6 +105,10 @@ class Naming:
         proof = "proven in its pose" if self.status == "optimal" else self.status
         return f"Naming({len(self)} of {len(self.names)} points named, score {self.score:.6g}, {proof})"
 
+    def _repr_html_(self) -> str:
+        rows = zip(range(len(self.names)), self.names, self.confidence, self.runner_up)
+        return table(repr(self), ["point", "name", "confidence", "runner-up"], rows, len(self.names))
+
 
 class Found:
     """The landmarks that an atlas found in a picture.
@@ -136,3 +142,7 @@ class Found:
 
     def __repr__(self) -> str:
         return f"Found({len(self)} landmarks)"
+
+    def _repr_html_(self) -> str:
+        rows = ((name, x, y, sure) for name, (x, y), sure in zip(self.names, self.points, self.confidence))
+        return table(repr(self), ["landmark", "x", "y", "confidence"], rows, len(self))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ._html import table
 from ._progress import LOGGER
 
 
@@ -44,7 +46,7 @@ class FitReport:
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """The interval that holds the error on new specimens nine times in ten."""
+        """The interval that contains the error on new specimens nine times in ten."""
         interval = (self._tried() or {}).get("interval")
         return None if interval is None else (float(interval[0]), float(interval[1]))
 
@@ -59,21 +61,19 @@ class FitReport:
 
     def _repr_html_(self) -> str:
         heads = ["", "learner", "λ", "objective", "gap", "error on held-out pairs"]
-        rows = []
-        for candidate in self.candidates:
-            cells = [
+        rows = [
+            (
                 "★" if candidate["chosen"] else "",
-                html.escape(candidate["learner"]),
+                candidate["learner"],
                 _number(candidate["lambda"], ".2g"),
                 _number(candidate["objective"], ".5f"),
                 _number(candidate["gap"], ".1e"),
                 f"{_number(candidate['error'], '.4f')} ± {_number(candidate['standard_error'], '.4f')}",
-            ]
-            rows.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
-        head = "<tr>" + "".join(f"<th>{head}</th>" for head in heads) + "</tr>"
-        table = f"<table>{head}{''.join(rows)}</table>" if rows else ""
-        note = html.escape(self.fields.get("note") or "")
-        return f"<p><b>{html.escape(self.sentence)}</b><br>{note}</p>{table}"
+            )
+            for candidate in self.candidates
+        ]
+        note = self.fields.get("note")
+        return table(self.sentence, heads, rows, len(rows)) + (f"<p>{html.escape(note)}</p>" if note else "")
 
 
 class Explanation:
@@ -98,18 +98,23 @@ class Explanation:
     def __len__(self) -> int:
         return len(self.matches)
 
-    def __str__(self) -> str:
-        lines = [f"{'left':>12}  {'right':>12}  {'margin':>10}  {'else':>12}  decided by"]
+    def _rows(self) -> Iterator[tuple[str, str, str, str, str]]:
         for at, reasons in enumerate(self.matches):
             best = list(self.contributions(at).items())[:2] if reasons["contributions"] else []
             decided = ", ".join(f"{name} {value:+.3g}" for name, value in best)
             margin = "-" if reasons["margin"] is None else f"{reasons['margin']:.4g}"
             other = "-" if reasons["runner_up"] is None else self._name(1, reasons["runner_up"])
-            left, right = self._name(0, reasons["left"]), self._name(1, reasons["right"])
-            lines.append(f"{left:>12}  {right:>12}  {margin:>10}  {other:>12}  {decided}")
-        return "\n".join(lines)
+            yield self._name(0, reasons["left"]), self._name(1, reasons["right"]), margin, other, decided
+
+    def __str__(self) -> str:
+        rows = [("left", "right", "margin", "else", "decided by"), *self._rows()]
+        return "\n".join(f"{left:>12}  {right:>12}  {margin:>10}  {other:>12}  {decided}" for left, right, margin, other, decided in rows)
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        heads = ["left", "right", "margin", "else", "decided by"]
+        return table("Matches, the least certain first", heads, self._rows(), len(self))
 
     def _name(self, side: int, node: int) -> str:
         names = self._names[side]

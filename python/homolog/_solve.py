@@ -141,7 +141,7 @@ def k_best(
     cost : array_like or scipy.sparse matrix, shape (n, m)
         As in :func:`solve`.
     k : int
-        How many; fewer are returned if there are no more, or if the time is up.
+        How many; fewer are returned if there are no more, or after `time_limit`.
     maximize, unmatched, gate, forbid, seeds, time_limit, n_jobs
         As in :func:`solve`.
 
@@ -306,7 +306,7 @@ def solve_problem(
     text = method_text(method)
     jobs = threads(n_jobs)
     solution = problem.solve(text, time_limit, jobs, start)
-    return Match(solution.fields(), lambda: solution.margins(jobs), proof=solution.proof)
+    return Match(solution.fields(), lambda: solution.margins(jobs), proof=solution.proof, tolerance=lambda: solution.tolerance(None))
 
 
 def make_problem(

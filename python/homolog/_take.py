@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from . import _core
 from ._atlas import Atlas, _graphs
 from ._data import DataSet
+from ._html import table
 from ._solve import threads
 
 
@@ -61,23 +62,23 @@ class TakeNaming:
     Attributes
     ----------
     frames : list of str
-        What the frames are called.
+        The ids of the frames.
     names : list of list of str or None
         For each frame, the name of each point; None for a point without a name.
     confidence : list of numpy.ndarray of float
         For each frame, how certain the name of each point is; nan if it has none.
     runner_up : list of list of str or None
-        For each frame, what each point would be called otherwise.
+        For each frame, the next best name of each point.
     doubtful : list of Doubt
         Stretches in which a name is less than 90 % sure.
     swaps : list of Swap
         Where the name of a point changed.
     mislabelled : list of Mislabelled
-        Labels that the frames came with and that differ from the names found.
+        Labels of the frames that differ from the names found.
     key_frames : int
         How many frames were named by the full search.
     complete : bool
-        Whether all of it was done; otherwise the time limit ended it.
+        False if the time limit ended it early.
     """
 
     def __init__(self, text: str) -> None:
@@ -118,6 +119,10 @@ class TakeNaming:
         parts = f"{len(self)} frames, {named} of {points} points named"
         return f"TakeNaming({parts}, {len(self.doubtful)} doubtful stretches, {len(self.swaps)} swaps)"
 
+    def _repr_html_(self) -> str:
+        heads = ["doubtful from frame", "to", "marker", "or", "confidence"]
+        return table(repr(self), heads, self.doubtful, len(self.doubtful))
+
 
 def name_take(atlas: Atlas, take: Any, *, time_limit: float | None = None) -> TakeNaming:
     """Names the frames of a take as a whole: points are followed from frame to frame, and names are consistent over time.
@@ -127,10 +132,12 @@ def name_take(atlas: Atlas, take: Any, *, time_limit: float | None = None) -> Ta
     atlas : Atlas
         Learned from a few labelled frames, of this take or of another one.
     take : DataSet, or a sequence of graphs or arrays of points
-        The frames in order of time. Names that they have do not decide anything; `mislabelled` lists those that are wrong.
+        The frames in order of time. Names in them are ignored; `mislabelled` lists those that are wrong.
     time_limit : float, optional
-        Seconds; after that the names are found with what is done by then.
+        Seconds; after that the names are found from the frames done by then.
 
+    Examples
+    --------
     >>> import numpy as np, homolog as hm
     >>> shape = np.random.default_rng(0).normal(size=(12, 3))
     >>> names = [f"m{k}" for k in range(12)]

@@ -18,14 +18,14 @@ from ._graph import plain_floats, table_columns
 
 
 class Tracks(DataSet):
-    """Detections of consecutive frames as labelled pairs: who is who, who enters and who leaves.
+    """Detections of consecutive frames as labelled pairs: which continue, which enter and which leave.
 
     Parameters
     ----------
     frames : sequence of (number, boxes) or (number, boxes, ids)
         Boxes (left, top, width, height), one row per detection; ids are whole numbers, negative or None: no object.
     gap : int, default 1
-        A frame is paired with those up to so many frames later.
+        A frame is paired with each of the next `gap` frames.
 
     Attributes
     ----------
@@ -81,7 +81,7 @@ class Tracks(DataSet):
             The width and height of detections of which only the centre is known; by default the median distance to the nearest other
             detection of the same frame.
         gap : int, default 1
-            A frame is paired with those up to so many frames later.
+            A frame is paired with each of the next `gap` frames.
 
         Examples
         --------

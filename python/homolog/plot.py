@@ -113,7 +113,7 @@ def weights(model: Any, *, ax: Any = None, most: int = 20) -> Any:
 
 
 def path(model: Any, *, ax: Any = None) -> Any:
-    """Draws the error on pairs that were not learned from against λ, for every learner that was tried."""
+    """Draws the error on held-out pairs against λ, for every learner that was tried."""
     axes = _axes(ax)
     candidates = model.fit_report_.candidates
     before = [candidate for candidate in candidates if candidate["lambda"] is None and candidate["error"] is not None]

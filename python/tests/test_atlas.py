@@ -193,3 +193,11 @@ def test_matches_list_the_partners_that_they_may_have(specimens):
     linear = hm.Matcher("linear", lam=0.01).fit([(specimens[0], specimens[10]), (specimens[20], specimens[30])])
     with pytest.raises(hm.MatchError, match="atlas"):
         linear.match(one.points, other.points, candidates=0.95)
+
+
+def test_a_matcher_that_is_an_atlas_says_who_explains(frames):
+    graphs = list(frames.graphs.values())[:30:10]
+    model = hm.Matcher.from_json(hm.Atlas(learn_weights=False).fit(graphs).to_json())
+    with pytest.raises(hm.MatchError, match="Atlas.from_json"):
+        model.explain(graphs[0], graphs[1])
+    assert len(hm.Atlas.from_json(model.to_json()).explain(graphs[1])) == 30

@@ -28,7 +28,7 @@ def test_a_swap_is_found(tmp_path: Path) -> None:
     finding = next(iter(report))
     assert len(report) <= 2
     assert (finding.specimen, finding.kind, finding.landmarks) == ("s7", "swapped", ["p2", "p5"])
-    assert "exchanging them mends it" in str(report)
+    assert "exchanging the names corrects it" in str(report)
     assert set(report.expected[7]) == {f"p{k}" for k in range(9)}
 
 

@@ -93,21 +93,25 @@ def client():
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_dask_with_a_worker_killed_in_the_middle(kind, alone, folder, client):
+def test_dask_with_workers_killed_in_the_middle(kind, alone, folder, client):
+    """One worker of two is killed; with HOMOLOG_KILLS=n, in n runs of training, at moments that differ."""
     from homolog.distributed.dask import Carrier
 
-    carrier, steps = Carrier(client, folder), []
+    random = np.random.default_rng(len(KINDS) + KINDS.index(kind))
+    for run in range(int(os.environ.get("HOMOLOG_KILLS", "1"))):
+        carrier, steps = Carrier(client, folder), []
+        fatal, which = (12, 0) if run == 0 else (int(random.integers(1, 13)), int(random.integers(2)))
 
-    def carry(orders):
-        steps.append(len(orders))
-        if len(steps) == 12:
-            client.wait_for_workers(2)
-            pids = client.run(os.getpid)
-            os.kill(pids[sorted(pids)[0]], signal.SIGKILL)
-        return carrier(orders)
+        def carry(orders, carrier=carrier, steps=steps, fatal=fatal, which=which):
+            steps.append(len(orders))
+            if len(steps) == fatal:
+                client.wait_for_workers(2)
+                pids = client.run(os.getpid)
+                os.kill(pids[sorted(pids)[which]], signal.SIGKILL)
+            return carrier(orders)
 
-    assert digest(hm.distributed.fit(matcher(*kind), folder, carry)) == alone[kind]
-    assert len(steps) > 12, "a worker was killed"
+        assert digest(hm.distributed.fit(matcher(*kind), folder, carry)) == alone[kind], f"run {run}, killed at step {fatal}"
+        assert len(steps) > fatal, "a worker was killed"
 
 
 def test_dask_by_one_argument(alone, folder, client):

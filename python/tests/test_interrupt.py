@@ -22,6 +22,27 @@ CALLS = {
     "join": "hm.join(specimens)",
     "auto": "hm.Matcher().fit(data.pairs, data.y)",
     "match": "model.match_all(data.pairs * 50)",
+    "explain": "model.explain(*data.pairs[0])",
+    "losses": "model.losses(data.pairs, data.y)",
+    "margins": "hm.solve(distances[:1500, :1500]).margins",
+    "name": "atlas.name(specimens)",
+    "name take": "hm.name_take(atlas, take)",
+    "find": "atlas.find(picture)",
+    "networks": "hm.graph_match(network, network[::-1, ::-1])",
+    "points": "hm.match_points(many, many[::-1] + 0.001, nearest=20)",
+    "sparse": "hm.min_weight_full_bipartite_matching(listed)",
+    "batch": "hm.linear_sum_assignment_batch([distances[:1500, :1500]] * 20)",
+    "read": "hm.load(table)",
+}
+
+#: What some of the calls need, made before Ctrl-C is pressed.
+NEEDS = {
+    "explain": "model",
+    "losses": "model",
+    "match": "model",
+    "name": "atlas",
+    "name take": "atlas",
+    "find": "pictures",
 }
 
 SCRIPT = """
@@ -34,9 +55,22 @@ rng = np.random.default_rng(1)
 points = rng.random((2, 3500, 1))
 distances = (points[0][:, None, 0] - points[1][None, :, 0]) ** 2
 data = hm.load("turntable").pairs_apart(60)
-model = hm.Matcher("quadratic", weights={weights}).fit(data.pairs[:1], data.y[:1]) if {needs_model} else None
+model = hm.Matcher("quadratic").fit(data.pairs[:1], data.y[:1]) if "{needs}" == "model" else None
 shape = rng.random((60, 2))
 specimens = [hm.Graph(shape + rng.normal(0, 0.02, shape.shape), names=[f"p{{i}}" for i in range(60)]) for _ in range(80)]
+take = [graph.points for graph in specimens] * 20
+many = rng.random((200_000, 2))
+network = (rng.random((400, 400)) < 0.1).astype(float)
+if "{needs}" == "sparse":
+    from scipy.sparse import csr_array
+    listed = csr_array(distances + 1e-9)
+picture = (rng.random((500, 500)) < 0.5) * 210 + 20
+atlas = None
+if "{needs}" == "atlas":
+    atlas = hm.Atlas(learn_weights=False).fit(specimens[:3])
+if "{needs}" == "pictures":
+    seen = [hm.Graph(graph.points * 300 + 100, names=graph.names) for graph in specimens[:3]]
+    atlas = hm.Atlas(learn_weights=False).fit(seen, pictures=[picture] * 3)
 table = os.path.join(tempfile.mkdtemp(), "specimens.csv")
 with open(table, "w") as file:
     file.write("specimen,landmark,x,y\\n")
@@ -60,9 +94,8 @@ os._exit(0)
 """
 
 
-def run(call: str, needs_model: bool = False) -> list[str]:
-    weights = "None"
-    script = textwrap.dedent(SCRIPT).format(call=call, weights=weights, needs_model=needs_model)
+def run(call: str, needs: str = "") -> list[str]:
+    script = textwrap.dedent(SCRIPT).format(call=call, needs=needs)
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     return done.stdout.split()
@@ -70,8 +103,10 @@ def run(call: str, needs_model: bool = False) -> list[str]:
 
 @pytest.mark.parametrize("name", CALLS)
 def test_ctrl_c_is_answered_soon(name):
+    if name == "sparse":
+        pytest.importorskip("scipy")
     # Again and again, since on a quick machine one call may be over before Ctrl-C.
-    said = run(f"while True: {CALLS[name]}", needs_model=name == "match")
+    said = run(f"while True: {CALLS[name]}", needs=NEEDS.get(name, name))
     assert said[0] == "interrupted"
     assert float(said[1]) < SOON and float(said[2]) < SOON
 

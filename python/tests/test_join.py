@@ -35,6 +35,20 @@ def test_labelled_specimens_give_their_names_and_the_atlas_names_new_ones(specim
     assert joined.atlas.predict(specimens[20].points) == specimens[20].names
 
 
+def test_tilted_specimens_and_pictures(frames, specimens):
+    chosen = range(0, 40, 8)
+    tilts = np.radians([0, 30, -25, 40, -35])
+    turns = [np.array([[np.cos(a), -np.sin(a)], [np.sin(a), np.cos(a)]]) for a in tilts]
+    joined = hm.join([specimens[k].points @ turn for k, turn in zip(chosen, turns)], pose="tilted")
+    assert joined.report["pose"] == "tilted" and joined.match(0, 3) == [(point, point) for point in range(30)]
+    ids = list(frames.graphs)
+    pictures = [frames.picture(ids[k]) for k in chosen]
+    seen = hm.join([specimens[k].points for k in chosen], pictures=pictures)
+    assert seen.match(0, 4) == [(point, point) for point in range(30)]
+    with pytest.raises(hm.MatchError, match="2 pictures of 5 specimens"):
+        hm.join([specimens[k].points for k in chosen], pictures=pictures[:2])
+
+
 def test_mistakes_are_refused(specimens):
     with pytest.raises(hm.MatchError, match="at least two"):
         hm.join([specimens[0].points])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import logging
 
 import numpy as np
@@ -50,6 +51,29 @@ def test_a_notebook_shows_a_table():
     assert len(match.margins) == 3 and "<th>margin</th>" in match._repr_html_()
     many = hm.solve(np.eye(40))._repr_html_()
     assert many.count("<tr>") == 31 and "10 more" in many
+
+
+def test_a_notebook_shows_every_result(frames, caplog):
+    graphs = list(frames.graphs.values())
+    with caplog.at_level(logging.INFO, logger="homolog"):
+        atlas = hm.Atlas(learn_weights=False).fit(graphs[:40:10])
+    assert atlas.report_ in caplog.text and html.escape(atlas.report_) in atlas._repr_html_()
+    naming = atlas.name(graphs[25].points)
+    model = hm.Matcher("paper-linear", lam=0.1, folds=0).fit(*(lists[:3] for lists in (frames.pairs_apart(85).pairs, frames.pairs_apart(85).y)))
+    tables = {
+        "Naming": naming._repr_html_(),
+        "DataSet": frames._repr_html_(),
+        "Graph": graphs[0]._repr_html_(),
+        "Joined": hm.join([graph.points for graph in graphs[:24:8]])._repr_html_(),
+        "least certain first": model.explain(graphs[0], graphs[20])._repr_html_(),
+    }
+    for title, shown in tables.items():
+        assert title in shown and "<td>" in shown, title
+    assert graphs[25].names[0] in tables["Naming"] and "81 more" in tables["DataSet"]
+    take = hm.name_take(atlas, [graph.points for graph in graphs[:6]])
+    assert take._repr_html_().count("<tr>") == (len(take.doubtful) + 1 if take.doubtful else 0)
+    found = hm.check(frames)
+    assert found._repr_html_() == f"<pre>{html.escape(str(found))}</pre>"
 
 
 def test_training_is_logged_and_shown(frames, caplog):

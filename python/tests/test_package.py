@@ -72,6 +72,7 @@ def test_types(tmp_path):
 
 
 CLIENT = """\
+from typing import Any
 import numpy as np
 import homolog as hm
 
@@ -85,7 +86,19 @@ names: dict[str, str] = found.names
 data = hm.load("turntable").pairs_apart(90)
 model = hm.Matcher(lam=0.1, unmatched=True).fit(data.pairs[:3], data.y[:3])
 share: float = model.score(data.pairs, data.y)
-atlas = hm.Atlas(presence="complete")
+atlas = hm.Atlas(presence="complete").fit(list(data.graphs.values())[:3])
+naming: hm.Naming = atlas.name(points)
+surest: float = float(naming.confidence.max())
+joined: hm.Joined = hm.join([points, points + 1.0])
+same: list[tuple[int, int]] = joined.match(0, 1)
+tracks = hm.Tracks([(1, [[0.0, 0.0, 2.0, 4.0]], [7]), (2, [[1.0, 0.0, 2.0, 4.0]], [7])])
+links: list[tuple[int, int]] = tracks.links
+for finding in hm.check("wings.csv"):
+    kind: str = finding.kind
+
+def listed(costs: Any) -> hm.Match:
+    # A scipy.sparse matrix, which has no types.
+    return hm.solve(costs, unmatched=2.0, gate=3.0)
 """
 
 
@@ -113,12 +126,3 @@ def test_the_stub_is_that_of_the_built_module(tmp_path):
     command = [sys.executable, "-m", "mypy.stubtest", "homolog._core"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
-
-
-@pytest.mark.parametrize("page", ["README.md", "python/README.md"])
-def test_the_python_lines_of_the_front_pages_run(page):
-    text = (Path(__file__).parents[2] / page).read_text(encoding="utf-8")
-    blocks = [block.split("```")[0] for block in text.split("```python\n")[1:]]
-    assert blocks
-    for block in blocks:
-        exec(block, {})

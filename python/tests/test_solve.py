@@ -188,3 +188,35 @@ def test_negative_seeds_are_refused():
         hm.solve(np.ones((2, 2)), seeds=[[0, -2]])
     with pytest.raises(hm.MatchError, match="`partial_match` must contain only positive indices"):
         hm.quadratic_assignment(np.ones((2, 2)), np.ones((2, 2)), options={"partial_match": [[0, -1]]})
+
+
+def test_negative_seeds_of_lists_and_pairs_are_refused():
+    sparse = pytest.importorskip("scipy.sparse")
+    for seeds in ([[-1, 0]], [[0, -1]], {-1: 0}):
+        with pytest.raises(hm.MatchError, match="seeds: positions must be at least 0, found -1"):
+            hm.solve(np.ones((2, 2)), seeds=seeds)
+        with pytest.raises(hm.MatchError, match="seeds: positions must be at least 0, found -1"):
+            hm.solve(sparse.csr_array(np.ones((2, 2))), seeds=seeds)
+        with pytest.raises(hm.MatchError, match="seeds: positions must be at least 0, found -1"):
+            hm.k_best(np.ones((2, 2)), 2, seeds=seeds)
+    with pytest.raises(hm.MatchError, match="-1"):
+        hm.match_points(np.zeros((2, 2)), np.zeros((2, 2)), gate=1.0, seeds=[[-1, 0]])
+
+
+def test_what_a_proof_leaves_open_is_said(rng):
+    plain = hm.solve(rng.random((6, 6)))
+    assert plain.tolerance == 0.0 and repr(plain).endswith("proven optimal)")
+    # Affinities of edges that are a thousand million times as large as those of nodes.
+    n, said = 8, 0
+    edges = np.roll(np.eye(n), 1, axis=1)
+    for _ in range(10):
+        steps = rng.integers(-1, 2, (n, n)) * 1e9
+        table = np.zeros((n * n, n * n))
+        for (i, j), (k, l) in ((e, f) for e in np.argwhere(edges) for f in np.argwhere(np.roll(np.eye(n), 3, axis=1))):
+            table[k * n + i, l * n + j] = steps[i, k]
+        match = hm.solve_affinity(table + np.diag(rng.random(n * n)), n, n)
+        if match.status == "optimal" and match.tolerance > 0:
+            said += 1
+            assert match.tolerance < 1 and "proven optimal but for rounding: no matching is better by more than" in repr(match)
+            assert pickle.loads(pickle.dumps(match)).tolerance == match.tolerance
+    assert said > 0

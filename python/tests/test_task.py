@@ -75,15 +75,18 @@ def test_the_program_and_python_give_the_same_bytes(program: Path, tmp_path: Pat
 
 
 FILES = ["house/landmarks.csv", "faces/landmarks.csv", "wings/wings.tps", "mocap/walk.trc"]
-FILES += [f"specimens/{name}/landmarks.csv" for name in ("face3d", "hummingbirds", "lizards", "mosquitoes")]
+FILES += ["bikes/landmarks.csv", "turntable"]
+FILES += [f"specimens/{name}/landmarks.csv" for name in ("face3d", "hummingbirds", "lizards", "mosquitoes", "worms")]
+CASES = [(file, features) for file in FILES for features in ("linear", "atlas")]
+CASES += [(file, "auto") for file in ("wings/wings.tps", "turntable", "specimens/mosquitoes/landmarks.csv")]
 
 
-@pytest.mark.parametrize("features", ["linear", "atlas"])
-@pytest.mark.parametrize("file", FILES)
+@pytest.mark.parametrize(("file", "features"), CASES)
 def test_the_program_and_python_give_the_same_bytes_on_real_data(program: Path, tmp_path: Path, file: str, features: str) -> None:
-    if not (DATA / file).is_file():
+    is_file = file != "turntable"
+    if is_file and not (DATA / file).is_file():
         pytest.skip(f"there is no data in {DATA}")
-    data = json.loads(hm.load(DATA / file).to_json())
+    data = json.loads(hm.load(DATA / file if is_file else file).to_json())
     data["graphs"], data["pairs"] = data["graphs"][:4], []
     text = json.dumps({"data": data, "settings": {"features": features}})
     (tmp_path / "task.json").write_text(text, encoding="utf-8")

@@ -1,6 +1,6 @@
 """One Python assignment solver that answers the benchmark's requests and times itself.
 
-usage: peers.py lapx|lapjvh|scipy
+usage: peers.py lapx|lapjvh|lapjvx|scipy
 
 A request is one line of JSON on stdin, an answer one line of JSON on stdout. First of all the versions are sent.
   {"request": "load", "rows": r, "columns": c, "count": k}, then k matrices as raw float64 (native byte order, row by row);
@@ -20,7 +20,7 @@ import numpy as np
 
 
 def lapx(name="lapjvr"):
-    """lapjvr and lapjvh borrow a C-contiguous float64 array as it is; without return_cost they skip summing the total."""
+    """lapjvr, lapjvh and lapjvx borrow a C-contiguous float64 array as it is; without return_cost they skip summing the total."""
     import lap
 
     solve, infinity = getattr(lap, name), math.inf
@@ -86,8 +86,8 @@ def send(answer):
 
 def main():
     package = sys.argv[1]
-    assign, solve_all = {"lapx": lapx, "lapjvh": lambda: lapx("lapjvh"), "scipy": scipy}[package]()
-    installed = "lapx" if package == "lapjvh" else package
+    assign, solve_all = {"lapx": lapx, "lapjvh": lambda: lapx("lapjvh"), "lapjvx": lambda: lapx("lapjvx"), "scipy": scipy}[package]()
+    installed = "scipy" if package == "scipy" else "lapx"
     versions = {name: importlib.metadata.version(name) for name in (installed, "numpy")}
     send({"python": platform.python_version(), **versions})
     gc.disable()

@@ -47,7 +47,7 @@ const SECTIONS: &[Section] = &[
     section(
         "linear",
         1,
-        "linear --assign --quick --size 4 --size 8 --size 30 --size 100 --size 500 --size 1000 --size 30x200",
+        "linear --assign --quick --size 4 --size 8 --size 30 --size 100 --size 500 --size 1000 --size 30x200 --size 200x11",
     ),
     printed("sparse", 1, "sparse"),
     printed("streamed-features", 1, "streamed --kind features"),

@@ -1,13 +1,13 @@
 //! Sparse linear assignment compared with `lapmod` of lapx and `min_weight_full_bipartite_matching` of scipy.
 //!
 //! n nodes on both sides, each left node with 10 random right nodes (one of them by a random permutation, so that a full matching exists),
-//! costs uniform in [0, 1). Totals must agree. Ours is `Linear::solve_sparse`: score, dual values and copying the scores are part of the
+//! costs uniform in [0, 1). Totals must agree. Ours is `Linear` on a list: score, dual values and copying the scores are part of the
 //! time. The peers time themselves in a Python process. The figure is the median over problems of the median over rounds.
 
 use crate::clock::{Stopwatch, median};
 use crate::linear::{duration, python};
 use anyhow::{Context, Result, ensure};
-use homolog::matching::{Linear, Sense, Sparse, Workspace};
+use homolog::matching::{Linear, Matcher, Sense, Sparse, Workspace};
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -111,7 +111,7 @@ fn ours(problem: &Problem, n: usize, rounds: usize) -> Result<(f64, Vec<f64>)> {
     let (mut total, mut seconds) = (0.0, Vec::new());
     for _ in 0..rounds {
         let stopwatch = Stopwatch::start();
-        let solution = Linear::default().solve_sparse(black_box(&sparse), &mut work)?;
+        let solution = Linear::default().solve_with(black_box(&sparse), &mut work)?;
         seconds.push(stopwatch.stop().cpu);
         total = -solution.score;
     }

@@ -73,7 +73,7 @@ fn row(kind: Kind, size: usize, table: bool) -> Result<()> {
     let (begin, wall) = (ProcessTime::now(), Instant::now());
     let solution: Solution = if table {
         let problem = model.problem_of(&graphs[0], &graphs[1], &Restrictions::default(), &mut Workspace::new())?;
-        Linear::default().solve(&problem, &mut Workspace::new())?
+        Linear::default().solve(&problem)?
     } else {
         model.match_prepared(&graphs[0], &graphs[1], &Restrictions::default(), &mut Workspace::new())?.solution
     };

@@ -17,7 +17,7 @@ use std::path::Path;
 pub(crate) enum GraphFormat {
     /// A data set (.json, .jsonl), a folder with landmarks.csv, or the word turntable for the built-in sequence
     DataSet,
-    /// A table of landmarks (.csv): one landmark a row, or one specimen a row
+    /// A table of landmarks (.csv): one landmark per row, or one specimen per row
     Landmarks,
     /// Landmarks of specimens as morphometricians write them (.tps)
     Tps,
@@ -65,7 +65,7 @@ impl GraphFormat {
     }
 }
 
-/// Reads a file with graphs, of the given format or of what its name and its beginning say, with what lies beside it; `nodes` is the
+/// Reads a file with graphs, of the given format or of what its name and its beginning say, with the files next to it; `nodes` is the
 /// table of nodes of a network, `gap` the most frames between two of a pair of detections. Says what the reader notes.
 pub(crate) fn read(
     path: &Path,
@@ -158,7 +158,7 @@ impl ProblemFormat {
         }
     }
 
-    /// By what it begins with, where there is no name to tell by.
+    /// By what it begins with, if no name tells.
     pub(crate) fn of_bytes(bytes: &[u8]) -> Self {
         let start = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes).trim_ascii_start();
         match start {

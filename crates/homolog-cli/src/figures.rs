@@ -41,7 +41,7 @@ fn view(
         }
         Some(points) => View { points: points.outer_iter().map(|row| [row[0], row[1]]).collect(), ..view },
         None if count > MOST_LAID_OUT => {
-            bail!("{caption} has {count} nodes without points; a picture of more than {MOST_LAID_OUT} shows nothing")
+            bail!("{caption} has {count} nodes without points; at most {MOST_LAID_OUT} can be drawn")
         }
         None if own.is_empty() => {
             let place = |node: usize| [3.0 * (node / COLUMN) as f64, (node % COLUMN) as f64];

@@ -17,7 +17,7 @@ static READ: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 static OWN: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 /// The beginning of the names of files that are being written.
 pub(crate) const UNFINISHED: &str = ".homolog-";
-/// A file that is being written is there for as long as that takes; after so long nobody is writing it.
+/// A file that is being written exists for as long as that takes; after so long no one is writing it.
 const LEFT_BEHIND: Duration = Duration::from_secs(600);
 
 /// Whether a path stands for standard input or output.
@@ -139,7 +139,7 @@ pub(crate) fn remove_leftovers(folder: &Path) {
     }
 }
 
-/// Whether something was last changed so long ago that nobody is writing it.
+/// Whether something was last changed so long ago that no one is writing it.
 fn is_left_behind(metadata: &std::fs::Metadata) -> bool {
     metadata.modified().ok().and_then(|when| when.elapsed().ok()).is_some_and(|age| age > LEFT_BEHIND)
 }
@@ -213,7 +213,7 @@ pub(crate) fn make_folder(path: &Path) -> Result<()> {
     std::fs::create_dir_all(path).with_context(|| format!("cannot make the folder {}", path.display()))
 }
 
-/// Writes text for people to standard output. Control characters, which could be commands to a terminal, stand there as JSON writes
+/// Writes text for people to standard output. Control characters, which could be commands to a terminal, are written as JSON writes
 /// them.
 pub(crate) fn print(text: &[u8]) -> Result<()> {
     print_bytes(visible(&String::from_utf8_lossy(text)).as_bytes())

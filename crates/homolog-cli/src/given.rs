@@ -51,7 +51,7 @@ fn pair(word: &str, left: impl Fn(&str) -> Option<usize>, right: impl Fn(&str) -
     if let Some(found) = splits().find_map(|(from, to)| Some([left(from)?, right(to)?])) {
         return Ok(found);
     }
-    let Some((from, to)) = word.split_once('=') else { bail!("it must be LEFT=RIGHT") };
+    let Some((from, to)) = word.split_once('=') else { bail!("must be LEFT=RIGHT") };
     named(from, to, left, right)
 }
 

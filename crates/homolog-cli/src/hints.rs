@@ -1,15 +1,44 @@
-//! What to do about an error: the library says what is wrong, the program which of its options would mend it.
+//! What to do about an error: the library says what is wrong, the program which of its options would help.
 
 use homolog::{ColumnFault, Error};
+use std::fmt;
+
+/// An error of the program itself, and what to do about it.
+#[derive(Debug)]
+struct Advised {
+    error: String,
+    hint: String,
+}
+
+impl fmt::Display for Advised {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.error)
+    }
+}
+
+impl std::error::Error for Advised {}
+
+/// What is wrong, and on a line of its own what to do.
+pub(crate) fn advised(error: impl Into<String>, hint: impl Into<String>) -> anyhow::Error {
+    Advised { error: error.into(), hint: hint.into() }.into()
+}
 
 /// What to do, if the program knows something.
 pub(crate) fn hint(error: &anyhow::Error) -> Option<String> {
+    let own = error.chain().find_map(|cause| cause.downcast_ref::<Advised>());
+    if let Some(own) = own {
+        return Some(own.hint.clone());
+    }
     error.chain().find_map(|cause| cause.downcast_ref::<Error>()).and_then(|error| of(error, "FILE"))
 }
 
 fn of(error: &Error, file: &str) -> Option<String> {
     match error {
         Error::At { place, error } => of(error, place),
+        Error::Interrupted => Some(
+            "the time limit was over before there was anything to answer with; allow more with --time-limit"
+                .to_string(),
+        ),
         Error::UnknownFormat { .. } => Some("`homolog convert --from` names the format of a file".to_string()),
         Error::Columns { fault, .. } => options(fault).map(|options| format!("`homolog convert {file} {options}")),
         _ => None,

@@ -1,7 +1,9 @@
 //! Where graphs come from: files of every format, folders, the built-in sequence; and pairs where a file has none.
 
 use crate::askew;
+use crate::counted::counted;
 use crate::data_files::{self, read_house};
+use crate::hints::advised;
 use crate::progress::{detail, note};
 use anyhow::{Context, Result, bail};
 use homolog::data::ENDINGS;
@@ -42,7 +44,7 @@ pub(crate) enum Picture {
 }
 
 impl Picture {
-    /// Reads it now; `None` where there is none.
+    /// Reads it now; `None` if there is none.
     pub(crate) fn read(&self) -> Result<Option<GreyPicture>> {
         match self {
             Self::None => Ok(None),
@@ -71,11 +73,11 @@ impl Input {
         }
         let data = data_files::read(path, None, (LandmarkTable::default(), None), None)?;
         let (graphs, pairs) = (data.graphs().len(), data.pairs().len());
-        detail(&format!("read {}: {graphs} graphs, {pairs} pairs", path.display()));
+        detail(&format!("read {}: {}, {}", path.display(), counted(graphs, "graph"), counted(pairs, "pair")));
         Ok(Self::of_file(data, path))
     }
 
-    /// The graphs of a file, whose pictures lie beside it.
+    /// The graphs of a file, whose pictures are next to it.
     pub(crate) fn of_file(data: DataSet, path: &Path) -> Self {
         let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
         Self { data, source: Source::Folder(folder) }
@@ -135,7 +137,11 @@ impl Input {
     pub(crate) fn single(self, path: &Path) -> Result<(NamedGraph, Picture)> {
         let count = self.data.graphs().len();
         if count != 1 {
-            bail!("{} has {count} graphs; use --data {} and give their ids", path.display(), path.display());
+            let path = path.display();
+            return Err(advised(
+                format!("{path} has {count} graphs, and one is needed"),
+                format!("use `--data {path}` and give the ids of the graphs"),
+            ));
         }
         Ok((self.data.graphs()[0].clone(), self.picture_of(0)))
     }

@@ -8,6 +8,7 @@
 
 mod askew;
 mod commands;
+mod counted;
 mod data_files;
 mod figures;
 mod files;
@@ -22,6 +23,7 @@ mod pictures;
 mod places;
 mod product;
 mod progress;
+mod reading;
 mod report;
 mod settings;
 mod shards;

@@ -25,7 +25,7 @@ struct Places {
     folders: Vec<PathBuf>,
 }
 
-/// Refuses a command line that would write over what it reads, write something twice, or write where nothing can be written. Removes
+/// Refuses a command line that would write over what it reads, write something twice, or write to a place that cannot be written. Removes
 /// what an earlier run that was killed left there.
 pub(crate) fn check(command: &Command, matches: &ArgMatches) -> Result<()> {
     let mut places = Places::default();

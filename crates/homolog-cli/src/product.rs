@@ -76,7 +76,7 @@ fn tested(name: &'static str, model: &Model, test: &DataSet, control: &Control) 
     for pair in test.pairs() {
         let [left, right] = [pair.left, pair.right].map(|at| Arc::clone(&test.graphs()[at].graph));
         let start = Instant::now();
-        let solution = model.solve(&Pair::new(left, right), &mut Workspace::with_control(control))?;
+        let solution = model.solve_with(&Pair::new(left, right), &mut Workspace::with_control(control))?;
         seconds.push(start.elapsed().as_secs_f64());
         answers.push(Some((solution.matching, solution.status)));
     }

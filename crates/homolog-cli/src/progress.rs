@@ -137,7 +137,7 @@ impl Watch {
         stop_is_wanted() || self.limit.is_some_and(|limit| self.start.elapsed() >= limit)
     }
 
-    /// Who ended the run early: "Ctrl-C" or "the time limit"; `None` where nobody did.
+    /// Who ended the run early: "Ctrl-C" or "the time limit"; `None` if no one did.
     pub(crate) fn ended_by(&self) -> Option<&'static str> {
         match (stop_is_wanted(), self.is_over()) {
             (true, _) => Some("Ctrl-C"),

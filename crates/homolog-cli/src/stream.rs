@@ -2,7 +2,8 @@
 //! end for a format that is one value. `match`, `name` and `evaluate` all write through this.
 
 use crate::files;
-use anyhow::{Context, Result, bail};
+use crate::hints::advised;
+use anyhow::{Context, Result};
 use clap::ValueEnum;
 use homolog::{Control, Report};
 use std::fs::File;
@@ -44,7 +45,7 @@ pub(crate) type Done = Option<(u64, usize)>;
 pub(crate) type Resume<'a> = Option<&'a dyn Fn(&Path) -> Result<Done>>;
 
 impl Sink {
-    /// Writes to this place, after the header of a table. How many answers are there already, if `resumed` can tell.
+    /// Writes to this place, after the header of a table. The number of answers that it has, if `resumed` can tell.
     pub(crate) fn open(
         output: Option<&Path>,
         (format, list): (Format, &'static str),
@@ -57,7 +58,7 @@ impl Sink {
                 let found = resumed.map_or(Ok(None), |done| done(path))?.unwrap_or_default();
                 (To::file(path, found.0)?, found)
             }
-            _ if resumed.is_some() => bail!("--resume continues a .csv or .jsonl file: give one with -o"),
+            _ if resumed.is_some() => return Err(resume_without_file()),
             Some(path) if !files::is_standard(path) => (To::Memory(Vec::new()), (0, 0)),
             _ => (To::Printed, (0, 0)),
         };
@@ -183,8 +184,15 @@ pub(crate) fn done<'a, const K: usize>(
 }
 
 /// What a file has that is no beginning of the answers.
-const OTHER: &str =
-    "these are answers to other pairs or specimens, or written with other options; leave out --resume to begin again";
+fn other(line: impl std::fmt::Display) -> anyhow::Error {
+    let error = format!("line {line}: these are answers to other pairs or specimens, or written with other options");
+    advised(error, "leave out --resume to start over")
+}
+
+/// What is wrong if there is no file to continue.
+pub(crate) fn resume_without_file() -> anyhow::Error {
+    advised("--resume continues a .csv or .jsonl file", "give one with `-o FILE`")
+}
 
 /// For lines of JSON, one per answer.
 fn lines_done<'a, const K: usize>(
@@ -197,7 +205,7 @@ fn lines_done<'a, const K: usize>(
         let value: serde_json::Value = serde_json::from_slice(&line).unwrap_or_default();
         let is_it = |names: [&str; K]| fields.iter().zip(names).all(|(field, name)| value[*field] == name);
         if !expected.next().is_some_and(is_it) {
-            bail!("line {}: {OTHER}", number + 1);
+            return Err(other(number + 1));
         }
         at += line.len() as u64;
         number += 1;
@@ -220,7 +228,7 @@ fn rows_done<'a, const K: usize>(
     file.seek(SeekFrom::Start(0))?;
     file.read_exact(&mut first)?;
     if first != header.as_bytes() {
-        bail!("line 1: {OTHER}");
+        return Err(other(1));
     }
     file.seek(SeekFrom::Start(0))?;
     let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(file.take(whole));
@@ -235,7 +243,7 @@ fn rows_done<'a, const K: usize>(
         // Some answers, such as those to pairs of empty graphs, have no rows.
         let (line, byte) = record.position().map_or((0, 0), |at| (at.line(), at.byte()));
         let place = expected.position(|expected| expected == names);
-        number += place.with_context(|| format!("line {line}: {OTHER}"))? + 1;
+        number += place.ok_or_else(|| other(line))? + 1;
         (last, start) = (names.map(str::to_string), byte);
     }
     Ok(if number == 0 { (header.len() as u64, 0) } else { (start, number - 1) })

@@ -16,7 +16,7 @@ use std::time::Instant;
 /// All graphs of an input, which must have the same landmarks, in any order.
 pub(crate) fn frames(input: &Input) -> Result<Frames> {
     let frames = input.data.graphs();
-    let Some(first) = frames.first() else { bail!("there are no frames") };
+    let Some(first) = frames.first() else { bail!("the data have no frames") };
     Ok(Frames::new(frames.iter().map(|named| ordered(named, first)).collect::<Result<Vec<_>>>()?)?)
 }
 
@@ -100,7 +100,7 @@ impl Options {
     fn trial(&self, frames: &Frames, baseline: usize, method: SequenceMethod) -> Result<Trial> {
         let trial = match Trial::new(frames, baseline, method, self.train_pairs) {
             Err(Error::NoExamples) => bail!(
-                "baseline {baseline}: {} frames do not give a pair each to learn from, to choose λ by and to test on",
+                "baseline {baseline}: {} frames are too few: training, the choice of λ and the test need a pair each",
                 frames.linear.frame_count()
             ),
             trial => trial?,

@@ -1,7 +1,8 @@
 //! Checkpoints of training in a file.
 
 use crate::files;
-use anyhow::{Context, Result, bail};
+use crate::hints::advised;
+use anyhow::{Context, Result};
 use homolog::learn::{Checkpoint, Keeper};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -28,10 +29,10 @@ impl FileKeeper {
         let text = files::read_text(path)?;
         let run: Checkpoint = serde_json::from_str(&text).with_context(|| format!("checkpoint {}", path.display()))?;
         if run.fingerprint != fingerprint {
-            bail!(
-                "the checkpoint {} belongs to other data or other settings; leave out --resume to start over",
-                path.display()
-            );
+            return Err(advised(
+                format!("the checkpoint {} belongs to other data or other settings", path.display()),
+                "leave out --resume to start over",
+            ));
         }
         Ok(run)
     }

@@ -16,7 +16,7 @@ use serde_json::json;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Learns an atlas from labelled specimens and perhaps from others whose names are not looked at; the model, and what was learned in words.
+/// Learns an atlas from labelled specimens and perhaps from others whose names are ignored; the model, and what was learned in words.
 /// Settings are JSON, as in the library.
 #[pyfunction]
 #[pyo3(signature = (specimens, unlabelled, settings, jobs, callback))]

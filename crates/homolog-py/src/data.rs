@@ -4,6 +4,7 @@ use crate::arrays::with_minus_one;
 use crate::errors::{plain, raise};
 use crate::graph::Graph;
 use crate::pair_features::{self, PairFeatures};
+use crate::run;
 use homolog::data::dataset::{DataSet as Inner, LabelledPair, NamedGraph, Pairing, SplitBy, match_by_name};
 use homolog::data::landmarks::LandmarkTable;
 use homolog::data::turntable::Turntable;
@@ -11,8 +12,8 @@ use homolog::data::{Loaded, Reader, Split};
 use homolog::matching::{Constraint, Matching};
 use numpy::PyArray1;
 use pyo3::prelude::*;
-use std::cell::RefCell;
-use std::sync::Arc;
+use pyo3::pybacked::PyBackedBytes;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Graphs, and pairs of them.
 #[pyclass(frozen, module = "homolog._core")]
@@ -45,7 +46,8 @@ impl DataSet {
     /// A data set from its text.
     #[staticmethod]
     fn from_json(py: Python<'_>, text: &str) -> PyResult<Self> {
-        Ok(Self { inner: Inner::from_json(text).map_err(|error| raise(py, &error))? })
+        let text = text.to_string();
+        Ok(Self { inner: run::run(py, Some(1), move |_| Inner::from_json(&text))? })
     }
 
     /// The graphs of a file, whatever it is; `beside` gives the beginning of another file by its name, or `None`. With what should be
@@ -53,27 +55,29 @@ impl DataSet {
     #[staticmethod]
     fn read(
         py: Python<'_>,
-        name: &str,
-        bytes: &[u8],
+        name: String,
+        bytes: PyBackedBytes,
         columns: ReadColumns,
-        beside: &Bound<'_, PyAny>,
+        beside: Py<PyAny>,
     ) -> PyResult<(Self, Vec<(bool, String)>)> {
-        let failed = RefCell::new(None);
-        let bytes_of = |name: &str, most: usize| -> Option<Vec<u8>> {
-            let given = beside.call1((name, most)).and_then(|given| given.extract());
-            given.unwrap_or_else(|error| {
-                failed.replace(Some(error));
-                None
-            })
-        };
         let (graph, landmark, attributes, ignored) = columns;
-        let table = LandmarkTable { graph, landmark, attributes, ignored };
-        let loaded =
-            Reader { table, ..Reader::default() }.read(name, bytes, &bytes_of).map_err(|error| raise(py, &error));
-        if let Some(error) = failed.take() {
+        let reader = Reader { table: LandmarkTable { graph, landmark, attributes, ignored }, ..Reader::default() };
+        let failed = Arc::new(Mutex::new(None));
+        let raised = Arc::clone(&failed);
+        let read = run::run(py, Some(1), move |_| {
+            let bytes_of = |name: &str, most: usize| -> Option<Vec<u8>> {
+                let given = Python::attach(|py| beside.call1(py, (name, most))?.extract(py));
+                given.unwrap_or_else(|error: PyErr| {
+                    *raised.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+                    None
+                })
+            };
+            reader.read(&name, &bytes, &bytes_of)
+        });
+        if let Some(error) = failed.lock().unwrap_or_else(PoisonError::into_inner).take() {
             return Err(error);
         }
-        let Loaded { data, notes } = loaded?;
+        let Loaded { data, notes } = read?;
         Ok((Self { inner: data }, notes.iter().map(|note| (note.is_guess(), note.to_string())).collect()))
     }
 

@@ -47,7 +47,7 @@ mod _core {
     #[pymodule_export]
     use crate::problem::{Problem, Solution};
     #[pymodule_export]
-    use crate::proof::{k_best, verify};
+    use crate::proof::{k_best, proof_in_words, verify};
     #[pymodule_export]
     use crate::shards::{ShardRun, answer_order, cut};
     #[pymodule_export]

@@ -4,6 +4,7 @@ use crate::errors::raise;
 use crate::graph::Graph;
 use crate::model::Model;
 use crate::run;
+use homolog::features::{ImageDescriptor, describe_points};
 use homolog::geometry::GreyImage;
 use homolog::graph::Graph as InnerGraph;
 use numpy::{PyReadonlyArray2, PyUntypedArrayMethods};
@@ -12,20 +13,26 @@ use serde_json::json;
 use std::sync::Arc;
 
 /// Grey levels, row by row.
-struct Picture {
+pub(crate) struct Picture {
     width: usize,
     height: usize,
     pixels: Vec<u8>,
 }
 
 impl Picture {
-    fn new(array: &PyReadonlyArray2<'_, u8>) -> Self {
+    pub(crate) fn new(array: &PyReadonlyArray2<'_, u8>) -> Self {
         let [height, width] = [array.shape()[0], array.shape()[1]];
         Self { width, height, pixels: array.as_array().iter().copied().collect() }
     }
 
     fn grey(&self) -> homolog::Result<GreyImage<'_>> {
         GreyImage::new(self.width, self.height, &self.pixels)
+    }
+
+    /// The graph of its points with the numbers that describe the picture around them.
+    pub(crate) fn seen(&self, graph: &InnerGraph, descriptors: &[ImageDescriptor]) -> homolog::Result<InnerGraph> {
+        let points = graph.points().ok_or(homolog::Error::Missing { what: "points", needed_by: "pictures" })?;
+        graph.clone().with_more_node_attributes(&describe_points(self.grey()?, points, descriptors)?)
     }
 }
 

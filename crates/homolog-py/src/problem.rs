@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Tables of up to so many cells are solved on the calling thread.
-const QUICK: usize = 2500;
+pub(crate) const QUICK: usize = 2500;
 
 /// A problem, ready to be solved.
 #[pyclass(frozen, module = "homolog._core")]
@@ -149,8 +149,7 @@ impl Problem {
         let is_quick =
             matches!(method, Method::Linear(_)) && self.inner.edge.is_none() && self.inner.node.len() <= QUICK;
         if is_quick && time_limit.is_none() {
-            let solved =
-                method.matcher().solve(&self.inner, &mut Workspace::new()).map_err(|error| raise(py, &error))?;
+            let solved = method.matcher().solve(&self.inner).map_err(|error| raise(py, &error))?;
             let source = Source::Problem(Arc::clone(&self.inner), method);
             return Ok(Solution { solved, source, sense: self.sense });
         }
@@ -164,7 +163,7 @@ impl Problem {
             let work = &mut Workspace::with_control(&control);
             match (&solver, &start) {
                 (Method::FrankWolfe(climb), Some(start)) => climb.solve_from(&problem, start, work),
-                _ => solver.matcher().solve(&problem, work),
+                _ => solver.matcher().solve_with(&problem, work),
             }
         })?;
         let source = Source::Problem(Arc::clone(&self.inner), method);
@@ -200,6 +199,20 @@ impl Solution {
         let has_edges = matches!(&self.source, Source::Problem(problem, _) if problem.edge.is_some());
         let certificate = self.solved.certificate.as_ref().filter(|_| !has_edges);
         certificate.map(|certificate| proof(py, certificate, self.sense))
+    }
+
+    /// What a proof is true up to, if that is not negligible.
+    #[pyo3(signature = (jobs))]
+    fn tolerance(&self, py: Python<'_>, jobs: Option<usize>) -> PyResult<Option<f64>> {
+        let (source, solved) = (self.source.clone(), self.solved.clone());
+        run::run(py, jobs, move |control| match source {
+            Source::Problem(problem, _) => Ok(solved.tolerance(&problem)),
+            Source::Model(model, ..) if model.atlas().is_some() => Ok(None),
+            Source::Model(model, graphs, of) => {
+                let problem = model.problem_of(&graphs[0], &graphs[1], &*of, &mut Workspace::with_control(control))?;
+                Ok(solved.tolerance(&problem))
+            }
+        })
     }
 
     /// For each matched pair, how much worse the best matching without it is.

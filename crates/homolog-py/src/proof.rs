@@ -2,12 +2,12 @@
 
 use crate::arrays::{positions, with_minus_one};
 use crate::errors::raise;
-use crate::problem::{Problem, deadline};
+use crate::problem::{Problem, QUICK, deadline};
 use crate::run;
 use crate::sparse::Listed;
 use homolog::matching::{
-    Certificate, Constraint, Exact, KBest, Linear, Matching, Method, Sense, Shortage, Workspace,
-    k_best as best_of_table, k_best_sparse, verify as verify_table, verify_sparse,
+    self, Certificate, Constraint, Exact, Linear, Matching, Method, Sense, Shortage, Workspace,
+    proof_in_words as in_words,
 };
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
@@ -37,6 +37,12 @@ pub(crate) fn proof<'py>(py: Python<'py>, certificate: &Certificate, sense: Sens
     let crowd =
         crowd.map(|crowd| (positions(py, crowd.left.iter().copied()), positions(py, crowd.right.iter().copied())));
     (left, right, crowd)
+}
+
+/// What a proof shows, given what it is true up to if that is not negligible.
+#[pyfunction]
+pub(crate) fn proof_in_words(tolerance: Option<f64>) -> String {
+    in_words(tolerance)
 }
 
 /// A table or a list.
@@ -70,11 +76,22 @@ pub(crate) fn verify(
         crowd
     });
     let right_of = assignment.as_array().iter().map(index).collect();
-    let bound = Matching::new(right_of, right_count, Constraint::OneToOne).and_then(|matching| match &problem {
-        Either::Table(table) => verify_table(&table.inner, &matching, &certificate),
-        Either::List(listed) => verify_sparse(&listed.inner, &matching, &certificate),
-    });
-    bound.map(|bound| sense.turn(bound)).map_err(|error| raise(py, &error))
+    let matching = Matching::new(right_of, right_count, Constraint::OneToOne).map_err(|error| raise(py, &error))?;
+    let bound = match &problem {
+        // What takes microseconds needs no other thread and no Ctrl-C.
+        Either::Table(table) if table.inner.node.len() <= QUICK => {
+            matching::verify(&*table.inner, &matching, &certificate).map_err(|error| raise(py, &error))
+        }
+        Either::Table(table) => {
+            let problem = Arc::clone(&table.inner);
+            run::run(py, Some(1), move |_| matching::verify(&*problem, &matching, &certificate))
+        }
+        Either::List(listed) => {
+            let problem = Arc::clone(&listed.inner);
+            run::run(py, Some(1), move |_| matching::verify(&*problem, &matching, &certificate))
+        }
+    };
+    bound.map(|bound| sense.turn(bound))
 }
 
 /// The best `count` matchings, best first, and whether they are proven to be.
@@ -92,24 +109,15 @@ pub(crate) fn k_best<'py>(
         let control = control.clone().interrupted_by(move || until.is_some_and(|until| Instant::now() >= until));
         Workspace::with_control(&control)
     };
-    let (found, sense): (KBest, Sense) = match problem {
-        Either::Table(table) => {
-            let (problem, sense) = (Arc::clone(&table.inner), table.sense);
-            let method = match problem.edge {
-                Some(_) => Method::Exact(Exact::default()),
-                None => Method::Linear(Linear::default()),
-            };
-            let solve = move |control: &homolog::Control| {
-                best_of_table(&problem, method.matcher(), count, &mut limited(control))
-            };
-            (run::run(py, jobs, solve)?, sense)
-        }
-        Either::List(listed) => {
-            let (problem, sense) = (Arc::clone(&listed.inner), listed.sense);
-            let solve = move |control: &homolog::Control| k_best_sparse(&problem, count, &mut limited(control));
-            (run::run(py, jobs, solve)?, sense)
-        }
+    let (problem, sense): (Arc<dyn matching::Problem + Send>, Sense) = match problem {
+        Either::Table(table) => (table.inner.clone(), table.sense),
+        Either::List(listed) => (listed.inner.clone(), listed.sense),
     };
+    let has_edges = matches!(problem.form(), matching::Form::Table(table) if table.edge.is_some());
+    let method = if has_edges { Method::Exact(Exact::default()) } else { Method::Linear(Linear::default()) };
+    let best =
+        move |control: &homolog::Control| matching::k_best(&*problem, method.matcher(), count, &mut limited(control));
+    let found = run::run(py, jobs, best)?;
     let one = |(matching, score): &(Matching, f64)| (with_minus_one(py, matching.left_to_right()), sense.turn(*score));
     Ok((found.matchings.iter().map(one).collect(), found.proven))
 }

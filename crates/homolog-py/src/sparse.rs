@@ -7,7 +7,7 @@ use crate::proof::{Proof, proof};
 use crate::run;
 use homolog::features::near_costs;
 use homolog::geometry::Near;
-use homolog::matching::{Linear, Restrictions, Sense, Sparse, Workspace};
+use homolog::matching::{Linear, Matcher, Restrictions, Sense, Sparse, Workspace};
 use ndarray::Array2;
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
@@ -112,7 +112,7 @@ fn solve(
     control: &homolog::Control,
 ) -> homolog::Result<homolog::matching::Solution> {
     let control = control.clone().interrupted_by(move || until.is_some_and(|until| Instant::now() >= until));
-    Linear { require_full: full }.solve_sparse(problem, &mut Workspace::with_control(&control))
+    Linear { require_full: full }.solve_with(problem, &mut Workspace::with_control(&control))
 }
 
 /// Points that are near each other, by their distances.

@@ -2,7 +2,7 @@
 
 use crate::arrays::table;
 use crate::data::DataSet;
-use crate::errors::raise;
+use crate::run;
 use homolog::data::tracks::{Frame, Tracks, read_mot, read_table};
 use numpy::{PyArray2, PyReadonlyArray2};
 use pyo3::prelude::*;
@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 type Given<'py> = (i64, PyReadonlyArray2<'py, f64>, Vec<i64>);
 type Known<'py> = (i64, Bound<'py, PyArray2<f64>>, Vec<Option<i64>>);
 
-/// Pairs of given frames; a negative id is nobody.
+/// Pairs of given frames; a negative id means no object.
 #[pyfunction]
 #[pyo3(signature = (frames, gap))]
 pub(crate) fn tracks<'py>(
@@ -24,8 +24,8 @@ pub(crate) fn tracks<'py>(
         boxes: table(&boxes),
         ids: ids.into_iter().map(|id| (id >= 0).then_some(id)).collect(),
     };
-    let tracks = Tracks::new(frames.into_iter().map(frame).collect()).map_err(|error| raise(py, &error))?;
-    paired(py, &tracks, gap)
+    let frames = frames.into_iter().map(frame).collect();
+    paired(py, gap, move || Tracks::new(frames))
 }
 
 /// Pairs of frames of MOTChallenge text, with the identities of a truth if it is given.
@@ -37,14 +37,14 @@ pub(crate) fn read_tracks<'py>(
     truth: Option<&str>,
     gap: usize,
 ) -> PyResult<(DataSet, Vec<Known<'py>>)> {
-    let read = || -> homolog::Result<Tracks> {
-        let found = read_mot(text)?;
+    let (text, truth) = (text.to_string(), truth.map(str::to_string));
+    paired(py, gap, move || {
+        let found = read_mot(&text)?;
         match truth {
-            Some(truth) => found.joined(&read_mot(truth)?),
+            Some(truth) => found.joined(&read_mot(&truth)?),
             None => Ok(found),
         }
-    };
-    paired(py, &read().map_err(|error| raise(py, &error))?, gap)
+    })
 }
 
 /// Pairs of frames of a table of tracks. `size` is the width and height of detections of which only the centre is known.
@@ -56,11 +56,21 @@ pub(crate) fn read_track_table<'py>(
     size: Option<f64>,
     gap: usize,
 ) -> PyResult<(DataSet, Vec<Known<'py>>)> {
-    paired(py, &read_table(text, size).map_err(|error| raise(py, &error))?, gap)
+    let text = text.to_string();
+    paired(py, gap, move || read_table(&text, size))
 }
 
-fn paired<'py>(py: Python<'py>, tracks: &Tracks, gap: usize) -> PyResult<(DataSet, Vec<Known<'py>>)> {
-    let inner = tracks.pairs(gap).map_err(|error| raise(py, &error))?;
+/// Reads and pairs frames on another thread, so that Ctrl-C is heard.
+fn paired<'py>(
+    py: Python<'py>,
+    gap: usize,
+    read: impl FnOnce() -> homolog::Result<Tracks> + Send + 'static,
+) -> PyResult<(DataSet, Vec<Known<'py>>)> {
+    let (tracks, inner) = run::run(py, Some(1), move |_| {
+        let tracks = read()?;
+        let inner = tracks.pairs(gap)?;
+        Ok((tracks, inner))
+    })?;
     let known = |frame: &Frame| (frame.number, PyArray2::from_array(py, &frame.boxes), frame.ids.clone());
     Ok((DataSet { inner }, tracks.frames().iter().map(known).collect()))
 }

@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn long_text_is_shortened_to_its_room() {
-        let long = "a very long label that nobody can read in a legend";
+        let long = "a very long label that no one can read in a legend";
         let short = fit(long, 12.0, Weight::Regular, 100.0);
         assert!(short.ends_with('…') && width(&short, 12.0, Weight::Regular) <= 100.0);
         assert_eq!(fit("short", 12.0, Weight::Regular, 100.0), "short");

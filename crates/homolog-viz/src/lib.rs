@@ -37,6 +37,7 @@ mod layout;
 mod loss_chart;
 mod match_picture;
 mod named_picture;
+mod page;
 mod palette;
 mod panel;
 mod png;

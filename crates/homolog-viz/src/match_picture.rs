@@ -120,7 +120,7 @@ impl MatchPicture {
         add(!self.left.edges.is_empty() || !self.right.edges.is_empty(), Mark::Edge(ink.edge), "edge");
         let in_space = !self.left.depths.is_empty() || !self.right.depths.is_empty();
         add(in_space, Mark::Sizes(ink.neutral), "near, far: points in space, seen from above at an angle");
-        add(without > 0, Mark::Words, &format!("{without} names had no room"));
+        add(without > 0, Mark::Words, &format!("names without room: {without}"));
         key
     }
 

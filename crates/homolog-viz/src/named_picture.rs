@@ -1,14 +1,10 @@
 //! Points with their names: an atlas with the spread of each landmark as an ellipse, or a specimen whose points were named, over its
 //! picture.
 
-use crate::labels::Side;
-use crate::panel::{self, MARGIN};
-use crate::svg::Canvas;
-use crate::view::{self, Mark, Placed, View};
+use crate::page::Page;
+use crate::view::{self, Ink, Mark, View};
 use std::f64::consts::TAU;
 
-const WIDTH: f64 = 900.0;
-const TALLEST: f64 = 640.0;
 /// Corners of the polygon that approximates an ellipse.
 const CORNERS: usize = 48;
 /// Ellipses are drawn at this many standard deviations: 86 % of a normal distribution in the plane.
@@ -50,27 +46,20 @@ impl NamedPicture {
     /// The figure.
     #[must_use]
     pub fn to_svg(&self) -> String {
-        let top = panel::title(&mut Canvas::new(WIDTH, 0.0, ""), WIDTH, &self.title) + 8.0;
         let outlines: Vec<Vec<[f64; 2]>> = self.outlines();
         let more: Vec<[f64; 2]> = outlines.iter().flatten().copied().collect();
-        let placed = Placed::new(&self.view, &more, (MARGIN, top), (WIDTH - 2.0 * MARGIN, TALLEST));
-        let mut canvas = Canvas::new(WIDTH, top + placed.size.1 + 76.0, &self.title);
-        panel::title(&mut canvas, WIDTH, &self.title);
-        let dark = self.view.picture.is_some();
-        let ink = view::ink(dark);
-        view::draw_ground(&mut canvas, placed.corner, placed.size, dark);
-        placed.draw_picture(&mut canvas);
-        placed.draw_caption(&mut canvas);
+        let mut page = Page::new(&self.title, &self.view, &more, true);
+        let ink = page.ink;
         for outline in &outlines {
-            let corners: Vec<(f64, f64)> = outline.iter().filter_map(|&point| placed.at(point)).collect();
-            canvas.polygon(
+            let corners: Vec<(f64, f64)> = outline.iter().filter_map(|&point| page.placed.at(point)).collect();
+            page.canvas.polygon(
                 &corners,
                 &format!(r#"fill="{0}" fill-opacity="0.15" stroke="{0}" stroke-opacity="0.5""#, ink.right),
             );
         }
-        let places: Vec<Option<(f64, f64)>> = (0..self.view.points.len()).map(|k| placed.point(k)).collect();
+        let places: Vec<Option<(f64, f64)>> = (0..self.view.points.len()).map(|k| page.placed.point(k)).collect();
         let style = format!(r#"stroke="{}" stroke-width="1" stroke-opacity="0.5""#, ink.edge);
-        view::draw_edges(&mut canvas, &self.view.edges, &places, &style);
+        view::draw_edges(&mut page.canvas, &self.view.edges, &places, &style);
         for (k, at) in places.iter().enumerate() {
             let (Some(at), known) = (*at, self.points.get(k)) else { continue };
             let color = match known {
@@ -79,19 +68,14 @@ impl NamedPicture {
                 Some(_) => ink.right,
                 None => ink.neutral,
             };
-            canvas.circle(at, 3.5, &format!(r##"fill="{color}" stroke="#000" stroke-width="0.6""##));
+            page.dot(at, color);
         }
         let names: Vec<String> = self.points.iter().map(|point| point.name.clone()).collect();
-        let inside =
-            [placed.corner.0, placed.corner.1, placed.corner.0 + placed.size.0, placed.corner.1 + placed.size.1];
-        let without = placed.draw_names(&mut canvas, &names, Side::Right, inside, dark);
-        self.draw_key(&mut canvas, placed.corner.1 + placed.size.1 + 42.0, dark, without);
-        canvas.finish()
+        page.named(&names, self.key(ink))
     }
 
     /// What the colours mean.
-    fn draw_key(&self, canvas: &mut Canvas, y: f64, dark: bool, without: usize) {
-        let ink = view::ink(dark);
+    fn key(&self, ink: &Ink) -> Vec<(Mark, String)> {
         let unsure = |point: &NamedPoint| point.confidence.is_some_and(|confidence| confidence < SURE);
         let mut key = Vec::new();
         if self.points.iter().any(|point| !point.name.is_empty()) {
@@ -106,10 +90,7 @@ impl NamedPicture {
         if self.points.iter().any(|point| point.spread.is_some()) {
             key.push((Mark::Words, "ellipse: where 86 % of specimens have the point".to_owned()));
         }
-        if without > 0 {
-            key.push((Mark::Words, format!("{without} names had no room")));
-        }
-        view::draw_key(canvas, y, WIDTH, dark, &key);
+        key
     }
 
     /// The ellipses as polygons.

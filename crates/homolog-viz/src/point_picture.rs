@@ -1,11 +1,7 @@
 //! Points in one picture, for instance the corners that were found in it.
 
-use crate::panel::{self, MARGIN};
-use crate::svg::Canvas;
-use crate::view::{self, Placed, View};
-
-const WIDTH: f64 = 900.0;
-const TALLEST: f64 = 640.0;
+use crate::page::Page;
+use crate::view::{self, View};
 
 /// A picture with points.
 ///
@@ -26,21 +22,13 @@ impl PointPicture {
     /// The figure.
     #[must_use]
     pub fn to_svg(&self) -> String {
-        let top = panel::title(&mut Canvas::new(WIDTH, 0.0, ""), WIDTH, &self.title) + 8.0;
-        let placed = Placed::new(&self.view, &[], (MARGIN, top), (WIDTH - 2.0 * MARGIN, TALLEST));
-        let mut canvas = Canvas::new(WIDTH, top + placed.size.1 + 34.0, &self.title);
-        panel::title(&mut canvas, WIDTH, &self.title);
-        let dark = self.view.picture.is_some();
-        view::draw_ground(&mut canvas, placed.corner, placed.size, dark);
-        placed.draw_picture(&mut canvas);
-        placed.draw_caption(&mut canvas);
-        let color = view::ink(dark).neutral;
-        let points: Vec<Option<(f64, f64)>> = (0..self.view.points.len()).map(|k| placed.point(k)).collect();
-        view::draw_edges(&mut canvas, &self.view.edges, &points, &format!(r#"stroke="{color}" stroke-width="1.5""#));
-        for at in points.into_iter().flatten() {
-            canvas.circle(at, 3.5, &format!(r##"fill="{color}" stroke="#000" stroke-width="0.8""##));
-        }
-        canvas.finish()
+        let mut page = Page::new(&self.title, &self.view, &[], false);
+        let color = page.ink.neutral;
+        let points: Vec<Option<(f64, f64)>> = (0..self.view.points.len()).map(|k| page.placed.point(k)).collect();
+        let style = format!(r#"stroke="{color}" stroke-width="1.5""#);
+        view::draw_edges(&mut page.canvas, &self.view.edges, &points, &style);
+        points.into_iter().flatten().for_each(|at| page.dot(at, color));
+        page.canvas.finish()
     }
 }
 

@@ -1,12 +1,7 @@
 //! A specimen in which something looks wrong: its points with their names, and where those that are wrong should be.
 
-use crate::labels::Side;
-use crate::panel::{self, MARGIN};
-use crate::svg::Canvas;
-use crate::view::{self, Mark, Placed, View};
-
-const WIDTH: f64 = 900.0;
-const TALLEST: f64 = 640.0;
+use crate::page::Page;
+use crate::view::{Mark, View};
 
 /// A point of a suspect.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -43,42 +38,25 @@ impl SuspectPicture {
     /// The figure.
     #[must_use]
     pub fn to_svg(&self) -> String {
-        let top = panel::title(&mut Canvas::new(WIDTH, 0.0, ""), WIDTH, &self.title) + 8.0;
         let places: Vec<[f64; 2]> = self.points.iter().filter_map(|point| point.should_be).collect();
-        let placed = Placed::new(&self.view, &places, (MARGIN, top), (WIDTH - 2.0 * MARGIN, TALLEST));
-        let mut canvas = Canvas::new(WIDTH, top + placed.size.1 + 76.0, &self.title);
-        panel::title(&mut canvas, WIDTH, &self.title);
-        let dark = self.view.picture.is_some();
-        let ink = view::ink(dark);
-        view::draw_ground(&mut canvas, placed.corner, placed.size, dark);
-        placed.draw_picture(&mut canvas);
-        placed.draw_caption(&mut canvas);
+        let mut page = Page::new(&self.title, &self.view, &places, true);
+        let ink = page.ink;
         for (k, point) in self.points.iter().enumerate() {
-            let Some(should_be) = point.should_be.and_then(|place| placed.at(place)) else { continue };
-            if let Some(at) = placed.point(k).filter(|_| point.wrong) {
-                canvas.line(at, should_be, &format!(r#"stroke="{}" stroke-width="1.5""#, ink.wrong));
+            let Some(should_be) = point.should_be.and_then(|place| page.placed.at(place)) else { continue };
+            if let Some(at) = page.placed.point(k).filter(|_| point.wrong) {
+                page.canvas.line(at, should_be, &format!(r#"stroke="{}" stroke-width="1.5""#, ink.wrong));
             }
             let (radius, width) = if point.wrong { (6.0, 2.0) } else { (5.0, 1.0) };
             let style = format!(r#"fill="none" stroke="{}" stroke-width="{width}""#, ink.right);
-            canvas.circle(should_be, radius, &style);
+            page.canvas.circle(should_be, radius, &style);
         }
         for (k, point) in self.points.iter().enumerate() {
-            let Some(at) = placed.point(k) else { continue };
-            let color = if point.wrong { ink.wrong } else { ink.right };
-            canvas.circle(at, 3.5, &format!(r##"fill="{color}" stroke="#000" stroke-width="0.6""##));
+            if let Some(at) = page.placed.point(k) {
+                page.dot(at, if point.wrong { ink.wrong } else { ink.right });
+            }
         }
         let names: Vec<String> = self.points.iter().map(|point| point.name.clone()).collect();
-        let inside =
-            [placed.corner.0, placed.corner.1, placed.corner.0 + placed.size.0, placed.corner.1 + placed.size.1];
-        let without = placed.draw_names(&mut canvas, &names, Side::Right, inside, dark);
-        let mut key = vec![
-            (Mark::Line(ink.right), "fits; ring: where it should be".to_owned()),
-            (Mark::Line(ink.wrong), "looks wrong".to_owned()),
-        ];
-        if without > 0 {
-            key.push((Mark::Words, format!("{without} names had no room")));
-        }
-        view::draw_key(&mut canvas, placed.corner.1 + placed.size.1 + 42.0, WIDTH, dark, &key);
-        canvas.finish()
+        let fits = (Mark::Line(ink.right), "fits; ring: where it should be".to_owned());
+        page.named(&names, vec![fits, (Mark::Line(ink.wrong), "looks wrong".to_owned())])
     }
 }

@@ -5,7 +5,7 @@
 use homolog::features::FeatureMap;
 use homolog::graph::{Graph, Pair};
 use homolog::learn::{LabelledPairs, LearnerKind, Oracle, Trainer};
-use homolog::matching::{LpRelaxation, Matching, Status, Workspace};
+use homolog::matching::{LpRelaxation, Matching, Status};
 use homolog::model::Model;
 use ndarray::{Array2, array};
 use std::sync::Arc;
@@ -27,7 +27,7 @@ fn main() -> homolog::Result<()> {
     };
     let model = Model::fit(&FeatureMap::paper_quadratic(), &pairs, &trainer)?;
     assert!(model.training.as_ref().is_some_and(|record| record.certified && record.relaxed.is_some()));
-    let solution = model.solve(&Pair::new(bent(0.0)?, bent(0.15)?), &mut Workspace::new())?;
+    let solution = model.solve(&Pair::new(bent(0.0)?, bent(0.15)?))?;
     assert_eq!((solution.status, solution.matching), (Status::Optimal, Matching::identity(6)));
     Ok(())
 }

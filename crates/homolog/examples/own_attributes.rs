@@ -5,7 +5,7 @@
 use homolog::features::FeatureMap;
 use homolog::graph::{Attributes, Graph, Pair};
 use homolog::learn::{LabelledPairs, Trainer};
-use homolog::matching::{Matching, Workspace};
+use homolog::matching::Matching;
 use homolog::model::Model;
 use ndarray::Array2;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ fn main() -> homolog::Result<()> {
     let features = FeatureMap::named("attributes", [&*seen(0)?])?;
     let model = Model::fit(&features, &pairs, &Trainer::default())?;
     let new = Pair::new(seen(20)?, seen(23)?);
-    assert_eq!(model.solve(&new, &mut Workspace::new())?.matching, Matching::identity(8));
+    assert_eq!(model.solve(&new)?.matching, Matching::identity(8));
     Ok(())
 }
 

@@ -5,7 +5,7 @@
 use homolog::features::FeatureMap;
 use homolog::graph::{Graph, Pair};
 use homolog::learn::{LabelledPairs, Trainer};
-use homolog::matching::{Matching, Workspace};
+use homolog::matching::Matching;
 use homolog::model::Model;
 use ndarray::{Array2, array};
 use std::sync::Arc;
@@ -24,7 +24,7 @@ fn main() -> homolog::Result<()> {
     let features = FeatureMap::named("linear", [&*first])?;
     let model = Model::fit(&features, &pairs, &Trainer::default())?;
 
-    let solution = model.solve(&Pair::new(first, fourth), &mut Workspace::new())?;
+    let solution = model.solve(&Pair::new(first, fourth))?;
     assert_eq!(solution.matching, Matching::identity(5));
     Ok(())
 }

@@ -11,12 +11,12 @@
 //! *Learning Graph Matching* (Caetano, McAuley, Cheng, Le, Smola, PAMI 2009).
 //!
 //! ```
-//! use homolog::matching::{Compatibility, Linear, Matcher, Status, Workspace};
+//! use homolog::matching::{Compatibility, Linear, Matcher, Status};
 //! use ndarray::array;
 //!
 //! // Two left nodes, three right nodes; the pair (1, 2) is forbidden.
 //! let scores = array![[0.9, 0.1, 0.8], [0.7, 0.2, f64::NEG_INFINITY]];
-//! let solution = Linear::default().solve(&Compatibility::linear(scores), &mut Workspace::new())?;
+//! let solution = Linear::default().solve(&Compatibility::linear(scores))?;
 //! assert_eq!(solution.matching.left_to_right(), [Some(2), Some(0)]);
 //! assert_eq!(solution.score, 1.5);
 //! assert_eq!(solution.status, Status::Optimal);
@@ -57,7 +57,7 @@ mod control;
 mod error;
 mod linalg;
 pub use control::{Control, Report};
-pub use error::{ColumnFault, Error, ErrorKind, Result};
+pub use error::{ColumnFault, Error, ErrorKind, Limit, Result};
 
 /// The story for Rust programmers, run as a test.
 #[cfg(doctest)]

@@ -15,7 +15,7 @@ use cpu_time::ProcessTime;
 use homolog::atlas::{AtlasSettings, Pose};
 use homolog::experiment::{Spoiling, Truth, Unnamed, split};
 use homolog::graph::Graph;
-use homolog::matching::{Compatibility, Linear, Matcher, Workspace};
+use homolog::matching::{Compatibility, Linear, Matcher};
 use homolog::specimens::join::{join, match_pairs};
 use ndarray::Array2;
 use peers::{Matches, Peers};
@@ -247,7 +247,7 @@ fn naming(labels: &[Vec<Option<usize>>], unnamed: &[Unnamed]) -> Result<f64> {
     if groups == 0 {
         return Ok(0.0);
     }
-    let right = Linear::default().solve(&Compatibility::linear(votes), &mut Workspace::new())?.score;
+    let right = Linear::default().solve(&Compatibility::linear(votes))?.score;
     Ok(2.0 * right / (given + named).max(1) as f64)
 }
 

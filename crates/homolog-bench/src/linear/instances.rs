@@ -103,17 +103,18 @@ impl Kind {
     }
 }
 
-/// 1 - intersection over union of boxes and the same boxes displaced, in another order; if there are fewer rows, the last boxes are new.
+/// 1 - intersection over union of boxes and the same boxes displaced, in another order; if there are fewer rows, the last boxes are new, and if there are more, some are gone.
 fn overlaps(size: Size, rng: &mut ChaCha8Rng) -> Vec<f64> {
     // So large a field that a box meets about two others.
-    let side = (2.0 * size.columns as f64).sqrt();
-    let boxes = (0..size.columns).map(|_| {
+    let count = size.rows.max(size.columns);
+    let side = (2.0 * count as f64).sqrt();
+    let boxes = (0..count).map(|_| {
         let [x, y, width, height]: [f64; 4] = rng.random();
         [x * side, y * side, 0.7 + 0.6 * width, 0.7 + 0.6 * height]
     });
     let boxes: Vec<[f64; 4]> = boxes.collect();
     let mut seen: Vec<[f64; 4]> = Vec::new();
-    for [x, y, width, height] in boxes.iter().copied() {
+    for [x, y, width, height] in boxes[..size.columns].iter().copied() {
         let [right, down, wider, higher]: [f64; 4] = rng.random();
         let moved = [x + 0.3 * (right - 0.5), y + 0.3 * (down - 0.5)];
         seen.push([moved[0], moved[1], width * (0.9 + 0.2 * wider), height * (0.9 + 0.2 * higher)]);
@@ -141,7 +142,7 @@ pub(crate) struct Size {
 
 impl Size {
     /// The sizes of the table.
-    pub(crate) const ALL: [Self; 12] = [
+    pub(crate) const ALL: [Self; 13] = [
         Self::new(2, 2),
         Self::new(4, 4),
         Self::new(8, 8),
@@ -154,6 +155,7 @@ impl Size {
         Self::new(11, 200),
         Self::new(30, 200),
         Self::new(1000, 2000),
+        Self::new(200, 11),
     ];
 
     pub(crate) const fn new(rows: usize, columns: usize) -> Self {
@@ -191,8 +193,7 @@ impl FromStr for Size {
         let count =
             |text: &str| text.parse::<usize>().with_context(|| format!("not a number of rows or columns: {text:?}"));
         let size = Self::new(count(rows)?, count(columns)?);
-        // The peers disagree about matrices with more rows than columns, and nothing can be learned from empty ones.
-        ensure!(0 < size.rows && size.rows <= size.columns, "the size {text} is empty or has more rows than columns");
+        ensure!(0 < size.rows && 0 < size.columns, "the size {text} is empty");
         Ok(size)
     }
 }
@@ -204,6 +205,7 @@ mod tests {
     #[test]
     fn matrices_repeat_and_differ() {
         for kind in Kind::ALL {
+            assert_eq!(kind.costs(Size::new(5, 3), 7).len(), 15);
             let size = Size::new(3, 5);
             let costs = kind.costs(size, 7);
             assert_eq!(costs.len(), 15);
@@ -219,10 +221,10 @@ mod tests {
 
     #[test]
     fn sizes_read_and_write() -> Result<()> {
-        for text in ["30", "11x200"] {
+        for text in ["30", "11x200", "200x11"] {
             assert_eq!(text.parse::<Size>()?.to_string(), text);
         }
-        for text in ["", "x", "0", "200x11", "3x", "-4"] {
+        for text in ["", "x", "0", "200x0", "3x", "-4"] {
             assert!(text.parse::<Size>().is_err(), "{text:?}");
         }
         Ok(())

@@ -72,7 +72,7 @@ fn all_solvers(is_bare: bool) -> (Vec<Box<dyn Solver>>, BTreeMap<String, String>
     let lock = include_str!("../../../../Cargo.lock");
     let locked = |name: &str| Some((name.to_owned(), locked_version(lock, name)?));
     let mut versions: BTreeMap<String, String> = ["lapjv", "lsap"].into_iter().filter_map(locked).collect();
-    match python::start(&["lapx", "lapjvh", "scipy"]) {
+    match python::start(&["lapx", "lapjvh", "lapjvx", "scipy"]) {
         Ok(peers) => {
             for peer in peers {
                 versions.extend(peer.versions.clone());

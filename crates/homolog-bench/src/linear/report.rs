@@ -13,6 +13,8 @@ pub(crate) struct Row {
     pub(crate) size: Size,
     /// How many different matrices.
     pub(crate) matrices: usize,
+    /// Seconds for reading each number of a matrix once.
+    pub(crate) one_read: f64,
     /// For each solver, ours first: seconds per matrix and the number of rounds. `None` if it does not take this size.
     pub(crate) times: Vec<Option<Time>>,
     /// The fastest peer by processor time.
@@ -37,7 +39,7 @@ impl Row {
         let fastest = peers.iter().flatten().min_by(|a, b| a.seconds.cpu.total_cmp(&b.seconds.cpu));
         let fastest_peer = fastest.map(|time| time.solver);
         let ratio = ours.as_ref().zip(fastest).map(|(ours, fastest)| fastest.seconds.cpu / ours.seconds.cpu);
-        Self { kind, size, matrices, times, fastest_peer, ratio }
+        Self { kind, size, matrices, one_read: 0.0, times, fastest_peer, ratio }
     }
 }
 
@@ -81,9 +83,10 @@ impl Report {
 /// The head of the table, as Markdown.
 pub(crate) fn head(solvers: &[&str]) -> String {
     let solvers = solvers.iter().map(|name| format!("{name:>8}"));
-    let names = cells("kind", "size", solvers.clone(), "fastest peer", "ratio");
+    let names = cells("kind", "size", solvers.clone(), "fastest peer", "ratio", "reads");
     let bar = |width| "-".repeat(width);
-    let rule = cells(&bar(16), &(bar(8) + ":"), solvers.map(|_| bar(7) + ":"), &bar(12), &(bar(4) + ":"));
+    let rule =
+        cells(&bar(16), &(bar(8) + ":"), solvers.map(|_| bar(7) + ":"), &bar(12), &(bar(4) + ":"), &(bar(4) + ":"));
     format!("{names}\n{rule}")
 }
 
@@ -93,12 +96,21 @@ pub(crate) fn line(row: &Row) -> String {
     let times = row.times.iter().map(|time| time.as_ref().map_or_else(missing, |time| duration(time.seconds.cpu)));
     let ratio = row.ratio.map_or_else(missing, |ratio| format!("{ratio:.2}"));
     let times = times.map(|time| format!("{time:>8}"));
-    cells(row.kind.name(), &row.size.to_string(), times, row.fastest_peer.unwrap_or("-"), &ratio)
+    let ours = row.times.first().and_then(Option::as_ref);
+    let reads = ours.map_or_else(missing, |time| format!("{:.1}", time.seconds.cpu / row.one_read));
+    cells(row.kind.name(), &row.size.to_string(), times, row.fastest_peer.unwrap_or("-"), &ratio, &reads)
 }
 
-fn cells(kind: &str, size: &str, times: impl Iterator<Item = String>, fastest: &str, ratio: &str) -> String {
+fn cells(
+    kind: &str,
+    size: &str,
+    times: impl Iterator<Item = String>,
+    fastest: &str,
+    ratio: &str,
+    reads: &str,
+) -> String {
     let times: Vec<String> = times.collect();
-    format!("| {kind:16} | {size:>9} | {} | {fastest:12} | {ratio:>5} |", times.join(" | "))
+    format!("| {kind:16} | {size:>9} | {} | {fastest:12} | {ratio:>5} | {reads:>5} |", times.join(" | "))
 }
 
 /// Three digits and a unit.

@@ -75,7 +75,9 @@ impl Solver for Ours {
 
     fn assignments(&mut self) -> Result<Vec<Assignment>> {
         let solver = Linear::default();
-        let solve = |problem| Ok(solver.solve(problem, &mut self.workspace)?.matching.left_to_right().to_vec());
+        let solve = |problem: &Compatibility| {
+            Ok(solver.solve_with(problem, &mut self.workspace)?.matching.left_to_right().to_vec())
+        };
         self.problems.iter().map(solve).collect()
     }
 
@@ -86,7 +88,7 @@ impl Solver for Ours {
                 Ok(solver.assign(problem, &mut self.workspace)?.first().copied())
             });
         }
-        time_batches(&self.problems, batch, |problem| Ok(solver.solve(problem, &mut self.workspace)?))
+        time_batches(&self.problems, batch, |problem| Ok(solver.solve_with(problem, &mut self.workspace)?))
     }
 }
 

@@ -273,7 +273,7 @@ fn ours(problem: &Problem, given: &[[usize; 2]]) -> Result<Vec<Cell>> {
         let control = Control::new().interrupted_by(move || start.elapsed().as_secs_f64() > limit);
         reset_peak();
         let stopwatch = Stopwatch::start();
-        let solution = model.solve(&pair, &mut Workspace::with_control(&control))?;
+        let solution = model.solve_with(&pair, &mut Workspace::with_control(&control))?;
         let seconds = stopwatch.stop().cpu;
         let places: Vec<usize> =
             solution.matching.left_to_right().iter().map(|right| right.unwrap_or(usize::MAX)).collect();

@@ -128,7 +128,7 @@ fn solvers(size: usize, only: &[String]) -> Vec<(String, Method)> {
         solvers.push(("tabu-search".to_owned(), Method::TabuSearch(TabuSearch::default())));
     }
     solvers.retain(|(name, method)| {
-        let is_possible = size <= LARGEST_DENSE || method.is_streaming();
+        let is_possible = size <= LARGEST_DENSE || method.takes_rows();
         is_possible && (only.is_empty() || only.contains(name))
     });
     solvers
@@ -136,7 +136,7 @@ fn solvers(size: usize, only: &[String]) -> Vec<(String, Method)> {
 
 fn measure(kind: Kind, size: usize, count: usize, arguments: &Arguments) -> Result<Vec<Row>> {
     let mut solvers = solvers(size, &arguments.solver);
-    solvers.retain(|(_, method)| !arguments.lists || method.is_streaming());
+    solvers.retain(|(_, method)| !arguments.lists || method.takes_rows());
     let mut times = vec![Vec::new(); solvers.len()];
     let mut totals = vec![[0.0; 4]; solvers.len()];
     let mut peaks = vec![0; solvers.len()];

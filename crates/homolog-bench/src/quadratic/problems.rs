@@ -65,8 +65,8 @@ impl Problem {
                 };
                 let problem = Streamed::new(scores.left_count(), scores.right_count(), &write);
                 match &scores.edge {
-                    Some(edge) if lists => method.solve_streamed(&problem.with_edges(edge), work),
-                    _ => method.matcher().solve(scores, work),
+                    Some(edge) if lists => method.matcher().solve_with(&problem.with_edges(edge), work),
+                    _ => method.matcher().solve_with(scores, work),
                 }
             }
             Scores::Streamed { left, right, edge } => {
@@ -78,7 +78,7 @@ impl Problem {
                         row.zip_mut_with(&norms[1], |score, norm| *score = (*score - own - norm) / left.nrows() as f64);
                     }
                 };
-                method.solve_streamed(&Streamed::new(left.nrows(), right.nrows(), &write).with_edges(edge), work)
+                method.matcher().solve_with(&Streamed::new(left.nrows(), right.nrows(), &write).with_edges(edge), work)
             }
         }
     }

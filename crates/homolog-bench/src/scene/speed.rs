@@ -37,7 +37,7 @@ pub(super) fn run(house: &Set, rounds: usize) -> Result<()> {
         let (n, m) = problem.node.dim();
         let scores = timed(rounds, || example.instance().compatibility_into(&weights, &mut problem).is_ok());
         line(&format!("scores of {n} × {m}, {}", variant.name()), scores, "");
-        let solve = timed(rounds, || Linear::default().solve(&problem, &mut work).map(|solution| solution.score));
+        let solve = timed(rounds, || Linear::default().solve_with(&problem, &mut work).map(|solution| solution.score));
         line(&format!("linear assignment {n} × {m}"), solve, "");
         let both = timed(rounds, || match_once(example.instance(), &weights, &mut problem, &mut work).is_ok());
         line(&format!("one match, {n} × {m}, after features"), both, variant.name());
@@ -52,7 +52,7 @@ fn match_once(
     work: &mut Workspace,
 ) -> homolog::Result<f64> {
     instance.compatibility_into(weights, problem)?;
-    Ok(Linear::default().solve(problem, work)?.score)
+    Ok(Linear::default().solve_with(problem, work)?.score)
 }
 
 fn timed<T>(rounds: usize, mut step: impl FnMut() -> T) -> f64 {

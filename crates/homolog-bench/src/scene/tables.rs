@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use homolog::Control;
 use homolog::data::Split;
 use homolog::experiment::{
-    Candidates, Scene, ScenePairs, SceneSettings, Scenes, Splits, by_appearance, learn_and_compare,
+    Scene, ScenePairs, SceneSettings, Scenes, Splits, TargetPoints, by_appearance, learn_and_compare,
 };
 use homolog::features::FeatureMap;
 use homolog::geometry::Susan;
@@ -37,8 +37,8 @@ pub(super) fn fixed(set: &Set, corners: &[Array2<f64>], template: usize, remark:
     println!("\n### {}: template {} ({remark})\n", set.name, set.photos[template].name);
     head("features");
     for variant in Variant::ALL {
-        for candidates in [Candidates::WithLabels, Candidates::CornersOnly { radius: 10.0 }] {
-            let only_corners = candidates != Candidates::WithLabels;
+        for candidates in [TargetPoints::WithLabels, TargetPoints::CornersOnly { radius: 10.0 }] {
+            let only_corners = candidates != TargetPoints::WithLabels;
             if only_corners && variant != Variant::Both {
                 continue;
             }

@@ -2,7 +2,7 @@
 
 use super::{Frames, Links};
 use anyhow::Result;
-use homolog::matching::{Compatibility, Linear, Matcher, Matching, Workspace};
+use homolog::matching::{Compatibility, Linear, Matcher, Matching};
 use ndarray::{Array1, Array2};
 
 /// Weights of each feature that are tried, besides all others at 0.
@@ -58,6 +58,6 @@ impl Hand {
         }
         let mut problem = Compatibility::linear(scores);
         problem.unmatched = Some(Array1::from_elem(n, -self.price));
-        Ok(Linear::default().solve(&problem, &mut Workspace::new())?.matching)
+        Ok(Linear::default().solve(&problem)?.matching)
     }
 }

@@ -187,7 +187,7 @@ fn learned(train: &[Frames], test: &[Frames]) -> Result<Vec<Matching>> {
         outcome.model.weight_names().zip(&weights).map(|(name, weight)| format!("{name} {weight:.3}")).collect();
     eprintln!("{}", named.join(", "));
     let mut work = Workspace::new();
-    test.iter().map(|frames| Ok(outcome.model.solve(&frames.pair, &mut work)?.matching)).collect()
+    test.iter().map(|frames| Ok(outcome.model.solve_with(&frames.pair, &mut work)?.matching)).collect()
 }
 
 /// scikit-learn and scipy on the same features.

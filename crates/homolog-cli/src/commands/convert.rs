@@ -1,6 +1,7 @@
 //! `homolog convert`: files of every format to a data set, and a data set to tables, TPS, GraphML and TRC.
 
 use super::usage;
+use crate::counted::counted;
 use crate::data_files::{self, GraphFormat, read_house};
 use crate::inputs::{BUILT_IN, Input, Picture, SEED, extension, say_drawn};
 use crate::progress::{note, say};
@@ -146,8 +147,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
         Some(path) => {
             files::write(path, text.as_bytes())?;
             let labelled = data.pairs().iter().filter(|pair| pair.truth.is_some()).count();
-            let (graphs, pairs) = (data.graphs().len(), data.pairs().len());
-            say(&format!("{}: {graphs} graphs, {pairs} pairs, {labelled} of them labelled", path.display()));
+            let (graphs, pairs) = (counted(data.graphs().len(), "graph"), counted(data.pairs().len(), "pair"));
+            let labelled =
+                if data.pairs().is_empty() { String::new() } else { format!(", {labelled} of them labelled") };
+            say(&format!("{}: {graphs}, {pairs}{labelled}", path.display()));
         }
     }
     Ok(Ending::Done)
@@ -161,8 +164,10 @@ impl Arguments {
         let (files, left_out) = (manifest.shards.len(), data.pairs().len() - pairs);
         let examples = manifest.examples();
         say(&format!(
-            "{}: {pairs} pairs in {files} files, {examples} of them to learn from; {left_out} without matches left out",
-            folder.display()
+            "{}: {} in {}, {examples} of them to learn from; {left_out} without matches left out",
+            folder.display(),
+            counted(pairs, "pair"),
+            counted(files, "file")
         ));
         Ok(Ending::Done)
     }

@@ -1,8 +1,11 @@
 //! `homolog evaluate`: how often a model is wrong on labelled pairs.
 
 use super::evaluate_rows::{Totals, text};
+use crate::counted::counted;
 use crate::inputs::{Input, extension};
 use crate::progress::{Watch, stop_is_wanted};
+use crate::reading::Reading;
+use crate::stream::resume_without_file;
 use crate::{Ending, files, settings};
 use anyhow::{Result, bail};
 use homolog::ErrorKind;
@@ -69,14 +72,16 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     super::use_threads(arguments.threads)?;
     let limit = arguments.time_limit.map(super::seconds).transpose()?;
+    let reading = Reading::within(limit);
     let model = super::read_model(&arguments.model)?;
     if arguments.resume && !arguments.is_streamed() {
-        bail!("--resume continues a .csv or .jsonl file: give one with -o");
+        return Err(resume_without_file());
     }
     if model.atlas().is_some() {
         let input = Input::load(&arguments.data)?.seen_by(&model.image_descriptors())?;
         // A single specimen is named all the same.
         let input = if input.data.graphs().len() > 1 { input.with_pairs()? } else { input };
+        drop(reading);
         let loss = arguments.loss.as_deref().map_or(Ok(LossKind::default()), settings::loss)?;
         let (text, value) = super::naming_report::evaluate(
             &model,
@@ -108,6 +113,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
             }
         );
     }
+    drop(reading);
     let watch = Watch::new(limit);
     let labelled = labelled.watched_by(&watch.stop_control());
     let mut totals = Totals::new(&input, &labelled, &numbers);
@@ -119,7 +125,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     let report = Report { input: &input, numbers: &numbers, totals: &totals };
     let all = &totals.all;
     let (done, missing) = (all.losses.len(), labelled.len() - all.losses.len());
-    let mut text = format!("{} loss on {done} pairs, {} answers proven optimal\n", loss.name(), all.proven);
+    let (pairs, answers) = (counted(done, "pair"), counted(all.proven, "answer"));
+    let mut text = format!("{} loss on {pairs}, {answers} proven optimal\n", loss.name());
     match ended_by {
         Some(ended_by) if done == 0 => {
             writeln!(text, "Stopped early by {ended_by}, before the first pair was matched.")?;

@@ -1,10 +1,12 @@
 //! `homolog explain`: why each node is matched as it is, the least certain first.
 
-use super::{match_output::status, node_name};
+use super::{four_digits, four_digits_up, match_output::status, node_name};
 use crate::Ending;
+use crate::hints::advised;
 use crate::pair_input::PairInput;
 use crate::progress::{Watch, stop_is_wanted};
-use anyhow::{Result, bail};
+use crate::reading::Reading;
+use anyhow::Result;
 use homolog::graph::Pair;
 use homolog::model::Reasons;
 use serde_json::json;
@@ -49,28 +51,37 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
-    let model = super::read_model(&arguments.model)?;
     let limit = arguments.time_limit.map(super::seconds).transpose()?;
-    let watch = Watch::new(limit);
-    let control = watch.control("");
-    let (pair, [left, right], explanation) = match (&arguments.right, model.atlas()) {
+    let reading = Reading::within(limit);
+    let model = super::read_model(&arguments.model)?;
+    // From here on Ctrl-C asks for the best so far.
+    let begin = || {
+        drop(reading);
+        let watch = Watch::new(limit);
+        (watch.control(""), watch)
+    };
+    let (pair, [left, right], explanation, watch) = match (&arguments.right, model.atlas()) {
         (Some(right), None) => {
             let input = PairInput::load(arguments.data.as_ref(), &arguments.left, right)?;
             let input = input.seen_by(&model.image_descriptors())?;
             let pair = input.pair();
+            let (control, watch) = begin();
             let explanation = model.explain(&pair, &control)?;
-            (pair, [input.left.id, input.right.id], explanation)
+            (pair, [input.left.id, input.right.id], explanation, watch)
         }
         (None, Some(atlas)) => {
             let input =
                 PairInput::load(arguments.data.as_ref(), &arguments.left, &arguments.left)?.seen_by(&atlas.images)?;
             let specimen = input.pair().right;
+            let (control, watch) = begin();
             let explanation = model.explain_naming(&specimen, &control)?;
             let pair = Pair::new(Arc::new(atlas.graph(atlas.presence_in(&specimen))?), specimen);
-            (pair, ["atlas".to_string(), input.right.id], explanation)
+            (pair, ["atlas".to_string(), input.right.id], explanation, watch)
         }
-        (None, None) => bail!("the model matches two graphs: give the right one too"),
-        (Some(_), Some(_)) => bail!("the model names the points of one specimen: give one"),
+        (None, None) => return Err(advised("the model matches two graphs, found 1", "give the right graph too")),
+        (Some(_), Some(_)) => {
+            return Err(advised("the model names the points of one specimen, found 2", "give one specimen"));
+        }
     };
     let ended_by = watch.ended_by();
     watch.end();
@@ -81,7 +92,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
 
     let mut text = String::new();
     let solution = &explanation.solution;
-    writeln!(text, "{left} → {right}: score {:.6}, {}", solution.score, status(solution, ended_by))?;
+    let score = four_digits(solution.score);
+    writeln!(text, "{left} → {right}: score {score}, {}", status(solution, explanation.tolerance, ended_by))?;
     if let Some(ended_by) = ended_by {
         writeln!(text, "stopped early by {ended_by}: margins not found by then are bounds")?;
     }
@@ -91,11 +103,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
             writeln!(text, "\n{from} → {to}: without it fewer nodes could be matched")?;
             continue;
         };
-        let proof = if other.proven { "" } else { " (at most)" };
+        let margin = if other.proven { four_digits(other.margin) } else { four_digits_up(other.margin) + " (at most)" };
         let instead = other.right.map_or("unmatched".to_string(), |right| node_name(&pair.right, right));
-        writeln!(text, "\n{from} → {to}: margin {:.6}{proof}, runner-up {instead}", other.margin)?;
+        writeln!(text, "\n{from} → {to}: margin {margin}, runner-up {instead}")?;
         for (feature, part) in strongest(&other.contributions, arguments.features) {
-            writeln!(text, "  {part:>+12.6}  {}", names[feature])?;
+            let sign = if part < 0.0 { "" } else { "+" };
+            writeln!(text, "  {:>12}  {}", format!("{sign}{}", four_digits(part)), names[feature])?;
         }
         if !model.features.edge.is_empty() {
             let decided = strongest(&other.nodes, arguments.features);
@@ -125,8 +138,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
         })
     };
     let reasons: Vec<_> = matches.iter().map(one).collect();
-    let value =
+    let mut value =
         json!({"left": left, "right": right, "score": solution.score, "status": solution.status, "matches": reasons});
+    if let Some(tolerance) = explanation.tolerance {
+        value["tolerance"] = json!(tolerance);
+    }
     super::give(&text, &value, arguments.json, arguments.output.as_deref())?;
     Ok(if stop_is_wanted() { Ending::Stopped } else { Ending::Done })
 }

@@ -4,6 +4,7 @@ use super::name::{atlas_picture, write_picture};
 use super::{PoseOption, PresenceOption, give, read_model, seconds, use_threads};
 use crate::inputs::{Input, distinct_ids};
 use crate::progress::{Watch, stop_is_wanted};
+use crate::reading::Reading;
 use crate::{Ending, files};
 use anyhow::{Context, Result, bail};
 use homolog::atlas::{AtlasSettings, Pose, Presence};
@@ -78,6 +79,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     use_threads(arguments.threads)?;
     let limit = arguments.time_limit.map(seconds).transpose()?;
+    let reading = Reading::within(limit);
     let model = arguments.model.as_deref().map(read_model).transpose()?;
     let settings = arguments.settings();
     let mut images = settings.images.clone();
@@ -90,6 +92,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     if graphs.len() < 2 {
         bail!("need at least two specimens to join, found {}", graphs.len());
     }
+    drop(reading);
     let watch = Watch::new(limit);
     let joined = join(&graphs, &settings, model.as_ref(), &watch.control("")).context("joining")?;
     watch.end();

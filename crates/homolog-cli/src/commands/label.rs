@@ -39,7 +39,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
         let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
         let mut stop = Some(stop);
         ctrlc::set_handler(move || drop(stop.take())).context("cannot listen for Ctrl-C")?;
-        eprintln!("{} specimens; labels are kept in {}", server.specimens, server.labels.display());
+        eprintln!(
+            "{}; labels are kept in {}",
+            crate::counted::counted(server.specimens, "specimen"),
+            server.labels.display()
+        );
         files::print(format!("{}\n", server.address).as_bytes())?;
         let door = if arguments.no_open { None } else { Some(server.door()?) };
         if door.as_ref().is_some_and(|door| open::that_detached(door.path()).is_err()) {

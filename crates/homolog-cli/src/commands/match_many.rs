@@ -3,6 +3,7 @@
 
 use super::match_output::{Answer, csv_header};
 use super::matching::Arguments;
+use crate::hints::advised;
 use crate::inputs::Input;
 use crate::progress::{Watch, detail, stop_is_wanted};
 use crate::shards::is_folder_of_shards;
@@ -24,10 +25,10 @@ pub(super) fn run(arguments: &Arguments, model: Option<Model>, data: &Path) -> R
         return run_shards(arguments, model, data);
     }
     if arguments.only.is_some() {
-        bail!(
-            "--only needs a folder of shards, and {} is not one; `homolog convert --shards` makes one",
-            data.display()
-        );
+        return Err(advised(
+            format!("--only needs a folder of shards, and {} is not one", data.display()),
+            "`homolog convert --shards` makes one",
+        ));
     }
     let all = Many::load(arguments, model, data)?;
     let (format, columns) = (arguments.format(), arguments.columns(&all.model));
@@ -119,7 +120,7 @@ impl Many {
             let is_early = matched.solution.status == Status::Limit && limit.is_some();
             let ended_by = is_early.then_some("the time limit");
             let certainty = arguments.certainty_of(&matched, &each())?;
-            Answer::new(ends, &matched, certainty, ended_by)?.text(format, columns)
+            Answer::new(ends, &matched, certainty, (format, ended_by))?.text(format, columns)
         };
         let mut taken = done;
         let take = |text: String| -> Result<ControlFlow<()>> {
@@ -161,7 +162,7 @@ fn pairs(input: &Input) -> Box<dyn Iterator<Item = PairOf> + '_> {
 /// Answers shards into a folder: a file for each, whole or not at all, and a list of those that are done.
 fn run_shards(arguments: &Arguments, model: Option<Model>, folder: &Path) -> Result<Ending> {
     let Some(answers) = &arguments.output else {
-        bail!("the answers to a folder of shards are written to a folder: give one with -o")
+        return Err(advised("answers to a folder of shards need a folder", "give one with `-o FOLDER`"));
     };
     let model = model.context("matching a folder of shards needs a model file")?;
     let manifest = Manifest::from_json(&files::read_text(&folder.join(MANIFEST))?)?;

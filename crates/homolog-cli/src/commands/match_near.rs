@@ -1,13 +1,14 @@
 //! `homolog match --gate`: points matched by their distances alone, as a list of the near pairs.
 
 use super::solve::parse_finite;
+use crate::hints::advised;
 use crate::pair_input::PairInput;
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use homolog::Control;
 use homolog::features::near_costs;
 use homolog::geometry::Near;
 use homolog::graph::Graph;
-use homolog::matching::{Linear, Solution, Sparse, Status, Workspace, verify_sparse};
+use homolog::matching::{Linear, Matcher, Solution, Sparse, Status, Workspace, verify};
 use ndarray::ArrayView2;
 
 /// Which pairs of points may be matched, and what it costs to match none.
@@ -35,9 +36,10 @@ impl Options {
         let Self { gate, nearest, unmatched } = self;
         if gate.is_none() && nearest.is_none() {
             if unmatched.is_some() && !has_features {
-                bail!(
-                    "--unmatched needs --features, --gate or --nearest: a model has a price of its own (homolog train --unmatched)"
-                );
+                return Err(advised(
+                    "--unmatched needs --features, --gate or --nearest",
+                    "a model has a learned cost of staying unmatched: `homolog train --unmatched`",
+                ));
             }
             return Ok(None);
         }
@@ -54,9 +56,9 @@ impl Options {
         if !input.given.is_empty() {
             problem = problem.restricted(&input.given)?;
         }
-        let solution = Linear::default().solve_sparse(&problem, &mut Workspace::with_control(control))?;
+        let solution = Linear::default().solve_with(&problem, &mut Workspace::with_control(control))?;
         if let (Some(certificate), Status::Optimal) = (&solution.certificate, solution.status) {
-            verify_sparse(&problem, &solution.matching, certificate)?;
+            verify(&problem, &solution.matching, certificate)?;
         }
         Ok((problem, solution))
     }

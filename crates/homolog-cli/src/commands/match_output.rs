@@ -1,10 +1,12 @@
 //! Matches as a table, as CSV and as JSON.
 
+use super::{four_digits, four_digits_up};
+use crate::progress::stop_is_wanted;
 use crate::stream::{Format, push_field};
 use anyhow::Result;
 use homolog::data::dataset::NamedGraph;
 use homolog::graph::Graph;
-use homolog::matching::{EdgesKept, Margin, Solution, Sparse, Status};
+use homolog::matching::{EdgesKept, Margin, Solution, Sparse, Status, proof_in_words};
 use homolog::model::Matched;
 use serde::Serialize;
 use std::borrow::Cow;
@@ -43,6 +45,8 @@ pub(super) struct Answer<'a> {
     pub(super) left: &'a NamedGraph,
     pub(super) right: &'a NamedGraph,
     pub(super) solution: Solution,
+    /// What its proof is true up to, if that is not negligible; not computed for CSV, which has no place for it.
+    pub(super) tolerance: Option<f64>,
     pub(super) rows: Vec<Row<'a>>,
     pub(super) columns: Columns,
     /// Who ended the search early.
@@ -57,7 +61,7 @@ impl<'a> Answer<'a> {
         [left, right]: [&'a NamedGraph; 2],
         matched: &Matched<'_>,
         certainty: Certainty,
-        ended_by: Option<&'static str>,
+        (format, ended_by): (Format, Option<&'static str>),
     ) -> Result<Self> {
         let Certainty { margins, found, candidates } = certainty;
         let columns = Columns { margins: margins.is_some(), found: found.is_some(), candidates: candidates.is_some() };
@@ -75,7 +79,8 @@ impl<'a> Answer<'a> {
         };
         let rows = matched.solution.matching.pairs().map(row).collect();
         let (solution, edges) = (matched.solution.clone(), matched.edges_kept());
-        Ok(Self { left, right, solution, rows, columns, ended_by, edges })
+        let tolerance = if format == Format::Csv { None } else { matched.tolerance() };
+        Ok(Self { left, right, solution, tolerance, rows, columns, ended_by, edges })
     }
 
     /// The same for a list of pairs; the score of a match is that of its pair.
@@ -95,7 +100,7 @@ impl<'a> Answer<'a> {
         };
         let rows = solution.matching.pairs().map(row).collect();
         let columns = Columns { margins: false, found: false, candidates: false };
-        Self { left, right, solution, rows, columns, ended_by, edges: None }
+        Self { left, right, solution, tolerance: None, rows, columns, ended_by, edges: None }
     }
 
     /// As a piece of text, which for CSV has these columns.
@@ -115,16 +120,16 @@ fn name(graph: &Graph, node: usize) -> Cow<'_, str> {
     own.map_or_else(|| Cow::Owned(graph.name_or_number(node)), |name| Cow::Borrowed(name.as_str()))
 }
 
-/// What the solver's status means; `ended_by` who ended the search early.
-pub(super) fn status(solution: &Solution, ended_by: Option<&str>) -> String {
+/// What the solver's status means, given what a proof is true up to; `ended_by` who ended the search early.
+pub(super) fn status(solution: &Solution, tolerance: Option<f64>, ended_by: Option<&str>) -> String {
     let ending = match (solution.status, ended_by) {
-        (Status::Optimal, _) => return "proven optimal".to_string(),
+        (Status::Optimal, _) => return proof_in_words(tolerance),
         (Status::Limit, Some(ended_by)) => format!("the best found before {ended_by} ended the search, not proven"),
         (Status::Limit, None) => "the best found within the solver's own limit, not proven".to_string(),
         _ => "not proven".to_string(),
     };
     if solution.bound.is_finite() {
-        format!("{ending}; no match scores more than {:.6}", solution.bound)
+        format!("{ending}; no match scores more than {}", four_digits_up(solution.bound))
     } else {
         ending
     }
@@ -136,7 +141,8 @@ pub(super) const WIDEST: usize = 200;
 fn table(answer: &Answer<'_>) -> Result<String> {
     let Answer { left, right, solution, rows, .. } = answer;
     let mut text = String::new();
-    writeln!(text, "{} → {}: score {:.6}, {}", left.id, right.id, solution.score, status(solution, answer.ended_by))?;
+    let (score, status) = (four_digits(solution.score), status(solution, answer.tolerance, answer.ended_by));
+    writeln!(text, "{} → {}: score {score}, {status}", left.id, right.id)?;
     if let Some(edges) = &answer.edges {
         let (kept, of) = (edges.kept, edges.left);
         let (correctness, substructure) = (edges.correctness(), edges.symmetric_substructure());
@@ -154,16 +160,26 @@ fn table(answer: &Answer<'_>) -> Result<String> {
         let (margin, found) = (if margins { "        margin" } else { "" }, if found { "  found again" } else { "" });
         writeln!(text, "  {:left_width$}   {:right_width$}  {:>12}{margin}{found}", "", "", "score")?;
     }
+    // Of a proven match, a margin that is not proven was cut short.
+    let is_cut = solution.status == Status::Optimal || answer.ended_by.is_some() || stop_is_wanted();
     for Row { left, right, share, margin, found, candidates } in rows {
         let others = candidates.iter().flat_map(|names| names.iter().skip(1)).map(|name| format!(" or {name}"));
         let others: String = others.collect();
         let found = found.map(|found| format!("  {:>9.0} %", 100.0 * found)).unwrap_or_default();
         let margin = match margin {
             None => String::new(),
+            Some(margin) if margin.margin == f64::INFINITY && !margin.proven && is_cut => {
+                format!("  {:>12}", "not known")
+            }
             Some(margin) if margin.margin == f64::INFINITY => format!("  {:>12}", "the only way"),
-            Some(margin) => format!("  {:>12.6}{}", margin.margin, if margin.proven { "" } else { " (at most)" }),
+            Some(margin) if margin.proven => format!("  {:>12}", four_digits(margin.margin)),
+            Some(margin) => format!("  {:>12} (at most)", four_digits_up(margin.margin)),
         };
-        writeln!(text, "  {left:left_width$} → {right:right_width$}  {share:>12.6}{margin}{found}{others}")?;
+        writeln!(
+            text,
+            "  {left:left_width$} → {right:right_width$}  {:>12}{margin}{found}{others}",
+            four_digits(*share)
+        )?;
     }
     let [left, right] = unmatched(answer).map(|names| names.join(", "));
     for (side, names) in [("left", left), ("right", right)] {
@@ -254,6 +270,9 @@ struct AnswerValue<'a> {
     right: &'a str,
     score: f64,
     status: Status,
+    /// What a proof is true up to, if that is not negligible.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tolerance: Option<f64>,
     unmatched_left: Vec<Cow<'a, str>>,
     unmatched_right: Vec<Cow<'a, str>>,
 }
@@ -320,6 +339,7 @@ fn value<'a>(answer: &'a Answer<'_>) -> AnswerValue<'a> {
         right: &answer.right.id,
         score: solution.score,
         status: solution.status,
+        tolerance: answer.tolerance,
         unmatched_left,
         unmatched_right,
     }

@@ -98,7 +98,7 @@ pub(crate) struct Arguments {
     threads: Option<usize>,
 }
 
-/// What to do where there is no model yet.
+/// What to do if there is no model yet.
 const WITHOUT_MODEL: &str = "the first file is the model; without one: homolog match --features linear LEFT RIGHT";
 /// Without --margins, problems with more left nodes than this have none.
 const QUICK_MARGINS: usize = 2000;
@@ -154,7 +154,7 @@ impl Arguments {
         let matched = model.match_prepared(&left, &right, &pair, &mut work).with_context(about)?;
         let ended_by = limited.ended_by();
         let certainty = self.certainty_of(&matched, &control).with_context(about)?;
-        let answer = Answer::new([&input.left, &input.right], &matched, certainty, ended_by)?;
+        let answer = Answer::new([&input.left, &input.right], &matched, certainty, (self.format(), ended_by))?;
         if pair.given.is_empty() {
             turned::note_for(&model, [&left, &right], &matched, &watch.control(""))?;
         }
@@ -262,7 +262,7 @@ impl Arguments {
 
 fn draw(path: &Path, input: &PairInput, answer: &Answer<'_>, features: &FeatureMap) -> Result<()> {
     let title = format!("{} matched to {}", input.left.id, input.right.id);
-    let caption = status(&answer.solution, answer.ended_by);
+    let caption = status(&answer.solution, answer.tolerance, answer.ended_by);
     let rows = [(caption.as_str(), &answer.solution.matching)];
     let svg = figures::match_picture(&title, input, features, &rows, true)?;
     match extension(path).as_str() {

@@ -44,7 +44,7 @@ fn usage(message: String) -> ! {
 fn use_threads(threads: Option<usize>) -> Result<()> {
     let Some(threads) = threads else { return Ok(()) };
     if threads == 0 || threads > 1024 {
-        bail!("--threads {threads}: it must be from 1 to 1024");
+        bail!("--threads {threads}: must be between 1 and 1024");
     }
     rayon::ThreadPoolBuilder::new().num_threads(threads).build_global().context("cannot start the threads")
 }
@@ -57,6 +57,31 @@ fn seconds(seconds: f64) -> Result<Duration> {
 /// A λ as people write it: 0.01, 1e-6.
 pub(crate) fn short(lambda: f64) -> String {
     if (1e-4..1e5).contains(&lambda) { lambda.to_string() } else { format!("{lambda:e}") }
+}
+
+/// A score or a margin for people: four significant digits.
+fn four_digits(value: f64) -> String {
+    rounded(value, f64::round)
+}
+
+/// A number that nothing exceeds, so that it holds as it is printed.
+fn four_digits_up(value: f64) -> String {
+    rounded(value, f64::ceil)
+}
+
+fn rounded(value: f64, round: fn(f64) -> f64) -> String {
+    let size = value.abs();
+    if value == 0.0 || !value.is_finite() {
+        return value.to_string();
+    }
+    if !(1e-4..1e7).contains(&size) {
+        return format!("{value:.3e}");
+    }
+    // Whole numbers keep all their digits.
+    let decimals = (0..8).find(|&decimals| size * 10_f64.powi(decimals) >= 1e3).unwrap_or(8);
+    let unit = 10_f64.powi(decimals);
+    let text = format!("{:.*}", usize::try_from(decimals).unwrap_or(0), round(value * unit) / unit);
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_string() } else { text }
 }
 
 /// What a node is called: its name, or its number from 0.
@@ -107,7 +132,7 @@ fn read_model(path: &std::path::Path) -> Result<homolog::model::Model> {
 fn about(model: &homolog::model::Model) -> String {
     let count = model.weights().len();
     let learned = match &model.training {
-        Some(record) => format!("learned from {} pairs", record.examples),
+        Some(record) => format!("learned from {}", crate::counted::counted(record.examples, "pair")),
         None => "not learned".to_string(),
     };
     let library = if model.library().is_empty() { "an earlier version" } else { model.library() };

@@ -3,8 +3,11 @@
 
 use super::name_output::{Answer, End, Texts, header};
 use super::name_pictures;
+use crate::counted::counted;
+use crate::hints::advised;
 use crate::inputs::{BUILT_IN, Input, extension};
 use crate::progress::{Watch, note, stop_is_wanted};
+use crate::reading::Reading;
 use crate::stream::{Format, Resume, Sink, done};
 use crate::{Ending, files};
 use anyhow::{Context, Result, bail};
@@ -86,6 +89,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     super::use_threads(arguments.threads)?;
     let limit = arguments.time_limit.map(super::seconds).transpose()?;
+    let reading = Reading::within(limit);
     let mut model = super::read_model(&arguments.model)?;
     if let (Some(presence), true) = (arguments.presence, model.atlas().is_some()) {
         model = model.with_presence(presence.presence())?;
@@ -94,6 +98,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
         if arguments.resume {
             bail!("--resume continues a table of specimens, and these are pictures");
         }
+        drop(reading);
         return name_pictures::run(arguments, &model, limit);
     }
     let atlas = model.atlas().with_context(|| {
@@ -120,8 +125,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     if let Some(path) =
         arguments.output.as_ref().filter(|path| extension(path) == "trc" && !(is_take || arguments.take))
     {
-        bail!("{}: only a take is written as TRC; use --take if the specimens are frames", path.display());
+        let error = format!("{}: only a take is written as TRC", path.display());
+        return Err(advised(error, "use `--take` if the specimens are frames"));
     }
+    drop(reading);
     let watch = Watch::new(limit);
     if is_take || arguments.take {
         if arguments.resume {
@@ -232,7 +239,8 @@ impl Arguments {
 pub(super) fn check_picture(path: Option<&Path>, specimens: usize) -> Result<()> {
     if let Some(path) = path.filter(|path| is_one_file(path) && specimens != 1) {
         let path = path.display();
-        bail!("--picture {path}: one file is for one specimen, and there are {specimens}; give a folder");
+        let error = format!("--picture {path}: one file is for one specimen, and there are {specimens}");
+        return Err(advised(error, "give a folder"));
     }
     Ok(())
 }
@@ -277,9 +285,9 @@ pub(super) fn atlas_picture(atlas: &Atlas) -> String {
     };
     let view = View {
         caption: format!(
-            "{} landmarks from {} specimens; ellipses of two deviations",
-            atlas.landmarks.len(),
-            atlas.specimens
+            "{} from {}; ellipses of two deviations",
+            counted(atlas.landmarks.len(), "landmark"),
+            counted(atlas.specimens, "specimen")
         ),
         points: atlas.landmarks.iter().map(point).collect(),
         edges: atlas.edges.iter().map(|edge| (edge.ends[0], edge.ends[1])).collect(),

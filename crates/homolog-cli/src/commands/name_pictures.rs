@@ -2,8 +2,9 @@
 
 use super::name::{Arguments, check_picture, file_for, write_picture};
 use super::name_output::SURE;
+use crate::hints::advised;
 use crate::inputs::extension;
-use crate::progress::{Watch, stop_is_wanted};
+use crate::progress::{Watch, note, stop_is_wanted};
 use crate::{Ending, files, pictures};
 use anyhow::{Context, Result, bail};
 use homolog::appearance::FoundPoint;
@@ -35,16 +36,22 @@ pub(super) fn are_pictures(specimens: &[PathBuf]) -> Result<bool> {
 
 pub(super) fn run(arguments: &Arguments, model: &Model, limit: Option<Duration>) -> Result<Ending> {
     if model.appearance().is_none() {
-        bail!(
-            "{} does not find points in pictures; learn it with `homolog train DATA --features atlas --pictures`",
-            arguments.model.display()
-        );
+        return Err(advised(
+            format!("{} does not find points in pictures", arguments.model.display()),
+            "train with `homolog train DATA --features atlas --pictures`",
+        ));
     }
     check_picture(arguments.picture.as_deref(), arguments.specimens.len())?;
     let watch = Watch::new(limit);
     let control = watch.control("");
     let mut named = Vec::new();
     for path in &arguments.specimens {
+        if watch.is_over() && !named.is_empty() {
+            let (done, all) = (named.len(), arguments.specimens.len());
+            let ended_by = watch.ended_by().unwrap_or_default();
+            note(&format!("stopped early by {ended_by}: {} of {all} pictures were not searched", all - done));
+            break;
+        }
         let id = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         watch.say(format!("looking at {id}"));
         let picture = pictures::read(path)?;

@@ -1,6 +1,7 @@
 //! `homolog name` for a take: the frames of a recording in order, named as a whole.
 
 use super::name::write_picture;
+use crate::counted::counted;
 use crate::files;
 use crate::inputs::extension;
 use crate::progress::Watch;
@@ -104,8 +105,10 @@ fn summary(atlas: &Atlas, named: &NamedTake, path: &Path) -> Result<String> {
     let (frames, markers) = (named.frames.len(), atlas.landmarks.len());
     writeln!(
         text,
-        "{frames} frames, {markers} markers: {given} of {points} points named; full search in {} frames",
-        named.key_frames
+        "{}, {}: {given} of {points} points named; full search in {}",
+        counted(frames, "frame"),
+        counted(markers, "marker"),
+        counted(named.key_frames, "frame")
     )?;
     if !named.complete {
         writeln!(text, "Stopped early: every frame is named, but less surely than it would be.")?;

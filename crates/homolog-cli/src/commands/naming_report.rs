@@ -2,6 +2,7 @@
 
 use super::name::write_picture;
 use super::naming_rows::{Named, named};
+use crate::counted::counted;
 use crate::inputs::Input;
 use crate::progress::Watch;
 use anyhow::{Result, bail};
@@ -53,7 +54,7 @@ pub(super) fn evaluate(
     let mut named: Vec<Named> = named.into_iter().flatten().collect();
     let with_names = wanted.len();
     if let (Some(ended_by), true) = (ended_by, named.is_empty() && with_names > 0) {
-        bail!("{ended_by} ended it before the first specimen was named");
+        bail!("stopped by {ended_by} before the first specimen was named");
     }
     if let (Some(split), true) = (split, named.is_empty()) {
         bail!("no specimen of the split {split} has names to compare with");
@@ -63,7 +64,7 @@ pub(super) fn evaluate(
     }
     let tally = named.iter().fold(Tally::default(), |sum, one| sum.plus(one.tally));
     let proven = named.iter().filter(|one| one.proven).count();
-    let mut text = format!("{} specimens named, {proven} of them proven best in their pose\n", named.len());
+    let mut text = format!("{} named, {proven} of them proven best in their pose\n", counted(named.len(), "specimen"));
     if let (Some(ended_by), 1..) = (ended_by, with_names - named.len()) {
         writeln!(
             text,
@@ -80,7 +81,13 @@ pub(super) fn evaluate(
         tally.f1()
     )?;
     if !pairs.losses.is_empty() {
-        writeln!(text, "Joined by name: {} loss {} on {} pairs", loss.name(), pairs.summary(), pairs.losses.len())?;
+        writeln!(
+            text,
+            "Joined by name: {} loss {} on {}",
+            loss.name(),
+            pairs.summary(),
+            counted(pairs.losses.len(), "pair")
+        )?;
     }
     let bins = reliability(&named);
     if let Some(path) = picture {

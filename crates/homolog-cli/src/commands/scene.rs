@@ -7,12 +7,12 @@ use crate::progress::{Watch, stop_is_wanted};
 use crate::{Ending, files};
 use anyhow::{Context, Result, bail};
 use homolog::experiment::{
-    Candidates, Outcome, Scene, ScenePairs, SceneSettings, Scenes, by_appearance, learn_and_compare,
+    Effect, Scene, ScenePairs, SceneSettings, Scenes, TargetPoints, by_appearance, learn_and_compare,
 };
 use homolog::geometry::{GreyImage, Susan};
 use homolog::learn::{Evaluation, Trained};
 use homolog::loss::Endpoint;
-use homolog::matching::{Linear, Matcher, RightOrder, Workspace};
+use homolog::matching::{Linear, Matcher, RightOrder};
 use homolog_viz::{Block, GreyPicture, Report, ScenePicture, SceneRow, Section, View, svg_to_png};
 use ndarray::{Array2, ArrayView2};
 use rayon::prelude::*;
@@ -110,7 +110,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Ending> {
             let part = watch.part(rows.len(), count);
             let pairs = baseline.map_or_else(|| scenes.pairs_with(template), |baseline| scenes.pairs_at(baseline));
             if pairs.iter().any(Vec::is_empty) {
-                bail!("{} pictures do not give a pair each to learn from, to choose λ by and to test on", photos.len());
+                bail!("{} pictures are too few: training, the choice of λ and the test need a pair each", photos.len());
             }
             let row = if features == KINDS[2] {
                 seen(&photos, &scenes, baseline, &pairs, &part)?
@@ -154,7 +154,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<Ending> {
 fn settings(arguments: &Arguments, image: bool) -> SceneSettings {
     SceneSettings {
         at_most: arguments.at_most,
-        candidates: arguments.corners_only.map_or(Candidates::WithLabels, |radius| Candidates::CornersOnly { radius }),
+        candidates: arguments
+            .corners_only
+            .map_or(TargetPoints::WithLabels, |radius| TargetPoints::CornersOnly { radius }),
         image: if image { SceneSettings::gradients() } else { Vec::new() },
         ..SceneSettings::default()
     }
@@ -224,8 +226,7 @@ fn compare(
 ) -> Result<Row> {
     let splits = scenes.examples(pairs, &Endpoint::default())?;
     let about = about(features, baseline);
-    let Outcome { unlearned, learned, trained } =
-        learn_and_compare(scenes.features(), &splits, &watch.control(&about))?;
+    let Effect { unlearned, learned, trained } = learn_and_compare(scenes.features(), &splits, &watch.control(&about))?;
     let mut figures = Vec::new();
     if draws {
         let pairs = &pairs[2];
@@ -287,7 +288,7 @@ fn draw(
         let order = RightOrder::random(problem.right_count(), 0);
         let mut shuffled = problem.clone();
         order.shuffle_into(&problem, &mut shuffled)?;
-        let solution = Linear::default().solve(&shuffled, &mut Workspace::new())?;
+        let solution = Linear::default().solve(&shuffled)?;
         let matching = order.carry_back(&solution.matching)?;
         let found = matching.left_to_right().iter().map(|at| at.map(|k| candidates[k])).collect();
         drawn.push(SceneRow { caption: format!("{name}: loss {:.3}", example.loss(&matching)), found });

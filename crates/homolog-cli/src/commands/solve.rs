@@ -6,6 +6,7 @@ use crate::data_files::{Contents, Problem, ProblemFormat, problem_of};
 use crate::given::Given;
 use crate::inputs::extension;
 use crate::progress::{catch_ctrl_c, stop_is_wanted};
+use crate::reading::Reading;
 use crate::{Ending, files};
 use anyhow::{Context, Result, bail};
 use homolog::Control;
@@ -13,8 +14,7 @@ use homolog::data::pair_costs::NamedPairs;
 use homolog::data::problem::{self, ProblemFile};
 use homolog::matching::Sense;
 use homolog::matching::{
-    Compatibility, Exact, Linear, Method, Restrictions, Solution, Sparse, Status, Workspace, k_best, k_best_sparse,
-    verify, verify_sparse,
+    Compatibility, Exact, Linear, Matcher, Method, Restrictions, Solution, Sparse, Status, Workspace, k_best, verify,
 };
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -96,6 +96,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     if named.is_none() && !files::is_standard(&arguments.problem) {
         usage(format!("{}: unrecognised file type; give --format", arguments.problem.display()));
     }
+    let reading = Reading::within(Some(arguments.time_limit));
     let bytes = files::read(&arguments.problem)?;
     let format = named.unwrap_or_else(|| ProblemFormat::of_bytes(&bytes));
     let sense = if arguments.maximize { Sense::Maximize } else { Sense::Minimize };
@@ -105,11 +106,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     let Problem { mut problem, sense, left, right, given } = match problem_of(bytes, &arguments.problem, format, sense)?
     {
         Contents::Table(problem) => *problem,
-        Contents::Pairs(named) if arguments.takes_pairs() => return arguments.solve_pairs(named, sense),
+        Contents::Pairs(named) if arguments.takes_pairs() => {
+            drop(reading);
+            return arguments.solve_pairs(named, sense);
+        }
         Contents::Pairs(NamedPairs { pairs, left, right }) => {
             Problem { left, right, ..Problem::unnamed(as_table(&pairs)?, sense) }
         }
     };
+    drop(reading);
     let names = Named { left, right };
     arguments.narrow(&mut problem, given, &names, sense)?;
     catch_ctrl_c();
@@ -123,20 +128,21 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     });
     let start = Instant::now();
     let mut work = arguments.workspace(start);
-    let solution = method.matcher().solve(&problem, &mut work)?;
+    let solution = method.matcher().solve_with(&problem, &mut work)?;
     let best = match arguments.best {
         Some(count) => Some(k_best(&problem, method.matcher(), count as usize, &mut work)?),
         None => None,
     };
     let seconds = start.elapsed().as_secs_f64();
     check(&problem, &solution)?;
+    let tolerance = solution.tolerance(&problem);
     let ranked = best.map(|best| Ranked::new(best, sense));
     let costs = problem.edge.is_none().then(|| {
         let cost = |(i, k): (usize, &Option<usize>)| k.map_or(f64::NAN, |k| sense.turn(problem.node[[i, k]]));
         solution.matching.left_to_right().iter().enumerate().map(cost).collect()
     });
     let name = arguments.problem.display().to_string();
-    arguments.put_out(&Answer::new(name, costs, &method, sense, &solution, seconds, names, ranked))
+    arguments.put_out(&Answer::new(name, costs, &method, sense, (&solution, tolerance), seconds, names, ranked))
 }
 
 fn as_table(pairs: &Sparse) -> Result<Compatibility> {
@@ -191,18 +197,18 @@ impl Arguments {
         }
         let start = Instant::now();
         let (solver, mut work) = (Linear::default(), self.workspace(start));
-        let solution = solver.solve_sparse(&pairs, &mut work)?;
-        let best = self.best.map(|count| k_best_sparse(&pairs, count as usize, &mut work)).transpose()?;
+        let solution = solver.solve_with(&pairs, &mut work)?;
+        let best = self.best.map(|count| k_best(&pairs, &Linear::default(), count as usize, &mut work)).transpose()?;
         let seconds = start.elapsed().as_secs_f64();
         if let (Some(certificate), Status::Optimal) = (&solution.certificate, solution.status) {
-            verify_sparse(&pairs, &solution.matching, certificate)?;
+            verify(&pairs, &solution.matching, certificate)?;
         }
         let score = |i: usize, k: usize| pairs.pair_score(i, k).map_or(f64::NAN, |score| sense.turn(score));
         let cost = |(i, k): (usize, &Option<usize>)| k.map_or(f64::NAN, |k| score(i, k));
         let costs = solution.matching.left_to_right().iter().enumerate().map(cost).collect();
         let (name, method) = (self.problem.display().to_string(), Method::Linear(solver));
         let ranked = best.map(|best| Ranked::new(best, sense));
-        self.put_out(&Answer::new(name, Some(costs), &method, sense, &solution, seconds, names, ranked))
+        self.put_out(&Answer::new(name, Some(costs), &method, sense, (&solution, None), seconds, names, ranked))
     }
 
     /// Gate, price, seeds and forbidden pairs, on top of those that the file gives.

@@ -2,7 +2,7 @@
 
 use super::match_output::WIDEST;
 use anyhow::Result;
-use homolog::matching::{KBest, Matching, Method, Sense, Shortage, Solution, Status};
+use homolog::matching::{KBest, Matching, Method, Sense, Shortage, Solution, Status, proof_in_words};
 use serde::Serialize;
 use std::fmt::Write;
 
@@ -15,6 +15,9 @@ pub(super) struct Answer {
     matcher: &'static str,
     sense: Sense,
     status: Status,
+    /// What a proof is true up to, if that is not negligible.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tolerance: Option<f64>,
     value: f64,
     /// Absent where the solver proves nothing.
     bound: Option<f64>,
@@ -79,7 +82,7 @@ impl Answer {
         costs: Option<Vec<f64>>,
         method: &Method,
         sense: Sense,
-        solution: &Solution,
+        (solution, tolerance): (&Solution, Option<f64>),
         seconds: f64,
         names: Named,
         best: Option<Ranked>,
@@ -93,6 +96,7 @@ impl Answer {
             matcher: method.name(),
             sense,
             status: solution.status,
+            tolerance,
             value: sense.turn(solution.score),
             bound: solution.bound.is_finite().then(|| sense.turn(solution.bound)),
             iterations: solution.iterations,
@@ -184,7 +188,8 @@ impl Answer {
         let wanted = if self.sense == Sense::Minimize { "minimised" } else { "maximised" };
         let side = if self.sense == Sense::Minimize { "less" } else { "more" };
         let bound = match (self.status, self.bound) {
-            (Status::Optimal, _) => "proven: no matching has a better value".to_string(),
+            (Status::Optimal, _) if self.tolerance.is_none() => "proven: no matching has a better value".to_string(),
+            (Status::Optimal, _) => proof_in_words(self.tolerance),
             (_, Some(bound)) => format!("no matching has {side} than {}", number(bound)),
             (_, None) => "nothing is proven".to_string(),
         };

@@ -2,13 +2,15 @@
 
 mod from_shards;
 
+use crate::hints::advised;
 use crate::inputs::Input;
 use crate::progress::{Watch, note, stop_is_wanted};
+use crate::reading::Reading;
 use crate::training::FileKeeper;
 use crate::{Ending, files, settings};
 use anyhow::{Context, Result, bail};
 use homolog::atlas::AtlasSettings;
-use homolog::features::{Pose, Turns};
+use homolog::features::{Rotation, Turns};
 use homolog::geometry::GreyImage;
 use homolog::learn::{Centre, Clock, LearnerKind, Oracle};
 use homolog::matching::LpRelaxation;
@@ -156,6 +158,7 @@ enum CentreOption {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     super::use_threads(arguments.threads)?;
+    let reading = Reading::within(arguments.time_limit.map(super::seconds).transpose()?);
     let task = arguments.task.then(|| files::read_text(&arguments.data)).transpose()?;
     let task =
         task.map(|text| Task::from_json(&text)).transpose().with_context(|| arguments.data.display().to_string())?;
@@ -165,6 +168,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     let is_from_shards = task.is_none() && crate::shards::is_folder_of_shards(&arguments.data);
     let read = if task.is_some() || is_from_shards { None } else { Some(read(arguments, &settings)?) };
     // Until here Ctrl-C ends the program at once; from here on it asks for the best so far.
+    drop(reading);
     let watch = Watch::new(None);
     let outcome = match (task, read) {
         (Some(task), _) => task.run(&watch.control(""), Some(&clock()))?,
@@ -252,7 +256,7 @@ fn refuse_what_does_not_apply(arguments: &Arguments, settings: &Settings) -> Res
     let given =
         |options: &[(&'static str, bool)]| options.iter().find(|(_, is_given)| *is_given).map(|(name, _)| *name);
     if !settings.is_atlas() && !arguments.unlabelled.is_empty() {
-        bail!("--unlabelled needs an atlas: add --features atlas");
+        return Err(advised("--unlabelled needs an atlas", "add `--features atlas`"));
     }
     if settings.is_atlas()
         && let Some(option) = given(&about_pairs)
@@ -260,13 +264,13 @@ fn refuse_what_does_not_apply(arguments: &Arguments, settings: &Settings) -> Res
         bail!("{option} applies to models that match pairs, not to an atlas");
     }
     if arguments.frames.is_some() && !settings.is_atlas() {
-        bail!("--frames needs an atlas: add --features atlas");
+        return Err(advised("--frames needs an atlas", "add `--features atlas`"));
     }
     if arguments.features == "auto"
         && !arguments.unlearned
         && let Some(option) = given(&about_pairs[..3])
     {
-        bail!("{option} applies to one set of features: name it with --features");
+        return Err(advised(format!("{option} applies to one set of features"), "name the set with `--features`"));
     }
     Ok(())
 }
@@ -289,7 +293,7 @@ fn settings_of(arguments: &Arguments) -> Result<Settings> {
     Ok(Settings {
         features: settings::features_or_name(&arguments.features)?,
         unmatched: arguments.unmatched,
-        pose: (mirror || turns.is_some()).then(|| Pose { turns: turns.unwrap_or_default(), mirror }),
+        pose: (mirror || turns.is_some()).then(|| Rotation { turns: turns.unwrap_or_default(), mirror }),
         atlas: AtlasSettings {
             presence: arguments.presence.map(super::PresenceOption::presence),
             ..AtlasSettings::default()

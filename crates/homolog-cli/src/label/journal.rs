@@ -4,6 +4,7 @@
 //! the next start. The version of a journal is the number of its entries: who writes says which version he has seen, so that two tabs
 //! cannot write past each other. The file is locked while it is open.
 
+use crate::hints::advised;
 use anyhow::{Context, Result, bail};
 use fs4::fs_std::FileExt;
 use serde_json::{Value, json};
@@ -31,20 +32,21 @@ pub(super) struct Journal {
 /// Why an entry was not written.
 #[derive(Debug)]
 pub(super) enum Refusal {
-    /// Somebody else wrote in between.
+    /// Someone else wrote in between.
     Conflict,
     /// The disk did not take it.
     Failed(String),
 }
 
 impl Journal {
-    /// Opens a journal, or starts one. Nobody else can open it until it is dropped.
+    /// Opens a journal, or starts one. No one else can open it until it is dropped.
     pub(super) fn open(path: &Path) -> Result<Self> {
         let cannot = || format!("cannot open the journal {}", path.display());
         let options = OpenOptions::new().read(true).append(true).create(true).clone();
         let mut file = options.open(path).with_context(cannot)?;
         if !file.try_lock_exclusive().with_context(cannot)? {
-            bail!("{} is open in another `homolog label`; close that one first", path.display());
+            let error = format!("{} is open in another `homolog label`", path.display());
+            return Err(advised(error, "close that one first"));
         }
         let mut bytes = Vec::new();
         (&mut file).take(MOST_BYTES + 1).read_to_end(&mut bytes).with_context(cannot)?;
@@ -121,7 +123,7 @@ fn unless_unsupported(error: std::io::Error) -> std::io::Result<()> {
     if cfg!(windows) { Ok(()) } else { Err(error) }
 }
 
-/// The entries of complete lines; `None` where not even the head is there.
+/// The entries of complete lines; `None` without even the head.
 fn read(bytes: &[u8]) -> Result<Option<Vec<Value>>> {
     let text = std::str::from_utf8(bytes).context("it is not UTF-8 text")?;
     let mut lines = text.lines().enumerate();

@@ -156,14 +156,14 @@ async fn accept(listener: TcpListener, router: Router, open: Arc<GracefulShutdow
         let service = TowerToHyperService::new(router.clone());
         let connection = open.watcher().watch(settings.serve_connection(TokioIo::new(stream), service));
         tokio::spawn(async move {
-            // A connection that breaks off concerns nobody else.
+            // A connection that breaks off concerns no one else.
             let _ = connection.await;
             drop(place);
         });
     }
 }
 
-/// The page says itself what it may load, by digest; the same goes into the header, where nothing can come before it.
+/// The page says itself what it may load, by digest; the same is in the header, which nothing can precede.
 fn policy() -> Result<HeaderValue> {
     let start = "http-equiv=\"Content-Security-Policy\" content=\"";
     let policy = PAGE.split_once(start).and_then(|(_, rest)| rest.split_once('"')).map(|(policy, _)| policy);
@@ -218,7 +218,7 @@ async fn write_file(
         (Err((status, reason)), _) | (_, Err((status, reason))) => return refuse(status, &reason),
         (Ok(seen), Ok(file)) => (seen, file),
     };
-    // Held while writing: nobody changes the labels that this file is made of in between.
+    // Held while writing: no one changes the labels that this file is made of in between.
     let journal = desk.journal();
     if seen != journal.version() {
         return conflict(journal.version());
@@ -262,7 +262,7 @@ fn tag(version: usize) -> [(header::HeaderName, String); 1] {
 }
 
 fn conflict(version: usize) -> Response {
-    let answer = json!({ "error": "somebody else changed this project in the meantime", "version": version });
+    let answer = json!({ "error": "someone else changed this project in the meantime", "version": version });
     (StatusCode::PRECONDITION_FAILED, tag(version), Json(answer)).into_response()
 }
 

@@ -2,6 +2,7 @@
 //! that the journal and the results go to.
 
 use crate::files;
+use crate::hints::advised;
 use crate::inputs::{BUILT_IN, Input, extension};
 use anyhow::{Context, Result, bail};
 use homolog::data::dataset::DataSet;
@@ -13,7 +14,7 @@ use std::path::{Path, PathBuf};
 const MOST_SPECIMENS: usize = 10_000;
 /// The largest file of a picture, in bytes.
 const LARGEST_PICTURE: u64 = 64 << 20;
-/// Folders in a project folder where pictures are looked for.
+/// Folders in a project folder that are searched for pictures.
 const PICTURE_FOLDERS: [&str; 2] = ["", "images"];
 
 pub(super) struct Project {
@@ -83,11 +84,12 @@ impl Project {
             bail!("{} has no pictures (PNG or JPEG) and no landmarks.csv", path.display());
         }
         if specimens.len() > MOST_SPECIMENS {
-            bail!("{} has {} specimens; {MOST_SPECIMENS} is the most", path.display(), specimens.len());
+            bail!("{} has {} specimens, more than the limit of {MOST_SPECIMENS}", path.display(), specimens.len());
         }
         let mut ids = BTreeSet::new();
         if let Some(twice) = specimens.iter().find(|specimen| !ids.insert(specimen.id.clone())) {
-            bail!("{} has two specimens called {:?}; rename one of the files", path.display(), twice.id);
+            let error = format!("duplicate specimen {:?} in {}", twice.id, path.display());
+            return Err(advised(error, "rename one of the files"));
         }
         let data = input.as_ref().map(|input| input.data.clone());
         let source = match input {
@@ -97,7 +99,7 @@ impl Project {
         Ok(Self { title, labels, specimens, data, source })
     }
 
-    /// A picture as it is, with its media type; `None` where there is none of that number.
+    /// A picture as it is, with its media type; `None` if there is none of that number.
     pub(super) fn picture(&self, number: usize) -> Result<Option<(&'static str, Vec<u8>)>> {
         let Some(specimen) = self.specimens.get(number).filter(|specimen| specimen.picture) else { return Ok(None) };
         match (&self.source, &specimen.path) {

@@ -9,7 +9,7 @@ use crate::study::{BaselineResult, MethodResult};
 use anyhow::Result;
 use homolog::data::Split;
 use homolog::experiment::SequenceMethod;
-use homolog::matching::{Matching, Workspace};
+use homolog::matching::Matching;
 use homolog::model::Model;
 use homolog_viz::{LossChart, Measurement, Series, TimedMethod, TradeOffChart};
 
@@ -136,7 +136,7 @@ pub(super) fn askew_match(results: &Results<'_>) -> Result<Option<Figure>> {
         named.id = format!("frame {}", named.id);
     }
     let pair = input.pair();
-    let solve = |model: &Model| -> Result<Matching> { Ok(model.solve(&pair, &mut Workspace::new())?.matching) };
+    let solve = |model: &Model| -> Result<Matching> { Ok(model.solve(&pair)?.matching) };
     let (before, after) = (solve(&product.untrained)?, solve(&product.model)?);
     let title = format!("{} and {}", input.left.id, input.right.id);
     let rows = [("without a model", &before), ("with the model of homolog train", &after)];
@@ -163,8 +163,7 @@ pub(super) fn matches(results: &Results<'_>) -> Result<Vec<Figure>> {
             named.id = format!("frame {}", named.id);
         }
         let features = sequence.features();
-        let solve =
-            |model: Model| -> Result<Matching> { Ok(model.solve(&input.pair(), &mut Workspace::new())?.matching) };
+        let solve = |model: Model| -> Result<Matching> { Ok(model.solve(&input.pair())?.matching) };
         let before = solve(Model::unlearned(features.clone(), approach.unlearned().matcher())?)?;
         let after = solve(Model::new(features.clone(), approach.matcher(), &fit.minimum.weights, None)?)?;
         let title = format!("{} and {}, matched by {}", input.left.id, input.right.id, approach.name());

@@ -1,6 +1,6 @@
 //! docs/features.md has the list that the program prints, and what it says can be written can be read.
 
-use homolog::features::{Comparison, Difference, EdgeKind, FeatureMap, NodeFeature, Pose, Scale, catalogue};
+use homolog::features::{Comparison, Difference, EdgeKind, FeatureMap, NodeFeature, Rotation, Scale, catalogue};
 use homolog::geometry::EdgeRule;
 use std::path::Path;
 use std::process::Command;
@@ -39,7 +39,7 @@ fn every_example_can_be_read() {
                 "Differences" => serde_json::from_str::<Difference>(value).is_ok(),
                 "Edge rules" => serde_json::from_str::<EdgeRule>(value).is_ok(),
                 "Scales" => serde_json::from_str::<Scale>(value).is_ok(),
-                "Poses" => serde_json::from_str::<Pose>(value).is_ok(),
+                "Poses" => serde_json::from_str::<Rotation>(value).is_ok(),
                 other => panic!("a chapter that nobody reads: {other}"),
             };
             assert!(read, "{text}");

@@ -13,6 +13,7 @@ mod features_page;
 mod kills;
 mod label;
 mod near;
+mod pages;
 mod pictures;
 mod places;
 mod shard_data;

@@ -164,7 +164,7 @@ fn every_named_specimen_is_drawn() {
     // One file is for one specimen, and then nothing is written at all.
     let refused = homolog(folder.path(), "name model.json new.csv -o other.csv --picture one.png -q");
     let message = String::from_utf8_lossy(&refused.stderr).into_owned();
-    assert!(refused.status.code() == Some(1) && message.contains("there are 4; give a folder"), "{message}");
+    assert!(refused.status.code() == Some(1) && message.contains("there are 4\nhint: give a folder"), "{message}");
     assert!(!path("one.png").exists() && !path("other.csv").exists());
     // By id: that one alone.
     let rows = done(folder.path(), "name model.json new.csv w1 --picture one.svg -q");

@@ -32,7 +32,7 @@ fn an_evaluation_that_is_stopped_reports_the_pairs_it_has_done() {
 }
 
 /// Long commands. Each says with --verbose when it is at work, and would go on for long after that.
-const LONG: [&str; 7] = [
+const LONG: [&str; 13] = [
     "train d.json -o new.json --features quadratic --lambda 0.0001 --gap 1e-9",
     "train d.json -o new.json",
     "train d.json -o new.json --features atlas",
@@ -40,7 +40,27 @@ const LONG: [&str; 7] = [
     "join d.json -o joined.csv",
     "check d.json",
     "experiment sequence --methods quadratic-learned --baselines 60",
+    "experiment atlas d.json",
+    "train shards -o new.json --features quadratic --lambda 0.0001 --gap 1e-9",
+    "train turntable -o new.json --features atlas --pictures",
+    "train named.csv -o new.json --features atlas --unlabelled d.json",
+    "name atlas.json walk.csv --take -o names.csv",
+    "explain m.json far.csv away.csv",
 ];
+
+/// Many points in a circle that is not quite one: specimen by specimen, with or without names.
+fn specimens(count: usize, landmarks: usize) -> String {
+    let mut text = "specimen,landmark,x,y\n".to_string();
+    for specimen in 0..count {
+        for at in 0..landmarks {
+            let wobble = ((specimen * 7919 + at * 104_729) % 1009) as f64 / 10_090.0;
+            let (sine, cosine) = (at as f64 * 0.61 + specimen as f64 * 0.002).sin_cos();
+            let far = 1.0 + at as f64 / landmarks as f64 + wobble;
+            text += &format!("s{specimen},p{at},{},{}\n", far * cosine, far * sine);
+        }
+    }
+    text
+}
 
 #[test]
 fn every_long_command_hears_ctrl_c_and_a_request_to_end() {
@@ -50,9 +70,21 @@ fn every_long_command_hears_ctrl_c_and_a_request_to_end() {
         command.current_dir(folder.path()).args(line.split(' '));
         command
     };
-    for line in
-        ["convert turntable --pairs 60 -o d.json -q", "train d.json -o m.json --features quadratic --unlearned -q"]
-    {
+    let write = |name: &str, text: String| std::fs::write(folder.path().join(name), text).unwrap();
+    write("named.csv", specimens(40, 40));
+    write("few.csv", specimens(3, 40));
+    write("walk.csv", specimens(3000, 40));
+    write("far.csv", specimens(1, 90));
+    write(
+        "away.csv",
+        specimens(2, 90).lines().filter(|line| !line.starts_with("s0")).map(|line| line.to_string() + "\n").collect(),
+    );
+    for line in [
+        "convert turntable --pairs 60 -o d.json -q",
+        "convert d.json --shards 3 -o shards -q",
+        "train d.json -o m.json --features quadratic --unlearned -q",
+        "train few.csv -o atlas.json --features atlas --unlearned -q",
+    ] {
         assert!(homolog(line).stdout(Stdio::null()).status().unwrap().success(), "{line}");
     }
     for line in LONG {
@@ -95,4 +127,70 @@ fn solving_hears_ctrl_c_and_a_request_to_end() {
         let best = std::fs::read_to_string(folder.path().join("best.json")).unwrap();
         serde_json::from_str::<serde_json::Value>(&best).unwrap();
     }
+}
+
+/// The demonstration writes into a folder of its own.
+#[test]
+fn the_demonstration_hears_ctrl_c_and_a_request_to_end() {
+    for signal in ["-INT", "-TERM"] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_homolog"));
+        command.current_dir(folder.path()).args(["demo", "--verbose"]).stdout(Stdio::null()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut said = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+        assert!(said.any(|line| line.contains(" s  ")), "it is over before it is at work");
+        assert!(Command::new("kill").arg(signal).arg(child.id().to_string()).status().unwrap().success());
+        let rest: Vec<String> = said.collect();
+        assert_eq!(child.wait().unwrap().code(), Some(130), "{signal}: {rest:?}");
+    }
+}
+
+/// Describing 2 x 9000 points, and reading what never ends: the time limit is heard, and the error says what to do.
+#[test]
+fn a_time_limit_is_heard_before_there_is_anything_to_answer_with() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("large.csv"), specimens(2, 9000)).unwrap();
+    let train = "train large.csv -o new.json --features linear --time-limit 1";
+    let endless = "solve - --format csv --time-limit 1";
+    for (line, word) in [(train, "--time-limit"), (endless, "before everything was read")] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_homolog"));
+        let command = command.current_dir(folder.path()).args(line.split(' ')).stdout(Stdio::null());
+        // Nothing is ever written to standard input, and it is not closed.
+        let mut child = command.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let input = child.stdin.take();
+        let mut text = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut text).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(1), "{line}: {text}");
+        drop(input);
+        assert!(text.starts_with("error: ") && text.contains("hint: ") && text.contains(word), "{line}: {text}");
+        assert!(!folder.path().join("new.json").exists());
+    }
+}
+
+/// Numbers that make no sense are refused also if nothing would use them.
+#[test]
+fn settings_and_seeds_that_make_no_sense_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    write("few.csv", &specimens(3, 6));
+    write("costs.csv", "1,2\n3,4\n");
+    write("seeds.csv", "left,right\n-1,0\n");
+    write("problem.json", r#"{"node": [[1, 2], [3, 4]], "seeds": [[-1, 0]]}"#);
+    for line in [
+        "train few.csv -o new.json --unlearned --features linear --lambda nan",
+        "train few.csv -o new.json --unlearned --features linear --lambda 0",
+        "train few.csv -o new.json --unlearned --features linear --lambda -1",
+        "train few.csv -o new.json --features linear --lambdas 1,nan",
+        "solve costs.csv --seed -1=0",
+        "solve costs.csv --seed 0=-1",
+        "solve costs.csv --seed seeds.csv",
+        "solve problem.json",
+    ] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_homolog"));
+        let output = command.current_dir(folder.path()).args(line.split(' ')).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(matches!(output.status.code(), Some(1 | 2)) && text.starts_with("error: "), "{line}: {text}");
+        assert!(!text.contains("18446744073709551615") && !text.contains("panicked"), "{line}: {text}");
+    }
+    assert!(!folder.path().join("new.json").exists());
 }

@@ -79,9 +79,7 @@ impl Learner {
             control.report(&Report::new("looking at labelled pictures", at * AT_A_TIME, Some(specimens.len())));
             let own = &labelled[at * AT_A_TIME..][..some.len()];
             let look = |((picture, _), landmarks): (&(GreyImage<'_>, &Graph), &BTreeMap<String, Place>)| {
-                if control.interrupted() {
-                    return Err(Error::Interrupted);
-                }
+                Error::if_interrupted(control)?;
                 learner.look(&Pyramid::new(*picture), landmarks, &mean)
             };
             let views = some.par_iter().zip(own).map(look).collect::<Result<Vec<_>>>()?;
@@ -215,9 +213,7 @@ impl Learner {
             return Ok(appearance);
         }
         let one = |number: usize| -> Result<Vec<(f64, bool)>> {
-            if control.interrupted() {
-                return Err(Error::Interrupted);
-            }
+            Error::if_interrupted(control)?;
             control.report(&Report::new("leaving out each picture in turn", number, Some(count)));
             let out = number * self.views.len() / count;
             let others: Vec<&View> =
@@ -228,9 +224,7 @@ impl Learner {
             let near = learned.tolerance(&view.landmarks)?;
             let found = learned.find(picture(out)?, &[], control)?;
             // A search that was cut short says nothing about how often one is right.
-            if control.interrupted() {
-                return Err(Error::Interrupted);
-            }
+            Error::if_interrupted(control)?;
             let told = found.iter().filter_map(|point| Some((point, view.landmarks.get(&point.name)?)));
             Ok(told.map(|(point, at)| (point.evidence, apart(point.at, *at) <= near)).collect())
         };
@@ -267,9 +261,7 @@ impl Mean {
 
 /// The named points of a specimen in a picture.
 fn check(picture: GreyImage<'_>, specimen: &Graph) -> Result<BTreeMap<String, Place>> {
-    if picture.pixels().is_empty() {
-        return Err(Error::Missing { what: "pixels", needed_by: "a labelled picture" });
-    }
+    picture.check_size()?;
     let points = specimen.need_points("a labelled picture")?;
     if points.ncols() != 2 {
         return Err(Error::Size { what: "coordinates of a point in a picture", expected: 2, found: points.ncols() });

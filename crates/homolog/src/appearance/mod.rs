@@ -36,7 +36,7 @@ use crate::atlas::{Calibration, Clues};
 use crate::geometry::GreyImage;
 use crate::{Control, Error, Result};
 use picture::Pyramid;
-use pose::{PosePrior, Search};
+use pose::{PosePrior, PoseSearch};
 use refine::{Level, Refined};
 use serde::{Deserialize, Serialize};
 use shape::{Place, Shape};
@@ -153,9 +153,7 @@ impl Appearance {
         known: &[(String, [f64; 2])],
         control: &Control,
     ) -> Result<Vec<FoundPoint>> {
-        if picture.pixels().is_empty() {
-            return Err(Error::Missing { what: "pixels", needed_by: "finding landmarks" });
-        }
+        picture.check_size()?;
         if let Some((index, &value)) =
             known.iter().flat_map(|(_, at)| at).enumerate().find(|(_, value)| !value.is_finite())
         {
@@ -177,7 +175,7 @@ impl Appearance {
             vec![pose.in_units(self.shape.diameter() / coarsest.diameter)]
         } else {
             let (shape, prior, templates, size) = (&self.shape, &self.pose, &coarsest.templates, coarsest.diameter);
-            Search { shape, prior, templates, size, known }.run(picture, control)?
+            PoseSearch { shape, prior, templates, size, known }.run(picture, control)?
         };
         let mut best: Option<Refined> = None;
         for start in starts {

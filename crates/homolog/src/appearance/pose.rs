@@ -125,7 +125,7 @@ impl PosePrior {
 }
 
 /// A picture, what is known of it, and what was learned for the coarsest level.
-pub(super) struct Search<'a> {
+pub(super) struct PoseSearch<'a> {
     pub(super) shape: &'a Shape,
     pub(super) prior: &'a PosePrior,
     pub(super) templates: &'a Templates,
@@ -134,7 +134,7 @@ pub(super) struct Search<'a> {
     pub(super) known: &'a [Option<Place>],
 }
 
-impl Search<'_> {
+impl PoseSearch<'_> {
     /// The best poses, from this level's coordinates to the picture's. If interrupted, the best of those seen by then.
     ///
     /// # Errors

@@ -7,12 +7,14 @@
 //! scale, which is too small by the amount of the scatter.)
 
 use super::Pose;
-use crate::Result;
 use crate::geometry::Similarity;
+use crate::{Control, Error, Result};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
 
 /// Rounds of averaging and fitting; the mean shape settles in three or four.
 const ROUNDS: usize = 10;
+/// So many specimens are fitted between two questions whether to go on; fewer take a moment.
+const AT_A_TIME: usize = 32;
 
 /// The points of a specimen that have names.
 pub(super) struct Named {
@@ -73,16 +75,20 @@ pub(super) fn generalised_procrustes(
     name_count: usize,
     dimension: usize,
     pose: Pose,
+    control: &Control,
 ) -> Result<Vec<Similarity>> {
     let mut frames: Vec<Similarity> = specimens.iter().map(|specimen| normalise(specimen.points.view())).collect();
     let complete = specimens.iter().all(|specimen| specimen.landmark.len() == name_count);
     if complete && pose == Pose::AsGiven {
         return Ok(frames);
     }
-    start(specimens, &mut frames, name_count, dimension, pose)?;
+    start(specimens, &mut frames, name_count, dimension, pose, control)?;
     for _ in 0..ROUNDS {
         let mean = mean_shape(specimens, &frames, name_count, dimension);
-        for (specimen, frame) in specimens.iter().zip(&mut frames) {
+        for (at, (specimen, frame)) in specimens.iter().zip(&mut frames).enumerate() {
+            if at % AT_A_TIME == AT_A_TIME - 1 {
+                Error::if_interrupted(control)?;
+            }
             *frame = onto(specimen, &mean, pose, frame)?;
         }
         recentre(specimens, &mut frames, name_count, dimension);
@@ -97,11 +103,15 @@ fn start(
     name_count: usize,
     dimension: usize,
     pose: Pose,
+    control: &Control,
 ) -> Result<()> {
     let mut waiting: Vec<usize> = (0..specimens.len()).collect();
     let mut there: Vec<usize> = Vec::new();
     let mut known = vec![false; name_count];
     while !waiting.is_empty() {
+        if there.len() % AT_A_TIME == AT_A_TIME - 1 {
+            Error::if_interrupted(control)?;
+        }
         let shared = |&s: &usize| specimens[s].landmark.iter().filter(|&&name| there.is_empty() || known[name]).count();
         let best = (0..waiting.len()).max_by_key(|&at| (shared(&waiting[at]), std::cmp::Reverse(at))).unwrap_or(0);
         let next = waiting.remove(best);

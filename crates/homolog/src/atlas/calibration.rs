@@ -5,7 +5,8 @@
 //! with s the strain of the landmark's own edges and f the fit of the specimen (`strain`); slope, strain and fit are not negative. It is
 //! fitted by likelihood (Platt) to the names that left-out specimens and corrupted copies of them get (`left_out`), with targets
 //! (r + 1)/(r + 2) for the r right names and 1/(w + 2) for the w wrong ones instead of 1 and 0, so that a few names that are all right do
-//! not suggest certainty.
+//! not suggest certainty. Copies that were moved or tilted show how strain and fit count, but most new specimens are not like them: the offset is
+//! then fitted again without them.
 
 use super::Presence;
 use super::logistic::{Row, Sign, logistic};
@@ -16,6 +17,10 @@ const LARGEST_MARGIN: f64 = 1e6;
 /// Added to a strain, and the least fit, before their logarithms are taken.
 const LEAST_STRAIN: f64 = 0.1;
 const LEAST_FIT: f64 = 0.01;
+
+/// How far the offset may move, and how often the interval is halved to find it.
+const MOST_SHIFTED: f64 = 3.0;
+const HALVINGS: usize = 40;
 
 /// How far a name can be believed.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -133,6 +138,20 @@ impl Calibration {
         let trust = Some(Trust { strain: -strain, fit, partial, usual_strain, usual_evidence });
         Some(Self { offset, slope, names: names.len(), right, trust })
     }
+
+    /// The same with the offset under which the mean confidence of these names is the share of right ones.
+    #[must_use]
+    pub(crate) fn shifted_to(self, names: &[(Clues, bool)]) -> Self {
+        let right = names.iter().filter(|name| name.1).count() as f64;
+        let expected = names.len() as f64 * (right + 1.0) / (names.len() as f64 + 2.0);
+        let [mut low, mut high] = [self.offset - MOST_SHIFTED, self.offset + MOST_SHIFTED];
+        for _ in 0..HALVINGS {
+            let shifted = Self { offset: f64::midpoint(low, high), ..self };
+            let sum: f64 = names.iter().map(|(clues, _)| shifted.confidence(clues)).sum();
+            if sum < expected { low = shifted.offset } else { high = shifted.offset }
+        }
+        Self { offset: f64::midpoint(low, high), ..self }
+    }
 }
 
 #[cfg(test)]
@@ -169,6 +188,20 @@ mod tests {
         let odd = fit(&names.map(|(margin, right)| (with_margin(margin), right))).unwrap();
         assert!(odd.slope >= 0.0);
         assert_eq!(fit(&[]), None);
+    }
+
+    #[test]
+    fn the_offset_is_fitted_again_to_names_of_usual_specimens() {
+        let names: Vec<(Clues, bool)> = (0..1000).map(|at| (with_margin((at % 7) as f64), at % 5 != 0)).collect();
+        let all = fit(&names).unwrap();
+        // Usual ones are right more often, at every margin.
+        let usual: Vec<(Clues, bool)> = (0..1000).map(|at| (with_margin((at % 7) as f64), at % 20 != 0)).collect();
+        let shifted = all.shifted_to(&usual);
+        let mean = usual.iter().map(|(clues, _)| shifted.confidence(clues)).sum::<f64>() / 1000.0;
+        assert!((mean - 0.95).abs() < 0.002, "{mean} {shifted:?}");
+        assert_eq!((shifted.slope, shifted.trust), (all.slope, all.trust));
+        let back = shifted.shifted_to(&names).offset;
+        assert!((back - all.offset).abs() < 0.02, "{back} {all:?}");
     }
 
     #[test]

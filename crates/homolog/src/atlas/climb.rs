@@ -14,8 +14,8 @@ const KICKS: Kicks = Kicks { count: 20, seed: 0 };
 
 /// The best naming found from a start.
 pub(super) fn climb(problem: &Compatibility, start: &Matching, work: &mut Workspace) -> Result<Solution> {
-    let Some(edge) = &problem.edge else { return Linear::default().solve(problem, work) };
-    let mut found = Linear::default().solve(&problem.without_edges(), work)?;
+    let Some(edge) = &problem.edge else { return Linear::default().solve_with(problem, work) };
+    let mut found = Linear::default().solve_with(&problem.without_edges(), work)?;
     found.score = problem.score(&found.matching)?;
     // The start may come from wider Gaussians or another pose, and match fewer landmarks than it must.
     if start.matched_count() >= found.matching.matched_count() || problem.unmatched.is_some() {
@@ -25,7 +25,7 @@ pub(super) fn climb(problem: &Compatibility, start: &Matching, work: &mut Worksp
         }
     }
     for _ in 0..STEPS {
-        let next = Linear::default().solve(&linearised(problem, &found.matching), work)?.matching;
+        let next = Linear::default().solve_with(&linearised(problem, &found.matching), work)?.matching;
         let score = problem.score(&next)?;
         if score <= found.score || work.interrupted() {
             break;

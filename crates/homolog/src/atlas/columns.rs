@@ -10,13 +10,14 @@
 //! how much values vary: half of the variance is then taken to be that of specimens.
 
 use super::evidence::groups;
-use super::gaussian::{Gaussian, Square};
+use super::gaussian::Gaussian;
 use super::learn::Specimens;
 use super::spread::{Prior, STRENGTHS, Sample, USUAL_STRENGTH, most_likely};
 use super::together::effective_share;
 use super::{AtlasSettings, AttributeUnit};
 use crate::features::{Shown, tells_nothing};
 use crate::graph::Graph;
+use crate::linalg::Square;
 use crate::{Error, Result};
 
 /// The variance of specimens if it is not known.
@@ -69,8 +70,9 @@ impl Specimens<'_> {
         let mean = all.mean()[0];
         let square: f64 = all.values.iter().map(|value| (value[0] - mean).powi(2)).sum();
         let deviation = (square / all.values.len() as f64).sqrt();
+        let overflow = || Error::Overflow { what: "values of an attribute", largest: deviation };
         if !deviation.is_finite() {
-            return Err(Error::BadSetting { name: "attribute", value: deviation, reason: "its values are too large" });
+            return Err(overflow());
         }
         if deviation == 0.0 {
             return Ok(None);
@@ -81,11 +83,7 @@ impl Specimens<'_> {
                 samples[landmark].values.push([(own[row] - mean) / deviation, 0.0, 0.0]);
             }
         }
-        let gaussians = gaussians(&samples).ok_or(Error::BadSetting {
-            name: "attribute",
-            value: deviation,
-            reason: "its values are too large",
-        })?;
+        let gaussians = gaussians(&samples).ok_or_else(overflow)?;
         Ok(Some(Column { unit: AttributeUnit { name, mean, deviation, share: 1.0 }, gaussians, samples }))
     }
 

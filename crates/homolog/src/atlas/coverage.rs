@@ -12,7 +12,7 @@
 //! of the specimens count too, and no name at all is one of the names.
 
 use super::{Atlas, Naming, Presence};
-use crate::{Error, Result};
+use crate::{Error, Limit, Result};
 use serde::{Deserialize, Serialize};
 
 /// What the true names of left-out specimens cost.
@@ -132,7 +132,7 @@ impl Atlas {
     /// specimen so large that alternatives were not looked at.
     pub fn name_sets(&self, naming: &Naming, level: f64) -> Result<NameSets> {
         if !(level > 0.0 && level < 1.0) {
-            return Err(Error::BadSetting { name: "candidates", value: level, reason: "it must be between 0 and 1" });
+            return Err(Error::BadSetting { name: "candidates", value: level, limit: Limit::Between(0.0, 1.0) });
         }
         let missing = |what: &'static str| Error::Missing { what, needed_by: "lists of candidate names" };
         let coverage = self.coverage.as_ref().ok_or_else(|| missing("coverage of left-out specimens"))?;

@@ -109,7 +109,7 @@ impl Atlas {
             unmatched_by_edges: false,
             constraint: Constraint::OneToOne,
             scale: Scale::AsIs,
-            pose: crate::features::Pose::default(),
+            pose: crate::features::Rotation::default(),
         }
     }
 

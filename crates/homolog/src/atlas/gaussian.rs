@@ -7,6 +7,7 @@
 //! an inner product of the Gaussian's coefficients with the monomials 1, x_p, x_p x_q of the point: 3 in one dimension, 6 in the plane,
 //! 10 in space. The difference of two log-densities is also one, with the same monomials.
 
+use crate::linalg::{Square, inverse_and_log_det};
 use crate::{Error, Result};
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
@@ -23,9 +24,6 @@ pub struct Gaussian {
     /// How many specimens it rests on.
     pub specimens: usize,
 }
-
-/// A symmetric matrix of up to three rows; entries beyond the dimension are 0.
-pub(crate) type Square = [[f64; 3]; 3];
 
 impl Gaussian {
     /// From a mean and a covariance; `None` if that is not positive definite.
@@ -121,59 +119,9 @@ fn pairs(dimension: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..dimension).flat_map(move |p| (p..dimension).map(move |q| (p, q)))
 }
 
-/// The inverse of a symmetric positive definite matrix and the logarithm of its determinant, by Cholesky.
-pub(crate) fn inverse_and_log_det(matrix: &Square, d: usize) -> Option<(Square, f64)> {
-    let mut lower = Square::default();
-    let mut log_det = 0.0;
-    for p in 0..d {
-        for q in 0..=p {
-            let rest = matrix[p][q] - (0..q).map(|r| lower[p][r] * lower[q][r]).sum::<f64>();
-            if p == q {
-                if !(rest > 0.0 && rest.is_finite()) {
-                    return None;
-                }
-                lower[p][p] = rest.sqrt();
-                log_det += rest.ln();
-            } else {
-                lower[p][q] = rest / lower[q][q];
-            }
-        }
-    }
-    // The inverse of the triangle, column by column, then the product of its transpose with it.
-    let mut turned = Square::default();
-    for column in 0..d {
-        for p in column..d {
-            let known: f64 = (column..p).map(|r| lower[p][r] * turned[r][column]).sum();
-            turned[p][column] = (f64::from(u8::from(p == column)) - known) / lower[p][p];
-        }
-    }
-    let mut inverse = Square::default();
-    for (p, q) in pairs(d) {
-        let value = (0..d).map(|r| turned[r][p] * turned[r][q]).sum();
-        (inverse[p][q], inverse[q][p]) = (value, value);
-    }
-    Some((inverse, log_det))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_inverse_and_the_determinant_are_those() {
-        let matrix = [[4.0, 1.0, 0.5], [1.0, 3.0, -0.2], [0.5, -0.2, 2.0]];
-        let (inverse, log_det) = inverse_and_log_det(&matrix, 3).unwrap();
-        for p in 0..3 {
-            for q in 0..3 {
-                let product: f64 = (0..3).map(|r| matrix[p][r] * inverse[r][q]).sum();
-                assert!((product - f64::from(u8::from(p == q))).abs() < 1e-14);
-            }
-        }
-        // Expanded along the first row.
-        let determinant = 4.0 * (6.0 - 0.04) - (2.0 + 0.1) + 0.5 * (-0.2 - 1.5);
-        assert!((log_det - f64::ln(determinant)).abs() < 1e-14);
-        assert_eq!(inverse_and_log_det(&[[1.0, 2.0, 0.0], [2.0, 1.0, 0.0], [0.0; 3]], 2), None);
-    }
 
     #[test]
     fn the_inner_product_is_the_log_density() {

@@ -1,12 +1,13 @@
 //! [`Atlas::learn`]: from labelled specimens to an atlas. O(n² s) for n landmarks in s specimens.
 
 use super::align::{Named, angle, generalised_procrustes, upright};
-use super::gaussian::{Gaussian, Square};
+use super::gaussian::Gaussian;
 use super::spread::{Prior, STRENGTHS, Sample, USUAL_STRENGTH, length, most_likely};
 use super::{Atlas, AtlasEdge, AtlasSettings, Landmark, Pose, Presence, VERSION};
 use crate::geometry::Similarity;
 use crate::graph::Graph;
-use crate::{Control, Error, Result};
+use crate::linalg::Square;
+use crate::{Control, Error, Limit, Result};
 use ndarray::{Array2, Axis};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,7 +30,7 @@ const FEW: usize = 12;
 const MOST_TILTED: f64 = 0.1;
 const TILTED: f64 = std::f64::consts::PI / 9.0;
 /// As many points as can be named.
-const MOST_LANDMARKS: usize = 2500;
+pub(crate) const MOST_LANDMARKS: usize = 2500;
 
 /// Pairs of landmarks, over all specimens, between two questions whether to stop.
 const AT_A_TIME: usize = 200_000;
@@ -75,15 +76,16 @@ impl Atlas {
 
     /// For complete specimens only, or for partial ones.
     fn learn_one(specimens: &[&Graph], settings: &AtlasSettings, control: &Control) -> Result<Self> {
-        let specimens = Specimens::new(specimens, settings)?;
+        let specimens = Specimens::new(specimens, settings, control)?;
         let d = specimens.dimension;
         let samples = specimens.position_samples();
         let n = samples.len();
         let pairs: Vec<[usize; 2]> = (0..n).flat_map(|i| (i + 1..n).map(move |j| [i, j])).collect();
         let mut displacements: Vec<Sample> = Vec::with_capacity(pairs.len());
-        for some in pairs.chunks((AT_A_TIME / specimens.graphs.len().max(1)).max(1)) {
-            if some.len() < pairs.len() && control.interrupted() {
-                return Err(Error::Interrupted);
+        let at_a_time = (AT_A_TIME / specimens.graphs.len().max(1)).max(1);
+        for some in pairs.chunks(at_a_time) {
+            if some.len() < pairs.len() {
+                Error::if_interrupted(control)?;
             }
             displacements.extend(some.iter().map(|&ends| specimens.displacements(ends)));
         }
@@ -91,16 +93,18 @@ impl Atlas {
             let (from, to) = (samples[i].mean(), samples[j].mean());
             [0, 1, 2].map(|p| to[p] - from[p])
         };
+        // Told to stop, loops over samples end early, and what they found is not used.
+        let goes_on = |at: usize| at < at_a_time || !at.is_multiple_of(at_a_time) || !control.interrupted();
         let position_prior = Prior::fit(samples.iter(), d);
-        let edge_prior = Prior::fit(displacements.iter(), d);
+        let edge_prior = Prior::fit(while_told(&displacements, goes_on), d);
+        if let Some(prior) = settings.prior {
+            Error::unless_positive("prior", prior)?;
+        }
         let bad = || Error::BadSetting {
             name: "prior",
             value: settings.prior.unwrap_or(USUAL_STRENGTH),
-            reason: "it must be positive",
+            limit: Limit::MoreThan(0.0),
         };
-        if settings.prior.is_some_and(|prior| !(prior.is_finite() && prior > 0.0)) {
-            return Err(bad());
-        }
         let first_strength = settings.prior.unwrap_or(USUAL_STRENGTH);
         let cost = |at: usize| -> f64 {
             let sample = &displacements[at];
@@ -111,15 +115,20 @@ impl Atlas {
             gaussian.map_or(f64::INFINITY, |gaussian| -gaussian.log_det_precision())
         };
         let count = settings.edges.unwrap_or(if n <= FEW { EDGES_OF_FEW } else { EDGES });
-        let chosen = choose_edges(n, count, &pairs, cost);
+        let chosen =
+            choose_edges(n, count, &pairs, |at| if goes_on(at) { Ok(cost(at)) } else { Err(Error::Interrupted) })?;
         let strengths = settings.prior.map_or_else(|| STRENGTHS.to_vec(), |prior| vec![prior]);
         let likely = |samples: &[&Sample], linear: Prior| {
-            let power = Prior::fit_power(samples.iter().copied(), d);
+            let samples = || while_told(samples, goes_on).copied();
+            let power = Prior::fit_power(samples(), d);
             let priors: Vec<Prior> = std::iter::once(linear).chain(power).collect();
-            most_likely(samples.iter().copied(), d, &priors, &strengths).unwrap_or((linear, first_strength))
+            most_likely(samples(), d, &priors, &strengths).unwrap_or((linear, first_strength))
         };
         let chosen_samples: Vec<&Sample> = chosen.iter().map(|&at| &displacements[at]).collect();
         let (edge_prior, edge_strength) = likely(&chosen_samples, edge_prior);
+        if chosen_samples.len() > at_a_time {
+            Error::if_interrupted(control)?;
+        }
         let (position_prior, position_strength) = likely(&samples.iter().collect::<Vec<_>>(), position_prior);
         let mut edges = Vec::with_capacity(chosen.len());
         for at in chosen {
@@ -159,10 +168,15 @@ fn share_tilted(frames: &[Similarity]) -> f64 {
 }
 
 /// Each landmark's `count` pairs with the lowest cost, together and sorted; ties go to the smallest index.
-fn choose_edges(n: usize, count: usize, pairs: &[[usize; 2]], cost: impl Fn(usize) -> f64) -> Vec<usize> {
+fn choose_edges(
+    n: usize,
+    count: usize,
+    pairs: &[[usize; 2]],
+    cost: impl Fn(usize) -> Result<f64>,
+) -> Result<Vec<usize>> {
     let mut of = vec![Vec::new(); n];
     for (at, &[i, j]) in pairs.iter().enumerate() {
-        let cost = cost(at);
+        let cost = cost(at)?;
         of[i].push((cost, at));
         of[j].push((cost, at));
     }
@@ -173,7 +187,12 @@ fn choose_edges(n: usize, count: usize, pairs: &[[usize; 2]], cost: impl Fn(usiz
     }
     chosen.sort_unstable();
     chosen.dedup();
-    chosen
+    Ok(chosen)
+}
+
+/// The samples up to the first one at which it does not go on.
+fn while_told<T>(samples: &[T], goes_on: impl Fn(usize) -> bool + Copy) -> impl Iterator<Item = &T> + Clone {
+    samples.iter().enumerate().take_while(move |(at, _)| goes_on(*at)).map(|(_, sample)| sample)
 }
 
 /// Labelled specimens in a common frame.
@@ -190,7 +209,7 @@ pub(super) struct Specimens<'a> {
 }
 
 impl<'a> Specimens<'a> {
-    fn new(graphs: &'a [&'a Graph], settings: &AtlasSettings) -> Result<Self> {
+    fn new(graphs: &'a [&'a Graph], settings: &AtlasSettings, control: &Control) -> Result<Self> {
         let first = graphs.first().ok_or(Error::NoExamples)?;
         let dimension = first.need_points("atlas")?.ncols();
         let mut numbers: BTreeMap<&str, usize> = BTreeMap::new();
@@ -237,7 +256,7 @@ impl<'a> Specimens<'a> {
             _ if complete => Presence::Complete,
             _ => Presence::Partial,
         };
-        let turned = |pose: Pose| generalised_procrustes(&named, names.len(), dimension, pose);
+        let turned = |pose: Pose| generalised_procrustes(&named, names.len(), dimension, pose, control);
         let pose = match settings.pose {
             Some(pose) => pose,
             None if lie_alike(&turned(Pose::Rotated)?, dimension) => Pose::AsGiven,

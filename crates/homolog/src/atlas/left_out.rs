@@ -20,8 +20,10 @@ const LANDMARKS: usize = 3000;
 const MOST_CHANGED: f64 = 0.35;
 const MOVED: std::ops::Range<f64> = 0.02..0.15;
 const TILTED: std::ops::Range<f64> = 0.2..1.0;
-/// Kinds of copies, in turn.
+/// Kinds of copies, in turn, and those whose points are moved or tilted.
 const KINDS: usize = 10;
+const MOVED_KIND: usize = 4;
+const TILTED_KIND: usize = 9;
 /// What the copy of which coverage is measured lacks and has too much.
 const TYPICAL: f64 = 0.2;
 
@@ -116,11 +118,18 @@ impl Atlas {
         });
         let typical = typical.collect::<Result<Vec<_>>>()?;
         let of_clean: Vec<Told> = clean.iter().flat_map(|one| one.told.iter().copied()).collect();
-        let others = corrupted.iter().chain(&typical).flatten().flat_map(|one| one.told.iter().copied());
-        let told: Vec<Told> = of_clean.iter().copied().chain(others).collect();
+        let is_usual = |&(at, copy): &(usize, usize)| ![MOVED_KIND, TILTED_KIND].contains(&kind(at, copy));
+        let told_by = |wanted: bool| {
+            let some = copies.iter().zip(&corrupted).filter(move |(copy, _)| is_usual(copy) == wanted);
+            some.filter_map(|(_, outcome)| outcome.as_ref()).flat_map(|one| one.told.iter().copied())
+        };
+        let of_typical = typical.iter().flatten().flat_map(|one| one.told.iter().copied());
+        let mut told: Vec<Told> = of_clean.iter().copied().chain(told_by(true)).chain(of_typical).collect();
+        let usual = told.clone();
+        told.extend(told_by(false));
         let right = of_clean.iter().filter(|told| told.1).count();
         self.calibration = Calibration::fit(&told, trust.usual_strain, trust.usual_evidence)
-            .map(|calibration| Calibration { names: of_clean.len(), right, ..calibration });
+            .map(|calibration| Calibration { names: of_clean.len(), right, ..calibration.shifted_to(&usual) });
         self.coverage = Some(Coverage {
             as_given: clean.into_iter().map(|one| one.names).collect(),
             corrupted: typical.into_iter().flatten().map(|one| one.names).collect(),
@@ -153,6 +162,11 @@ impl Calibration {
 fn median(mut values: Vec<f64>) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied()
+}
+
+/// How a copy is corrupted.
+fn kind(at: usize, copy: usize) -> usize {
+    (at + copy) % KINDS
 }
 
 impl LeftOut<'_> {
@@ -188,12 +202,12 @@ impl LeftOut<'_> {
         let seed = (at * COPIES + copy) as u64;
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         let mut share = || random.random_range(0.0..MOST_CHANGED);
-        let spoiling = match (at + copy) % KINDS {
+        let spoiling = match kind(at, copy) {
             0 | 5 => Spoiling { missing: share(), ..Spoiling::default() },
             1 | 6 => Spoiling { missing: share(), foreign: Some(share()), ..Spoiling::default() },
             2 | 7 => Spoiling { missing: share(), foreign: Some(0.0), ..Spoiling::default() },
             3 | 8 => Spoiling { foreign: Some(share()), ..Spoiling::default() },
-            4 => Spoiling { moved: random.random_range(MOVED), ..Spoiling::default() },
+            MOVED_KIND => Spoiling { moved: random.random_range(MOVED), ..Spoiling::default() },
             _ => Spoiling { tilted: random.random_range(TILTED), ..Spoiling::default() },
         };
         spoiling.spoil(self.specimen, seed)

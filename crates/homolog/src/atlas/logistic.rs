@@ -5,6 +5,8 @@
 //! by likelihood with a slight preference for small coefficients, in damped Newton steps. A coefficient of the wrong sign is set to 0, the
 //! worst first, and the others are fitted again.
 
+use crate::linalg::eliminate;
+
 /// Coefficients at most: the offset and four clues.
 const MOST: usize = 5;
 /// The preference: of a normal prior with variance 1 / RIDGE on each coefficient but the offset, which has nearly none.
@@ -81,7 +83,7 @@ fn newton(sample: &[(Row, f64)], free: [bool; MOST]) -> Row {
             (0..MOST).for_each(|k| (hessian[j][k], hessian[k][j]) = (0.0, 0.0));
             hessian[j][j] = 1.0;
         }
-        let step = solve(hessian, gradient);
+        let step = eliminate(hessian, gradient);
         let before = loss(sample, &at);
         let moved = |share: f64| std::array::from_fn(|j| at[j] - share * step[j]);
         let mut share = 1.0;
@@ -94,24 +96,6 @@ fn newton(sample: &[(Row, f64)], free: [bool; MOST]) -> Row {
         }
     }
     at
-}
-
-/// Solves a symmetric positive definite system by elimination.
-fn solve(mut matrix: [Row; MOST], mut right: Row) -> Row {
-    for p in 0..MOST {
-        for q in p + 1..MOST {
-            let factor = matrix[q][p] / matrix[p][p];
-            for k in p..MOST {
-                matrix[q][k] -= factor * matrix[p][k];
-            }
-            right[q] -= factor * right[p];
-        }
-    }
-    for p in (0..MOST).rev() {
-        let known: f64 = (p + 1..MOST).map(|k| matrix[p][k] * right[k]).sum();
-        right[p] = (right[p] - known) / matrix[p][p];
-    }
-    right
 }
 
 #[cfg(test)]

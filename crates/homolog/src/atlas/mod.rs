@@ -1,8 +1,8 @@
 //! [`Atlas`]: where each named point lies relative to the others and how much that varies, learned from a few labelled specimens; and
 //! naming the points of a new one ([`Atlas::name`]).
 //!
-//! Where the same *named* points occur in every specimen (landmarks, markers, keypoints, neurons), weights shared by all nodes throw
-//! away the best knowledge there is. An atlas keeps it: a Gaussian for the position of each landmark in a common frame (`align`),
+//! If the same *named* points occur in every specimen (landmarks, markers, keypoints, neurons), weights shared by all nodes discard
+//! what is known of each. An atlas uses it: a Gaussian for the position of each landmark in a common frame (`align`),
 //! one for the displacement along each of its edges, and one for each node attribute in which landmarks differ (`columns`), all shrunk
 //! towards what is usual (`spread`). Naming is quadratic matching of the atlas (left) to the points (right): the log-likelihoods are inner products
 //! (`gaussian`), so they are ordinary features of nodes and edges with a weight for each *kind* of evidence (`evidence`), and every
@@ -47,7 +47,8 @@ pub use calibration::Calibration;
 pub(crate) use calibration::Clues;
 pub use coverage::NameSet;
 pub(crate) use coverage::{Coverage, NameSets, TrueNames};
-pub(crate) use gaussian::{Gaussian, Square, inverse_and_log_det};
+pub(crate) use gaussian::Gaussian;
+pub(crate) use learn::MOST_LANDMARKS;
 pub use named::{Named, NamedSet};
 pub use naming::{Call, Naming, Search};
 pub(crate) use spoiling::{Spoiling, Truth, Unnamed};

@@ -11,7 +11,7 @@ use serde::Serialize;
 pub struct Named {
     /// Every point that has a name, in order of landmark.
     pub names: Vec<NamedCall>,
-    /// The points that are nobody's.
+    /// The points that got no name.
     pub nobody: Vec<usize>,
     /// The landmarks that no point has.
     pub not_found: Vec<String>,

@@ -93,7 +93,7 @@ impl Naming {
     pub(crate) fn solution(&self, problem: &Compatibility) -> Result<Solution> {
         let (matching, score) = (self.matching.clone(), problem.score(&self.matching)?);
         let (bound, status) = (self.bound.max(score), self.status);
-        Ok(Solution { matching, score, bound, status, iterations: 1, certificate: None, shortage: None })
+        Ok(Solution { matching, score, bound, status, iterations: 1, certificate: None, shortage: None, allowed: 0.0 })
     }
 
     /// The points of two specimens that have the same name: left to right.

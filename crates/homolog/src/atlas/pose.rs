@@ -9,8 +9,9 @@ use super::align::{angle, fit, normalise};
 use super::evidence::monomial_table;
 use super::{Atlas, Pose, Presence};
 use crate::Result;
-use crate::geometry::{Similarity, main_axes};
+use crate::geometry::Similarity;
 use crate::graph::Graph;
+use crate::linalg::main_axes;
 use crate::matching::{Compatibility, Linear, Matching, Workspace};
 use ndarray::{Array1, Array2, ArrayView2, Axis};
 

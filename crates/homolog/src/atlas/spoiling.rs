@@ -121,14 +121,11 @@ impl Spoiling {
 
     fn check(&self) -> Result<()> {
         let shares = [("missing", self.missing), ("foreign", self.foreign.unwrap_or(0.0))];
-        if let Some(&(name, value)) = shares.iter().find(|(_, share)| !(0.0..=1.0).contains(share)) {
-            return Err(Error::BadSetting { name, value, reason: "it must be from 0 to 1" });
+        for (name, share) in shares {
+            Error::unless_between(name, share, 0.0, 1.0)?;
         }
-        let others = [("moved", self.moved), ("tilted", self.tilted)];
-        match others.into_iter().find(|(_, value)| !(value.is_finite() && *value >= 0.0)) {
-            Some((name, value)) => Err(Error::BadSetting { name, value, reason: "it must be at least 0" }),
-            None => Ok(()),
-        }
+        Error::unless_at_least_0("moved", self.moved)?;
+        Error::unless_at_least_0("tilted", self.tilted)
     }
 }
 

@@ -10,7 +10,8 @@
 //! accounts for not knowing the mean. With one specimen V is the prior alone. The form of v0 and κ, the number of specimens that the
 //! prior is worth, are those under which the specimens, each left out in turn, are most likely.
 
-use super::gaussian::{Gaussian, Square, inverse_and_log_det};
+use super::gaussian::Gaussian;
+use crate::linalg::{Square, inverse_and_log_det};
 
 /// Variances below this (0.1 % of the radius, squared) are not believed: even specimens that are all equal vary.
 const LEAST_VARIANCE: f64 = 1e-6;

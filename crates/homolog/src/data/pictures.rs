@@ -3,7 +3,7 @@
 //! **Convention.** Points that were found in a picture are in its pixels: x to the right, y **down** from the top edge. A TPS file counts y
 //! up from the bottom edge; its reader turns the sign around (y counts down from the bottom edge: a mirror image would be another shape to
 //! a matcher), and here the height of the picture is added, if there is one. That is a translation: no match depends on whether pictures
-//! are at hand. The size of the picture stays with the graph, so that a TPS file can be written again.
+//! are found. The size of the picture stays with the graph, so that a TPS file can be written again.
 
 use super::dataset::{DataSet, NamedGraph};
 use super::read::Beside;

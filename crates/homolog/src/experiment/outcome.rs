@@ -1,4 +1,4 @@
-//! [`Outcome`]: the form of the paper's tables, losses with and without learning for training, validation and test.
+//! [`Effect`]: the form of the paper's tables, losses with and without learning for training, validation and test.
 
 use super::Splits;
 use super::method::LOOSE_GAP;
@@ -9,7 +9,7 @@ use crate::{Control, Result};
 
 /// What learning changes; three evaluations each, for training, validation and test.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Outcome {
+pub struct Effect {
     /// As before learning.
     pub unlearned: [Evaluation; 3],
     /// With the chosen weights.
@@ -22,7 +22,7 @@ pub struct Outcome {
 ///
 /// # Errors
 /// A set without examples, a problem the matcher does not take.
-pub fn learn_and_compare(features: &FeatureMap, splits: &Splits, control: &Control) -> Result<Outcome> {
+pub fn learn_and_compare(features: &FeatureMap, splits: &Splits, control: &Control) -> Result<Effect> {
     let trainer = Trainer { bundle: Bundle { gap_tolerance: LOOSE_GAP, ..Bundle::default() }, ..Trainer::paper() };
     let [train, validation, test] = splits;
     let set = TrainingSet::of_examples(features.clone(), train.clone(), validation.clone());
@@ -35,5 +35,5 @@ pub fn learn_and_compare(features: &FeatureMap, splits: &Splits, control: &Contr
             evaluate(test, matcher.matcher(), weights, control)?,
         ])
     };
-    Ok(Outcome { unlearned: all(&set.unlearned)?, learned: all(trained.weights())?, trained })
+    Ok(Effect { unlearned: all(&set.unlearned)?, learned: all(trained.weights())?, trained })
 }

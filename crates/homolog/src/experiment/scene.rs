@@ -2,7 +2,7 @@
 //!
 //! A [`Scene`] is a picture with its landmarks labelled and its corners found. As a template its nodes are the landmarks, and the
 //! corners are context: seen by shape contexts, but not matched. As a target its nodes are the candidates: the landmarks and all
-//! corners, or the corners alone ([`Candidates`]). Either way shape contexts use all the points of their own picture.
+//! corners, or the corners alone ([`TargetPoints`]). Either way shape contexts use all the points of their own picture.
 //! The size of the picture is kept with the graph: its width is the unit of the endpoint loss.
 //!
 //! Pictures come decoded; which file holds which is up to the caller.
@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 /// What a target offers to be matched.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "name", rename_all = "kebab-case")]
-pub enum Candidates {
+pub enum TargetPoints {
     /// The labelled points are added to the corners, and are the truth.
     WithLabels,
     /// Corners only: the nearest one stands for a labelled point; a point with none within the radius is not labelled.
@@ -40,7 +40,7 @@ pub struct SceneSettings {
     /// The most corners in a picture.
     pub at_most: usize,
     /// What a target offers.
-    pub candidates: Candidates,
+    pub candidates: TargetPoints,
     /// The shape context; `None` means image descriptors alone.
     pub shape_context: Option<ShapeContext>,
     /// Further descriptors, from the picture.
@@ -53,7 +53,7 @@ impl Default for SceneSettings {
         Self {
             susan: Susan::default(),
             at_most: 200,
-            candidates: Candidates::WithLabels,
+            candidates: TargetPoints::WithLabels,
             shape_context: Some(ShapeContext::paper()),
             image: Vec::new(),
         }
@@ -87,7 +87,7 @@ pub struct Scene {
     corners: Array2<f64>,
     /// Of the landmarks and of the corners.
     attributes: Option<[Attributes; 2]>,
-    candidates: Candidates,
+    candidates: TargetPoints,
 }
 
 impl Scene {
@@ -110,7 +110,7 @@ impl Scene {
         corners: Array2<f64>,
         settings: &SceneSettings,
     ) -> Result<Self> {
-        if let Candidates::CornersOnly { radius } = settings.candidates {
+        if let TargetPoints::CornersOnly { radius } = settings.candidates {
             Error::unless_at_least_0("radius", radius)?;
         }
         let describe = |points: &Array2<f64>| describe_points(image, points.view(), &settings.image);
@@ -160,10 +160,10 @@ impl Scene {
     /// Landmarks that are not in the plane or not finite.
     pub fn target(&self) -> Result<(Graph, Matching)> {
         let (points, attributes) = match (self.candidates, &self.attributes) {
-            (Candidates::CornersOnly { .. }, attributes) => {
+            (TargetPoints::CornersOnly { .. }, attributes) => {
                 (self.corners.clone(), attributes.as_ref().map(|[_, corners]| corners.clone()))
             }
-            (Candidates::WithLabels, attributes) => {
+            (TargetPoints::WithLabels, attributes) => {
                 let points = stack(self.landmarks.view(), self.corners.view())?;
                 let both = |[landmarks, corners]: &[Attributes; 2]| {
                     Attributes::new(landmarks.names().to_vec(), stack(landmarks.values(), corners.values())?)
@@ -173,8 +173,8 @@ impl Scene {
         };
         let graph = self.finish(Graph::from_points(points)?, attributes)?;
         let truth = match self.candidates {
-            Candidates::WithLabels => (0..self.landmarks.nrows()).map(Some).collect(),
-            Candidates::CornersOnly { radius } => nearest(self.landmarks.view(), self.corners.view(), radius),
+            TargetPoints::WithLabels => (0..self.landmarks.nrows()).map(Some).collect(),
+            TargetPoints::CornersOnly { radius } => nearest(self.landmarks.view(), self.corners.view(), radius),
         };
         let truth = Matching::new(truth, graph.node_count(), Constraint::OneToOne)?;
         Ok((graph, truth))

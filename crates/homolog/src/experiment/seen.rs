@@ -49,9 +49,7 @@ pub fn by_appearance(
     let together = learn(&training.filter(|at| !held_out.contains(at)).collect())?;
     let loss = |appearance: &Appearance, target: usize| -> Result<f64> {
         let found = appearance.find(pictures[target], &[], control)?;
-        if control.interrupted() {
-            return Err(Error::Interrupted);
-        }
+        Error::if_interrupted(control)?;
         let landmarks = scenes.landmarks(target);
         let off = |landmark: usize| {
             let own = found.iter().find(|point| point.name == landmark.to_string());

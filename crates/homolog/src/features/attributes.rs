@@ -26,9 +26,6 @@ impl NodeDescriptor for NodeAttributes {
     }
 
     fn check(&self) -> Result<()> {
-        match self.columns.len() {
-            0 => Err(Error::BadSetting { name: "columns", value: 0.0, reason: "name at least one node attribute" }),
-            _ => Ok(()),
-        }
+        Error::unless_counted("columns", self.columns.len())
     }
 }

@@ -74,7 +74,7 @@ fn descriptors() -> Chapter {
         Descriptor::ShapeContext(_) => {
             "how a point sees the others, in a grid of sectors and rings; softness 0 is the paper's"
         }
-        Descriptor::Position(_) => "the coordinates themselves, for data that lie on each other already",
+        Descriptor::Position(_) => "the coordinates themselves, for specimens that are already aligned",
         Descriptor::Attributes(_) => "the node's own numbers, by name",
         Descriptor::Image(_) => {
             "what a picture shows around the point: brightness (patch) or which way it changes (gradients)"

@@ -68,7 +68,7 @@ impl Described {
         map.check()?;
         let graph = map.drawn(graph)?;
         let nodes = map.node.iter().map(|feature| feature.descriptor.descriptor().describe_watched(&graph, control));
-        let edges = map.edge.iter().map(|kind| kind.feature().measure(&graph));
+        let edges = map.edge.iter().map(|kind| kind.feature().measure_watched(&graph, control));
         let mut nodes: Vec<Array2<f64>> = nodes.collect::<Result<_>>()?;
         let mut measured: Vec<Array2<f64>> = edges.collect::<Result<_>>()?;
         map.to_units(&mut nodes, &mut measured);

@@ -78,10 +78,7 @@ impl EdgeFeature for Directions {
     }
 
     fn check(&self) -> Result<()> {
-        match self.dimension {
-            2 | 3 => Ok(()),
-            other => Err(Error::BadSetting { name: "dimension", value: other as f64, reason: "it must be 2 or 3" }),
-        }
+        Error::unless_between("dimension", self.dimension as f64, 2.0, 3.0)
     }
 }
 

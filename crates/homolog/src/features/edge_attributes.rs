@@ -46,9 +46,7 @@ impl EdgeFeature for EdgeAttributes {
     }
 
     fn check(&self) -> Result<()> {
-        if self.columns.is_empty() {
-            return Err(Error::BadSetting { name: "columns", value: 0.0, reason: "name at least one edge attribute" });
-        }
+        Error::unless_counted("columns", self.columns.len())?;
         self.difference.check()
     }
 }

@@ -1,7 +1,7 @@
 //! [`EdgeFeature`]: what every comparison of edges offers; [`Bilinear`]: the form of those that are products of per-edge numbers.
 
-use crate::Result;
 use crate::graph::Graph;
+use crate::{Control, Result};
 use ndarray::Array2;
 
 /// A comparison phi_2 of two edges. It counts only where both edges exist.
@@ -16,6 +16,14 @@ pub trait EdgeFeature: Send + Sync {
     /// # Errors
     /// A part of the graph that is missing.
     fn measure(&self, graph: &Graph) -> Result<Array2<f64>>;
+
+    /// [`Self::measure`], told when to stop. Override it if many points take long.
+    ///
+    /// # Errors
+    /// As [`Self::measure`]; [`Error::Interrupted`](crate::Error::Interrupted).
+    fn measure_watched(&self, graph: &Graph, _control: &Control) -> Result<Array2<f64>> {
+        self.measure(graph)
+    }
 
     /// The features of a left edge e and a right edge f, from z(e) and z(f): one number per name.
     fn compare(&self, left: &[f64], right: &[f64], phi: &mut [f64]);

@@ -36,9 +36,6 @@ impl EdgeFeature for EdgeProduct {
     }
 
     fn check(&self) -> Result<()> {
-        match self.columns.len() {
-            0 => Err(Error::BadSetting { name: "columns", value: 0.0, reason: "name at least one edge attribute" }),
-            _ => Ok(()),
-        }
+        Error::unless_counted("columns", self.columns.len())
     }
 }

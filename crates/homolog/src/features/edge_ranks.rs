@@ -50,10 +50,7 @@ impl EdgeFeature for EdgeRanks {
     }
 
     fn check(&self) -> Result<()> {
-        match self.columns.len() {
-            0 => Err(Error::BadSetting { name: "columns", value: 0.0, reason: "name at least one edge attribute" }),
-            _ => Ok(()),
-        }
+        Error::unless_counted("columns", self.columns.len())
     }
 }
 

@@ -54,11 +54,7 @@ impl ImageDescriptor {
             }
         };
         Error::unless_positive("radius", radius)?;
-        if numbers == 0 || numbers > MAX_NUMBERS {
-            let reason = "the descriptor must have from 1 to 10000 numbers";
-            return Err(Error::BadSetting { name: "cells", value: numbers as f64, reason });
-        }
-        Ok(())
+        Error::unless_between("numbers per descriptor", numbers as f64, 1.0, MAX_NUMBERS as f64)
     }
 
     fn describe(&self, image: GreyImage<'_>, x: f64, y: f64) -> Vec<f64> {

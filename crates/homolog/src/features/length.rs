@@ -5,9 +5,9 @@
 //! context), so that a scene seen from twice the distance is the same scene.
 
 use super::{Bilinear, Difference, EdgeFeature};
-use crate::Result;
 use crate::geometry::{any_distance, distance, mean_distance};
 use crate::graph::Graph;
+use crate::{Control, Error, Result};
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 
@@ -38,9 +38,13 @@ impl EdgeFeature for Lengths {
     }
 
     fn measure(&self, graph: &Graph) -> Result<Array2<f64>> {
+        self.measure_watched(graph, &Control::new())
+    }
+
+    fn measure_watched(&self, graph: &Graph, control: &Control) -> Result<Array2<f64>> {
         let seen = graph.seen_points("lengths of edges")?;
         let points = graph.need_points("lengths of edges")?;
-        let scale = mean_distance(seen.view());
+        let scale = mean_distance(seen.view(), || !control.interrupted()).ok_or(Error::Interrupted)?;
         let mut columns = Array2::zeros((graph.edges().len(), self.difference.columns()));
         for (row, &[i, j]) in graph.edges().ends().iter().enumerate() {
             let length = match self.unit {

@@ -8,7 +8,7 @@ use super::sets::are_weights;
 use super::stakes::PRICE;
 use super::{
     Adjacency, Comparison, Described, Descriptor, EdgeKind, ImageDescriptor, ImagePoints, Instance, NegativeSquare,
-    Pose, Scale, ShapeContext,
+    Rotation, Scale, ShapeContext,
 };
 use crate::geometry::{Delaunay, EdgeRule};
 use crate::graph::levels::count_attributes;
@@ -66,7 +66,7 @@ pub struct FeatureMap {
     /// The unit of each number.
     pub scale: Scale,
     /// How graphs may be turned relative to each other before they are compared.
-    pub pose: Pose,
+    pub pose: Rotation,
 }
 
 /// A node descriptor and how two of them are compared.
@@ -131,7 +131,7 @@ impl FeatureMap {
             unmatched_by_edges: false,
             constraint: Constraint::OneToOne,
             scale: Scale::AsIs,
-            pose: Pose::default(),
+            pose: Rotation::default(),
         }
     }
 

@@ -18,11 +18,11 @@ use ndarray::ArrayView2;
 /// ```
 /// use homolog::features::near_costs;
 /// use homolog::geometry::Near;
-/// use homolog::matching::{Linear, Workspace};
+/// use homolog::matching::Linear;
 /// use ndarray::array;
 /// let (a, b) = (array![[0.0, 0.0], [5.0, 5.0], [9.0, 0.0]], array![[5.0, 4.0], [0.0, 1.0]]);
 /// let problem = near_costs(a.view(), b.view(), Near { within: 2.0, nearest: None }, false)?;
-/// let solution = Linear::default().solve_sparse(&problem, &mut Workspace::new())?;
+/// let solution = Linear::default().solve(&problem)?;
 /// assert_eq!(solution.matching.left_to_right(), [Some(1), Some(0), None]);
 /// assert_eq!(solution.score, -2.0);
 /// # Ok::<(), homolog::Error>(())

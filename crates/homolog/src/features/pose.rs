@@ -1,13 +1,13 @@
-//! [`Pose`]: how the left graph may be turned relative to the right one. Shape contexts and directions see every turn, so data that were
-//! not all taken the same way up are matched by trying turns of the left points:
+//! [`Rotation`]: how the left graph may be rotated relative to the right one. Shape contexts and directions change with every rotation, so data
+//! that are not all oriented alike are matched by trying rotations of the left points:
 //!
-//!   best turn R = argmax over R of max over y of score(y; R · left, right)
+//!   best rotation R = argmax over R of max over y of score(y; R · left, right)
 //!
-//! first over evenly spread turns (in the plane 15° apart; in space the 60 of an icosahedron, with no rotation more than 45° from one), then
-//! from the three best by the turn that best maps the matched points onto each other (Procrustes), as long as the score rises. The graph as
-//! given is tried first and wins ties. Where the truth is known, as in training, it determines the turn.
+//! first over evenly spread rotations (in the plane 15° apart; in space the 60 of an icosahedron, with no rotation more than 45° from one), then
+//! from the three best by the rotation that best maps the matched points onto each other (Procrustes), as long as the score rises. The graph as
+//! given is tried first and wins ties. If the truth is known, as in training, it determines the rotation.
 //!
-//! Features that do not see turns, such as lengths and attributes, are not affected. Solves 24 (plane, any) to 60 (space, any) problems
+//! Features that do not depend on rotation, such as lengths and attributes, are not affected. Solves 24 (plane, any) to 60 (space, any) problems
 //! and a few more; twice as many with mirror images.
 
 use crate::geometry::Similarity;
@@ -19,21 +19,21 @@ use serde::{Deserialize, Serialize};
 use std::f64::consts::{FRAC_PI_4, PI};
 use std::sync::Arc;
 
-/// How the left graph may be turned relative to the right one.
+/// How the left graph may be rotated relative to the right one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Pose {
+pub struct Rotation {
     /// How far.
     pub turns: Turns,
     /// Whether mirror images count as the same.
     pub mirror: bool,
 }
 
-/// How far a graph may be turned.
+/// How far a graph may be rotated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Turns {
-    /// Not at all: all data are the same way up.
+    /// Not at all: all data are oriented alike.
     #[default]
     AsGiven,
     /// Up to 45° either way.
@@ -57,23 +57,23 @@ impl Turns {
     }
 }
 
-/// A left graph turned by more than this, in degrees, is turned too far for features that see turns.
+/// A left graph rotated by more than this, in degrees, is rotated too far for features that depend on rotation.
 pub(crate) const FAR_TURN: f64 = 30.0;
-/// Steps between the turns tried in the plane.
+/// Steps between the rotations tried in the plane.
 const STEP: f64 = PI / 12.0;
 /// How many of the best rotations are refined, and how often each at most.
 const REFINED: usize = 3;
 const ROUNDS: usize = 5;
 
-impl Pose {
-    /// Whether no turns are tried.
+impl Rotation {
+    /// Whether no rotations are tried.
     #[must_use]
     pub fn is_as_given(self) -> bool {
         self.turns == Turns::AsGiven && !self.mirror
     }
 
-    /// The pair with its left graph turned to match best, by the score of what `solve` finds; and that solution. Where the control says
-    /// stop, the best of the turns tried by then.
+    /// The pair with its left graph rotated to match best, by the score of what `solve` finds; and that solution. If the control asks to
+    /// stop, the best of the rotations tried by then.
     ///
     /// # Errors
     /// Graphs without points, or with points of different dimensions; what `solve` refuses.
@@ -127,10 +127,10 @@ impl Pose {
                 best = Some((at, solution));
             }
         }
-        best.ok_or(Error::Missing { what: "turns", needed_by: "pose" })
+        best.ok_or(Error::Missing { what: "rotations", needed_by: "pose" })
     }
 
-    /// The pair with its left graph turned according to a known matching; unchanged if nothing may be turned or fewer than three nodes are
+    /// The pair with its left graph rotated according to a known matching; unchanged if nothing may be rotated or fewer than three nodes are
     /// matched.
     ///
     /// # Errors
@@ -155,7 +155,7 @@ impl Pose {
         Ok(expected)
     }
 
-    /// The turns to try, "as given" first.
+    /// The rotations to try, "as given" first.
     fn candidates(self, dimension: usize) -> Vec<Array2<f64>> {
         let mut turns: Vec<Array2<f64>> = match (self.turns, dimension) {
             (Turns::AsGiven, _) => vec![Array2::eye(dimension)],
@@ -173,7 +173,7 @@ impl Pose {
     }
 }
 
-/// By how many degrees the left graph of a matched pair is turned relative to the right one; `None` if fewer than three nodes are matched
+/// By how many degrees the left graph of a matched pair is rotated relative to the right one; `None` if fewer than three nodes are matched
 /// or a graph has no points.
 ///
 /// # Errors
@@ -186,8 +186,8 @@ pub fn turn_of(pair: &Pair, matching: &Matching) -> Result<Option<f64>> {
 }
 
 /// Whether the graphs of a matched pair are oriented alike up to an angle in degrees: as given, their matched points agree nearly as well
-/// as when turned or mirrored in the best way. With means subtracted and R the best rotation, Σ <a, b> is at least cos(angle) of Σ <R a, b>. A
-/// thin object rolled about its axis counts as alike, since little shows it. So do pairs with fewer than three matched nodes or no points.
+/// as when rotated or mirrored in the best way. With means subtracted and R the best rotation, Σ <a, b> is at least cos(angle) of Σ <R a, b>. A
+/// thin object rolled about its axis counts as alike, since few points show the roll. So do pairs with fewer than three matched nodes or no points.
 ///
 /// # Errors
 /// Points of different dimensions.
@@ -207,7 +207,7 @@ pub fn lies_within(angle: f64, pair: &Pair, matching: &Matching) -> Result<bool>
     Ok(as_given >= angle.to_radians().cos() * turned)
 }
 
-/// The turn that best maps matched left points onto their partners, after subtracting the mean of each.
+/// The rotation that best maps matched left points onto their partners, after subtracting the mean of each.
 fn turn_between(pair: &Pair, matching: &Matching, mirror: bool) -> Result<Option<Array2<f64>>> {
     let (from, to): (Vec<usize>, Vec<usize>) = matching.pairs().unzip();
     if from.len() < 3 {
@@ -218,7 +218,7 @@ fn turn_between(pair: &Pair, matching: &Matching, mirror: bool) -> Result<Option
     Ok(Some(Similarity::fit(left.view(), right.view(), None, mirror)?.rotation))
 }
 
-/// The pair with its left points, and the context points they see, turned about the centre of the left points.
+/// The pair with its left points, and the context points they see, rotated about the centre of the left points.
 fn turned(pair: &Pair, turn: &Array2<f64>) -> Result<Pair> {
     if *turn == Array2::<f64>::eye(turn.nrows()) {
         return Ok(pair.clone());
@@ -239,7 +239,7 @@ fn angle(rotation: &Array2<f64>) -> f64 {
     cosine.clamp(-1.0, 1.0).acos()
 }
 
-/// A turn without its reflection.
+/// A rotation without its reflection.
 fn proper(turn: &Array2<f64>) -> Array2<f64> {
     let (d, n) = (turn, turn.nrows());
     let determinant = if n == 2 {

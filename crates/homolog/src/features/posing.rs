@@ -1,20 +1,20 @@
-//! Graphs turned to match best under given weights: [`Pose::best`] with the scores of a feature map.
+//! Graphs rotated to match best under given weights: [`Rotation::best`] with the scores of a feature map.
 
-use super::{Described, FeatureMap, Instance, Pose};
+use super::{Described, FeatureMap, Instance, Rotation};
 use crate::graph::{Graph, Pair};
 use crate::matching::{FrankWolfe, Linear, Matcher, RightOrder, Solution, Workspace};
 use crate::{Control, Result};
 use std::sync::Arc;
 
 impl FeatureMap {
-    /// The pair with its left graph turned to match best under these weights, as far as the pose allows, its instance, and a quick solution.
-    /// The right graph is described already. If the caller wants it to stop, the best of the turns tried by then.
+    /// The pair with its left graph rotated to match best under these weights, as far as the pose allows, its instance, and a quick solution.
+    /// The right graph is described already. If the caller wants it to stop, the best of the rotations tried by then.
     ///
     /// # Errors
     /// A graph without the parts that the features or the pose need; a right graph that other features described.
     pub fn best_pose(
         &self,
-        pose: Pose,
+        pose: Rotation,
         pair: &Pair,
         right: &Arc<Described>,
         weights: &[f64],
@@ -34,10 +34,10 @@ impl FeatureMap {
             let problem = instance.compatibility(weights)?;
             let mut shuffled = problem.clone();
             order.shuffle_into(&problem, &mut shuffled)?;
-            // A quick search is enough to tell turns apart; the model's own matcher decides in the end.
+            // A quick search is enough to tell rotations apart; the model's own matcher decides in the end.
             let mut solution = match &shuffled.edge {
-                None => Linear::default().solve(&shuffled, work)?,
-                Some(_) => FrankWolfe::default().solve(&shuffled, work)?,
+                None => Linear::default().solve_with(&shuffled, work)?,
+                Some(_) => FrankWolfe::default().solve_with(&shuffled, work)?,
             };
             order.carry_back_solution(&mut solution)?;
             if best.as_ref().is_none_or(|(score, ..)| solution.score > *score) {

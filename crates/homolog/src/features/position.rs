@@ -37,9 +37,6 @@ impl NodeDescriptor for Position {
     }
 
     fn check(&self) -> Result<()> {
-        match self.dimension {
-            2 | 3 => Ok(()),
-            other => Err(Error::BadSetting { name: "dimension", value: other as f64, reason: "it must be 2 or 3" }),
-        }
+        Error::unless_between("dimension", self.dimension as f64, 2.0, 3.0)
     }
 }

@@ -3,7 +3,7 @@
 
 use super::{
     Adjacency, Comparison, Decay, Descriptor, Difference, DirectionForm, Directions, EdgeAttributes, EdgeKind,
-    EdgeRanks, FeatureMap, Lengths, NegativeSquare, NodeAttributes, NodeFeature, Pose, Scale, ShapeContext,
+    EdgeRanks, FeatureMap, Lengths, NegativeSquare, NodeAttributes, NodeFeature, Rotation, Scale, ShapeContext,
 };
 use crate::geometry::{Delaunay, EdgeRule, Nearest};
 use crate::graph::levels::{keep_common, text_attribute, without_names};
@@ -150,7 +150,7 @@ impl FeatureSet {
             unmatched_by_edges: false,
             constraint: Constraint::OneToOne,
             scale: Scale::BySpread,
-            pose: Pose::default(),
+            pose: Rotation::default(),
         };
         match self {
             Self::Linear => Ok(map.with_shape_context(dimension()?)),

@@ -12,15 +12,16 @@
 //! softness 1. With softness 0 the bins are hard, as the authors compute them: points at r >= 2 are not counted, and points that coincide
 //! with the node count as being at angle atan2(0, 0) = 0 in the innermost ring. Soft bins share those evenly among the sectors.
 //!
-//! From [`MANY_POINTS`] points on, soft bins in the plane come from tables, right to 1e-8 and five times as fast.
+//! Of thousands of points, soft bins in the plane come from tables (`shape_tables`), right to 1e-8 and ten times as fast.
 //!
 //! **In space** the sectors are directions: the same number, spread evenly over the sphere; the Gaussian is 0.8 of their mean distance wide.
 
 use super::NodeDescriptor;
-use super::soft_bins::{self, Grid};
+use super::shape_tables::Tables;
+use super::soft_bins;
 use crate::geometry::mean_distance;
 use crate::graph::Graph;
-use crate::{Control, Error, Result};
+use crate::{Control, Error, Limit, Result};
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -29,9 +30,9 @@ use std::f64::consts::PI;
 /// More bins than this are a mistake in a settings file, not a descriptor.
 const MAX_BINS: usize = 10_000;
 /// The Gaussian's width at softness 1: in sectors, or in mean distances of neighbouring directions. 0.8 to 1.6 did equally well, 0.4 did not.
-const ANGULAR_WIDTH: f64 = 0.8;
+pub(super) const ANGULAR_WIDTH: f64 = 0.8;
 /// The same in ln r. 0.25 to 0.9 did equally well.
-const RADIAL_WIDTH: f64 = 0.45;
+pub(super) const RADIAL_WIDTH: f64 = 0.45;
 /// Wide enough that every bin sees the same.
 const MAX_SOFTNESS: f64 = 100.0;
 
@@ -39,8 +40,6 @@ const MAX_SOFTNESS: f64 = 100.0;
 const FEW_POINTS: usize = 200;
 /// Pairs of a node and a point between two questions whether to stop: a few hundredths of a second.
 const AT_A_TIME: usize = 200_000;
-/// With this many points or more, soft bins in the plane are read from tables.
-const MANY_POINTS: usize = 2000;
 
 /// Counts of the other points in a polar grid around each node.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -137,15 +136,16 @@ impl ShapeContext {
             let what = "coordinates of a point, for shape context";
             return Err(Error::Size { what, expected: self.dimension, found: points.ncols() });
         }
-        let alpha = mean_distance(points.view());
+        let alpha = mean_distance(points.view(), || !control.interrupted()).ok_or(Error::Interrupted)?;
         let mut counts = Array2::zeros((nodes.len(), self.dim()));
-        let listen = || if control.interrupted() { Err(Error::Interrupted) } else { Ok(()) };
-        if let (Some(tables), Some(rows)) = (Tables::of(self, points.nrows()), counts.as_slice_mut()) {
+        let listen = || Error::if_interrupted(control);
+        let tables = (self.dimension == 2).then(|| Tables::of(self, points.nrows())).flatten();
+        if let (Some(tables), Some(rows)) = (tables, counts.as_slice_mut()) {
             let points: Vec<[f64; 2]> = points.rows().into_iter().map(|point| [point[0], point[1]]).collect();
             let rows = rows.par_chunks_exact_mut(self.dim()).zip(nodes);
             rows.try_for_each(|(row, &i)| {
                 listen()?;
-                tables.spread(&points, i, alpha, self.angular_bins, row);
+                tables.spread(&points, i, alpha, row);
                 Ok(())
             })?;
             return Ok(counts);
@@ -163,54 +163,6 @@ impl ShapeContext {
             }
         }
         Ok(counts)
-    }
-}
-
-/// The tables that soft bins of many points in the plane are read from.
-struct Tables {
-    rings: Grid,
-    sectors: Grid,
-}
-
-impl Tables {
-    /// `None` where shares are computed: few points, hard bins or nearly so, points in space.
-    fn of(context: &ShapeContext, point_count: usize) -> Option<Self> {
-        if point_count < MANY_POINTS || context.dimension != 2 {
-            return None;
-        }
-        let log_radii: Vec<f64> = context.radii.iter().map(|radius| radius.ln()).collect();
-        let rings = Grid::of_rings(&log_radii, RADIAL_WIDTH * context.softness)?;
-        let sectors = Grid::of_sectors(context.angular_bins, ANGULAR_WIDTH * context.softness)?;
-        Some(Self { rings, sectors })
-    }
-
-    /// [`ShapeContext::spread`] for one node.
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a sector")]
-    fn spread(&self, points: &[[f64; 2]], i: usize, alpha: f64, bins: usize, counts: &mut [f64]) {
-        let (mut rings, mut sectors) = (vec![0.0; counts.len() / bins], vec![0.0; 2 * bins]);
-        let (log_alpha, [x, y], per_radian) = (alpha.ln(), points[i], bins as f64 / (2.0 * PI));
-        for (_, &other) in points.iter().enumerate().filter(|&(j, _)| j != i) {
-            let (dx, dy) = (other[0] - x, other[1] - y);
-            let square = dx * dx + dy * dy;
-            let first = if square == 0.0 {
-                self.rings.read(f64::NEG_INFINITY, &mut rings);
-                sectors.fill(1.0 / bins as f64);
-                0
-            } else {
-                self.rings.read(0.5 * square.ln() - log_alpha, &mut rings);
-                let theta = (dy.atan2(dx) + PI) * per_radian;
-                let whole = theta.floor();
-                let (once, again) = sectors.split_at_mut(bins);
-                self.sectors.read(theta - whole, once);
-                again.copy_from_slice(once);
-                // The share of sector a is that of sector a - whole for a direction in the first sector.
-                (bins - whole as usize % bins) % bins
-            };
-            let shares = &sectors[first..first + bins];
-            for (counts, ring) in counts.chunks_exact_mut(bins).zip(&rings) {
-                counts.iter_mut().zip(shares).for_each(|(count, share)| *count += ring * share);
-            }
-        }
     }
 }
 
@@ -239,26 +191,17 @@ impl NodeDescriptor for ShapeContext {
     }
 
     fn check(&self) -> Result<()> {
-        let bad = |name, value, reason| Err(Error::BadSetting { name, value, reason });
-        if !(2..=3).contains(&self.dimension) {
-            return bad("dimension", self.dimension as f64, "it must be 2 or 3");
-        }
+        Error::unless_between("dimension", self.dimension as f64, 2.0, 3.0)?;
         Error::unless_counted("angular_bins", self.angular_bins)?;
-        if !(0.0..=MAX_SOFTNESS).contains(&self.softness) {
-            return bad("softness", self.softness, "it must be between 0 and 100");
-        }
+        Error::unless_between("softness", self.softness, 0.0, MAX_SOFTNESS)?;
         let mut last = 0.0;
         for &radius in &self.radii {
             if radius.is_nan() || radius <= last {
-                return bad("radii", radius, "they must be positive and increasing");
+                return Err(Error::BadSetting { name: "radii", value: radius, limit: Limit::MoreThan(last) });
             }
             last = radius;
         }
-        match self.dim() {
-            0 => bad("radii", 0.0, "there must be at least one"),
-            1..=MAX_BINS => Ok(()),
-            _ => bad("angular_bins", self.angular_bins as f64, "that makes more than 10000 bins"),
-        }
+        Error::unless_between("number of bins", self.dim() as f64, 1.0, MAX_BINS as f64)
     }
 }
 
@@ -302,6 +245,7 @@ fn rough_angle(dx: f64, dy: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::shape_tables::MANY_POINTS;
     use super::*;
 
     #[test]
@@ -326,7 +270,7 @@ mod tests {
         let own = context.describe_nodes(&graph, &nodes).unwrap();
         let seen = graph.seen_points("test").unwrap();
         let mut expected = Array2::zeros(own.dim());
-        context.spread(seen.view(), mean_distance(seen.view()), &nodes, expected.view_mut());
+        context.spread(seen.view(), mean_distance(seen.view(), || true).unwrap(), &nodes, expected.view_mut());
         assert!((&own - &expected).iter().all(|difference| difference.abs() < 1e-6 * MANY_POINTS as f64 / 100.0));
         assert!(expected.iter().any(|count| *count > 10.0));
         assert_eq!(context.describe(&graph).unwrap().row(700), own.row(3));

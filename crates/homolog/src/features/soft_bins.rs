@@ -7,7 +7,13 @@
 //!
 //! with Phi the normal distribution function. As the widths go to zero these become hard bins. As with those, what lies beyond the last
 //! radius is lost. For thousands of points the shares are read from a [`Grid`] instead, right to 1e-8.
+#![expect(
+    clippy::inline_always,
+    reason = "only what is inlined into a `WithSimd` task is compiled for the wider instructions"
+)]
 
+use super::polar::{LANES, Lanes};
+use std::array::from_fn;
 use std::f64::consts::{PI, SQRT_2};
 
 /// Beyond this many widths nothing is left of a Gaussian: 2e-9.
@@ -92,11 +98,14 @@ pub(super) struct Grid {
     first: f64,
     steps_per_unit: f64,
     last_step: f64,
-    columns: usize,
+    /// A whole number of vectors.
+    width: usize,
     /// One row per step, with one more before the first and two after the last.
     rows: Vec<f64>,
 }
 
+/// Columns are filled up with zeros to a multiple of this.
+const VECTOR: usize = 4;
 /// Steps per width of a Gaussian: the cubics are then off by 1e-10.
 const STEPS_PER_WIDTH: f64 = 64.0;
 /// Narrower Gaussians than this, in units of the tabulated number, would need large tables.
@@ -122,32 +131,56 @@ impl Grid {
         }
         let last_step = ((last - first) / width * STEPS_PER_WIDTH).ceil().max(STEPS_PER_WIDTH);
         let steps_per_unit = last_step / (last - first);
-        let mut rows = vec![0.0; (last_step as usize + 4) * columns];
-        for (step, row) in rows.chunks_exact_mut(columns).enumerate() {
-            write(first + (step as f64 - 1.0) / steps_per_unit, row);
+        let width = columns.next_multiple_of(VECTOR);
+        let mut rows = vec![0.0; (last_step as usize + 4) * width];
+        for (step, row) in rows.chunks_exact_mut(width).enumerate() {
+            write(first + (step as f64 - 1.0) / steps_per_unit, &mut row[..columns]);
         }
-        Some(Self { first, steps_per_unit, last_step, columns, rows })
+        Some(Self { first, steps_per_unit, last_step, width, rows })
     }
 
-    /// Writes the shares at a number; below the first or beyond the last they are as there.
+    /// How many numbers are read at a time: the shares, and zeros up to a whole number of vectors.
+    pub(super) fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Where the shares at some numbers are; below the first or beyond the last they are as there.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and the last step")]
-    pub(super) fn read(&self, x: f64, shares: &mut [f64]) {
-        let step = ((x - self.first) * self.steps_per_unit).clamp(0.0, self.last_step);
-        let t = step - step.floor();
+    #[inline(always)]
+    pub(super) fn places(&self, numbers: &Lanes) -> Places {
+        let step: Lanes = from_fn(|lane| {
+            let step = (numbers[lane] - self.first) * self.steps_per_unit;
+            let step = if step > 0.0 { step } else { 0.0 };
+            if step < self.last_step { step } else { self.last_step }
+        });
+        let whole = step.map(f64::floor);
+        let t: Lanes = from_fn(|lane| step[lane] - whole[lane]);
         let weights = [
-            -t * (t - 1.0) * (t - 2.0) / 6.0,
-            (t + 1.0) * (t - 1.0) * (t - 2.0) / 2.0,
-            -(t + 1.0) * t * (t - 2.0) / 2.0,
-            (t + 1.0) * t * (t - 1.0) / 6.0,
+            t.map(|t| -t * (t - 1.0) * (t - 2.0) * (1.0 / 6.0)),
+            t.map(|t| (t + 1.0) * (t - 1.0) * (t - 2.0) * 0.5),
+            t.map(|t| -(t + 1.0) * t * (t - 2.0) * 0.5),
+            t.map(|t| (t + 1.0) * t * (t - 1.0) * (1.0 / 6.0)),
         ];
-        let rows = &self.rows[step as usize * self.columns..][..4 * self.columns];
-        let (first, rest) = rows.split_at(self.columns);
-        let (second, rest) = rest.split_at(self.columns);
-        let (third, fourth) = rest.split_at(self.columns);
-        for (((share, a), b), (c, d)) in shares.iter_mut().zip(first).zip(second).zip(third.iter().zip(fourth)) {
-            *share = weights[0] * a + weights[1] * b + weights[2] * c + weights[3] * d;
+        Places { rows: whole.map(|whole| whole as u32), weights }
+    }
+
+    /// Writes the shares at one of the numbers, [`Self::width`] of them.
+    #[inline(always)]
+    pub(super) fn read(&self, places: &Places, lane: usize, shares: &mut [f64]) {
+        let rows = &self.rows[places.rows[lane] as usize * self.width..][..4 * self.width];
+        let (rows, across) = (rows.as_chunks::<VECTOR>().0, self.width / VECTOR);
+        let [p, q, r, s] = places.weights.map(|weights| weights[lane]);
+        for (at, shares) in shares.as_chunks_mut::<VECTOR>().0[..across].iter_mut().enumerate() {
+            let [a, b, c, d] = [0, 1, 2, 3].map(|row| &rows[row * across + at]);
+            *shares = from_fn(|k| (p * a[k] + q * b[k]) + (r * c[k] + s * d[k]));
         }
     }
+}
+
+/// Where in a grid some numbers are: the first of four rows, and the weights of these.
+pub(super) struct Places {
+    rows: [u32; LANES],
+    weights: [Lanes; 4],
 }
 
 #[cfg(test)]
@@ -187,19 +220,19 @@ mod tests {
         let log_radii = [0.125_f64, 0.25, 0.5, 1.0, 2.0].map(f64::ln);
         for width in [0.3, 0.45, 0.8, 2.0] {
             let (rings, sectors) = (Grid::of_rings(&log_radii, width).unwrap(), Grid::of_sectors(7, width).unwrap());
-            for step in 0..3000 {
+            for step in 0..3000_u16 {
                 let (log_r, theta) = (0.01 * f64::from(step) - 20.0, f64::from(step) / 2999.0);
-                let (mut own, mut expected) = ([f64::NAN; 5], [f64::NAN; 5]);
-                rings.read(log_r, &mut own);
+                let (mut own, mut expected) = ([f64::NAN; 8], [f64::NAN; 5]);
+                rings.read(&rings.places(&[log_r; LANES]), usize::from(step) % LANES, &mut own);
                 ring_shares(log_r, &log_radii, width, &mut expected);
                 assert!(own.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-8), "{own:?} {expected:?}");
-                let (mut own, mut expected) = ([f64::NAN; 7], [f64::NAN; 7]);
-                sectors.read(theta, &mut own);
+                let (mut own, mut expected) = ([f64::NAN; 8], [f64::NAN; 7]);
+                sectors.read(&sectors.places(&[theta; LANES]), usize::from(step) % LANES, &mut own);
                 sector_shares(theta, width, &mut expected);
                 assert!(own.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-8), "{own:?} {expected:?}");
             }
-            let mut centre = [f64::NAN; 5];
-            rings.read(f64::NEG_INFINITY, &mut centre);
+            let mut centre = [f64::NAN; 8];
+            rings.read(&rings.places(&[f64::NEG_INFINITY; LANES]), 0, &mut centre);
             assert!((centre[0] - 1.0).abs() < 1e-8);
         }
         assert!(Grid::of_sectors(12, 1e-3).is_none() && Grid::of_rings(&log_radii, 1e-3).is_none());

@@ -3,7 +3,7 @@
 
 use super::{Comparison, FeatureMap, Instance, edge_scores, node_scores};
 use crate::Result;
-use crate::matching::{Constraint, Matching, Method, Restrictions, RightOrder, Solution, Streamed, Workspace};
+use crate::matching::{Constraint, Matching, Method, RightOrder, Solution, Streamed, Workspace};
 use ndarray::Array2;
 use std::ops::Range;
 use std::sync::Arc;
@@ -29,8 +29,8 @@ impl Instance {
     /// A matching of high score under these weights, with the right nodes in a given order; one-to-one.
     ///
     /// # Errors
-    /// Too many, too few or non-finite weights; as [`Method::solve_streamed`].
-    pub(crate) fn solve_streamed(
+    /// Too many, too few or non-finite weights; as the matcher.
+    pub(crate) fn solve_rows(
         &self,
         method: &Method,
         weights: &[f64],
@@ -45,7 +45,7 @@ impl Instance {
         let (n, m) = (self.left().node_count(), nodes.len());
         let write = |rows: Range<usize>, scores: &mut Array2<f64>| {
             shuffled.write_rows(weights, &rows, scores);
-            forbid(&given, &rows, scores);
+            given.apply_to_rows(&rows, scores);
         };
         let edge = match &self.plan().edge[..] {
             [] => None,
@@ -60,7 +60,7 @@ impl Instance {
             given.seeds.iter().for_each(|&[i, _]| prices[i] = f64::NEG_INFINITY);
             problem = problem.with_unmatched(prices);
         }
-        let mut solution = method.solve_streamed(&problem, work)?;
+        let mut solution = method.matcher().solve_with(&problem, work)?;
         order.carry_back_solution(&mut solution)?;
         Ok(solution)
     }
@@ -126,27 +126,11 @@ impl Instance {
     }
 }
 
-/// What [`Restrictions::apply`] does to the whole table, for some rows.
-fn forbid(given: &Restrictions, rows: &Range<usize>, scores: &mut Array2<f64>) {
-    for &[i, k] in given.forbidden.iter().filter(|[i, _]| rows.contains(i)) {
-        scores[[i - rows.start, k]] = f64::NEG_INFINITY;
-    }
-    for &[i, k] in &given.seeds {
-        let own = rows.contains(&i).then(|| i - rows.start);
-        let score = own.map(|row| scores[[row, k]]);
-        scores.column_mut(k).fill(f64::NEG_INFINITY);
-        if let (Some(row), Some(score)) = (own, score) {
-            scores.row_mut(row).fill(f64::NEG_INFINITY);
-            scores[[row, k]] = score;
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::graph::Graph;
-    use crate::matching::{Compatibility, FrankWolfe, GraduatedAssignment, Linear, Matcher, Status};
+    use crate::matching::{Compatibility, FrankWolfe, GraduatedAssignment, Linear, Matcher, Restrictions, Status};
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;
 
@@ -175,9 +159,9 @@ mod tests {
                         let table = instance.compatibility(&weights).unwrap();
                         let mut work = Workspace::new();
                         let linear = Method::Linear(Linear::default());
-                        let expected = linear.matcher().solve(&table, &mut work).unwrap();
+                        let expected = linear.matcher().solve_with(&table, &mut work).unwrap();
                         let order = RightOrder::random(m, 0);
-                        let found = instance.solve_streamed(&linear, &weights, &order, &mut work).unwrap();
+                        let found = instance.solve_rows(&linear, &weights, &order, &mut work).unwrap();
                         let size = size(&table);
                         assert!((found.score - expected.score).abs() <= size, "{found:?}\n{expected:?}");
                         assert!((table.score(&found.matching).unwrap() - found.score).abs() <= size);
@@ -208,15 +192,15 @@ mod tests {
                     Method::GraduatedAssignment(GraduatedAssignment::default()),
                     Method::FrankWolfe(FrankWolfe::default()),
                 ] {
-                    let expected = method.matcher().solve(&table, &mut work).unwrap();
+                    let expected = method.matcher().solve_with(&table, &mut work).unwrap();
                     let order = RightOrder::random(m, 0);
-                    let found = instance.solve_streamed(&method, &weights, &order, &mut work).unwrap();
+                    let found = instance.solve_rows(&method, &weights, &order, &mut work).unwrap();
                     assert!((table.score(&found.matching).unwrap() - found.score).abs() <= size(&table));
                     assert!(found.bound >= expected.score.max(found.score) && found.status == Status::Converged);
                     given.check_matching(&found.matching).unwrap();
                     let shares: f64 = instance.shares(&weights, &found.matching).unwrap().iter().sum();
                     assert!((shares - found.score).abs() <= size(&table), "{shares} and {}", found.score);
-                    let linear = Linear::default().solve(&table.without_edges(), &mut work).unwrap();
+                    let linear = Linear::default().solve_with(&table.without_edges(), &mut work).unwrap();
                     let base = table.score(&linear.matching).unwrap();
                     streamed += found.score - base;
                     dense += expected.score - base;

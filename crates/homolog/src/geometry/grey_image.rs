@@ -4,6 +4,9 @@
 
 use crate::{Error, Result};
 
+/// A picture with more pixels, ten thousand on each side, would take gigabytes at all scales.
+const MOST_PIXELS: usize = 100_000_000;
+
 /// Rows of grey levels, 0 to 255, without gaps between the rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GreyImage<'a> {
@@ -24,6 +27,17 @@ impl<'a> GreyImage<'a> {
             return Err(Error::Size { what: "pixels of a grey image", expected, found: pixels.len() });
         }
         Ok(Self { width, height, pixels })
+    }
+
+    /// Refuses one that is too large to search, before anything is computed.
+    pub(crate) fn check_size(&self) -> Result<()> {
+        match self.pixels.len() {
+            0 => Err(Error::Missing { what: "pixels", needed_by: "finding landmarks" }),
+            found if found > MOST_PIXELS => {
+                Err(Error::TooLarge { what: "pixels of a picture", limit: MOST_PIXELS, found })
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Columns.

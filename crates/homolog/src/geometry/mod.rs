@@ -18,7 +18,6 @@ pub use grey_image::GreyImage;
 pub use near::Near;
 pub(crate) use near::near_pairs;
 pub use procrustes::Similarity;
-pub(crate) use procrustes::main_axes;
 pub use proximity::complete;
 pub(crate) use proximity::{nearest, within};
 pub(crate) use scale::{any_distance, distance, mean_distance, to_unit_range};
@@ -106,9 +105,7 @@ impl EdgeRule {
     /// The first setting that does not.
     pub fn check(&self) -> Result<()> {
         match *self {
-            Self::Within(Within { radius }) if radius.is_nan() || radius < 0.0 => {
-                Err(Error::BadSetting { name: "radius", value: radius, reason: "it must be at least 0" })
-            }
+            Self::Within(Within { radius }) => Error::unless_at_least_0_or_infinite("radius", radius),
             _ => Ok(()),
         }
     }

@@ -36,9 +36,7 @@ pub(crate) fn near_pairs(
     }
     check_finite("left points", left)?;
     check_finite("right points", right)?;
-    if near.within.is_nan() || near.within < 0.0 {
-        return Err(Error::BadSetting { name: "gate", value: near.within, reason: "it must be at least 0" });
-    }
+    Error::unless_at_least_0_or_infinite("gate", near.within)?;
     match dimension {
         2 => listed::<2>(left, right, near),
         3 => listed::<3>(left, right, near),

@@ -2,6 +2,10 @@
 
 use ndarray::{Array2, ArrayView2};
 
+/// The distances between fewer points take a moment; of more, those of so many points are added up between two questions whether to go on.
+const FEW_POINTS: usize = 2048;
+const BETWEEN_QUESTIONS: usize = 128;
+
 /// Multiplies by a power of two so that the largest absolute coordinate is in [1, 2), and returns that exponent e: the points are
 /// the result times 2^e. The product is exact (except for coordinates 10^300 times smaller than the largest), so distances,
 /// predicates and ratios come out the same, and no square over- or underflows. All zeros stay as they are, with e = 0.
@@ -26,14 +30,19 @@ fn binary_exponent(x: f64) -> i32 {
 
 /// The mean of all n² distances between rows, the n zeros included (the authors' measure of a scene's size). Zero for no points.
 ///
+/// `None` if there are many points and `goes_on` says no.
+///
 /// Expects points near the unit range (see [`to_unit_range`]); very large coordinates overflow.
 #[must_use]
-pub(crate) fn mean_distance(points: ArrayView2<'_, f64>) -> f64 {
+pub(crate) fn mean_distance(points: ArrayView2<'_, f64>, goes_on: impl Fn() -> bool) -> Option<f64> {
     let n = points.nrows();
     let axes: Vec<Vec<f64>> = points.columns().into_iter().map(|axis| axis.to_vec()).collect();
     let mut total = 0.0;
     let mut squares = vec![0.0; n];
     for i in 0..n {
+        if i >= FEW_POINTS && i % BETWEEN_QUESTIONS == 0 && !goes_on() {
+            return None;
+        }
         // Axis by axis over all earlier points at once, so the processor can handle several per step.
         squares[..i].fill(0.0);
         for axis in &axes {
@@ -41,7 +50,7 @@ pub(crate) fn mean_distance(points: ArrayView2<'_, f64>) -> f64 {
         }
         total += squares[..i].iter().map(|square| square.sqrt()).sum::<f64>();
     }
-    if n == 0 { 0.0 } else { 2.0 * total / (n * n) as f64 }
+    Some(if n == 0 { 0.0 } else { 2.0 * total / (n * n) as f64 })
 }
 
 /// The Euclidean distance between two rows.
@@ -84,7 +93,7 @@ mod tests {
     #[test]
     fn mean_distance_counts_the_zeros() {
         // Three pairs at 3, 4 and 5; nine ordered pairs with the zeros.
-        assert_eq!(mean_distance(array![[0.0, 0.0], [3.0, 0.0], [0.0, 4.0]].view()), 24.0 / 9.0);
-        assert_eq!(mean_distance(array![[5.0, 5.0]].view()), 0.0);
+        assert_eq!(mean_distance(array![[0.0, 0.0], [3.0, 0.0], [0.0, 4.0]].view(), || true), Some(24.0 / 9.0));
+        assert_eq!(mean_distance(array![[5.0, 5.0]].view(), || true), Some(0.0));
     }
 }

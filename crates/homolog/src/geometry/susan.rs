@@ -135,11 +135,8 @@ impl Susan {
     /// The first setting that does not.
     pub fn check(&self) -> Result<()> {
         Error::unless_counted("brightness", self.brightness.into())?;
-        if !(self.geometric > 0.0 && self.geometric <= 1.0) {
-            let reason = "it must be more than 0 and at most 1";
-            return Err(Error::BadSetting { name: "geometric", value: self.geometric, reason });
-        }
-        Ok(())
+        Error::unless_positive("geometric", self.geometric)?;
+        Error::unless_between("geometric", self.geometric, 0.0, 1.0)
     }
 
     /// g.

@@ -62,9 +62,7 @@ pub fn estimate(labelled: &[Graph], candidates: &[Candidates], control: &Control
     let mut disputed = vec![Vec::new(); labelled.len()];
     let mut errors = Vec::new();
     for fold in 0..folds {
-        if control.interrupted() {
-            return Err(Error::Interrupted);
-        }
+        Error::if_interrupted(control)?;
         let left_out = |number: usize| number % folds == fold;
         let others: Vec<Graph> =
             labelled.iter().enumerate().filter(|&(number, _)| !left_out(number)).map(|(_, one)| one.clone()).collect();

@@ -3,7 +3,7 @@
 
 use super::shape::{Completed, Place, ShapeModel};
 use crate::Result;
-use crate::matching::{Compatibility, Linear, Matcher, Workspace};
+use crate::matching::{Compatibility, Linear, Matcher};
 use ndarray::{Array1, Array2};
 
 /// How far from its expected position a candidate may be, round by round, as a share of the extent.
@@ -72,7 +72,7 @@ impl Sighting<'_> {
         });
         let mut problem = Compatibility::linear(node);
         problem.unmatched = Some(Array1::zeros(open.len()));
-        let solution = Linear::default().solve(&problem, &mut Workspace::new())?;
+        let solution = Linear::default().solve(&problem)?;
         for (i, k) in solution.matching.pairs() {
             found[open[i]] = Some(free[k]);
         }

@@ -5,7 +5,7 @@ use crate::atlas::Presence;
 use crate::data::dataset::{DataSet, NamedGraph};
 use crate::graph::Graph;
 use crate::specimens::check::Finding;
-use crate::task::{Report, Task};
+use crate::task::{Task, TaskReport};
 use crate::{Error, Result};
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
@@ -181,7 +181,7 @@ pub(super) struct Learned {
 #[derive(Serialize)]
 pub(super) struct Trained {
     pub(super) model: String,
-    pub(super) report: Report,
+    pub(super) report: TaskReport,
 }
 
 #[derive(Serialize)]

@@ -4,8 +4,8 @@
 //!
 //!   x_i = A m_i + t + Σ_s b_s d_i^s
 //!
-//! an affine image of the mean plus a mixture of the deviations seen so far: what turns, bends or grows in the labelled specimens
-//! continues to. A, t and b are the most likely ones for the points given: with e the error of a placed point and Gaussian priors of
+//! an affine image of the mean plus a mixture of the deviations seen so far: parts that rotate, bend or grow in the labelled specimens
+//! may do so in new ones. A, t and b are the most likely ones for the points given: with e the error of a placed point and Gaussian priors of
 //! deviation u around (A, t) = (A0, t0) and 1/√S around b = 0, they minimise
 //!
 //!   Σ_(i given) |x_i - A m_i - t - Σ_s b_s d_i^s|² + e²/u² (|A - A0|² + |t - t0|²) + e² S |b|²
@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 
 /// The error of a placed point, as a share of the extent.
 const PLACING: f64 = 0.005;
-/// How far a specimen may be from the start before any of its points is known: turned by about this many radians, shifted by this share.
+/// How far a specimen may be from the start before any of its points is known: rotated by about this many radians, shifted by this share.
 const LOOSENESS: f64 = 0.25;
 
 /// A point in the plane.

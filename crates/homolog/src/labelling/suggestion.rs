@@ -127,9 +127,7 @@ pub(super) fn suggest_prepared(
         let free = model.solve_shuffled(&problem, &mut work)?;
         known.iter().filter(|label| free.matching.right_of(label.left) != label.right).map(|label| label.left).collect()
     };
-    if control.interrupted() {
-        return Err(Error::Interrupted);
-    }
+    Error::if_interrupted(control)?;
     let margins: Vec<f64> = matches.iter().filter_map(|suggested| suggested.margin).collect();
     let mean_margin = (!margins.is_empty()).then(|| margins.iter().sum::<f64>() / margins.len() as f64);
     let proven = solution.status == Status::Optimal && found.iter().all(|own| own.proven || !is_free(own.left));

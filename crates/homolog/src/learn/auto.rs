@@ -31,7 +31,7 @@ use super::choice::{WORTH, clearly_better, lowest};
 use super::runs::{cuts, held_out_pairs};
 use super::{Checkpoint, Evaluation, LabelledPairs, Trained, Trainer, TrainingSet, default_matcher, evaluate};
 use crate::atlas::AtlasSettings;
-use crate::features::{FeatureMap, ImageDescriptor, Pose};
+use crate::features::{FeatureMap, ImageDescriptor, Rotation};
 use crate::loss::LossKind;
 use crate::matching::Method;
 use crate::{Control, Error, ErrorKind, Result};
@@ -49,7 +49,7 @@ pub struct AutoTrainer {
     /// Whether left nodes may stay unmatched at a learned price; `None`: both are tried where nodes lack partners.
     pub unmatched: Option<bool>,
     /// How graphs may be rotated against each other; `None`: as far as the true matchings show.
-    pub pose: Option<Pose>,
+    pub pose: Option<Rotation>,
     /// How an atlas is learned, if there are pictures from them too; `None`: it may not be taken.
     pub atlas: Option<AtlasSettings>,
     /// How pictures are looked at, where the graphs have these numbers among their attributes: every set is tried without and with them.

@@ -59,8 +59,7 @@ impl Example {
         Self::labelled(instance, pair, truth, &[], loss, seed)
     }
 
-    /// [`Self::new`] where for some left nodes it is not known whether they have a partner, or which. What is not known costs nothing
-    /// and teaches nothing.
+    /// [`Self::new`] if the partners of some left nodes are unknown. These nodes cost nothing and are not learned from.
     ///
     /// # Errors
     /// As [`Self::new`]; a node that does not exist, occurs twice, or has a partner in the truth.

@@ -118,8 +118,8 @@ impl MaxMargin {
         Ok(Training { state, memory: Memory::default() })
     }
 
-    /// Goes on to a λ: from where the run was left if that is the λ it is at, else with all that it has learned at others. With the
-    /// same examples and matcher the result has the same bytes however often the run was broken off, written down and read back.
+    /// Continues at a λ: from the current state if the run is at this λ, otherwise with the planes found at others. With the
+    /// same examples and matcher the result has the same bytes however often the run was interrupted, saved and loaded.
     ///
     /// # Errors
     /// As [`Self::fit`]; a run that does not fit the examples.

@@ -113,7 +113,7 @@ pub(super) fn solve_shuffled(
     scratch: &mut Scratch,
 ) -> Result<(Matching, Status)> {
     order.shuffle_into(&scratch.problem, &mut scratch.shuffled)?;
-    let solution = matcher.solve(&scratch.shuffled, &mut scratch.work)?;
+    let solution = matcher.solve_with(&scratch.shuffled, &mut scratch.work)?;
     Ok((order.carry_back(&solution.matching)?, solution.status))
 }
 

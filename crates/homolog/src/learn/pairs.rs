@@ -44,7 +44,7 @@ impl LabelledPairs {
 
     /// [`Error::Interrupted`] if told to stop.
     pub(super) fn listen(&self) -> Result<()> {
-        if self.control.interrupted() { Err(Error::Interrupted) } else { Ok(()) }
+        Error::if_interrupted(&self.control)
     }
 
     /// Adds a pair. Pairs with the same graph (the same `Arc`) are about the same specimen.
@@ -227,9 +227,7 @@ fn describe<'a>(
     let different: BTreeMap<usize, (&Arc<Graph>, String)> =
         graphs.map(|(graph, name)| (address(graph), (graph, name))).collect();
     let describe = |(at, (graph, name)): (usize, (&Arc<Graph>, String))| {
-        if control.interrupted() {
-            return Err(Error::Interrupted);
-        }
+        Error::if_interrupted(control)?;
         match features.describe_watched(graph, control) {
             Ok(described) => Ok((at, Arc::new(described))),
             Err(error) => Err(Error::At { place: name, error: Box::new(error) }),

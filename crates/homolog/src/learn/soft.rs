@@ -35,7 +35,8 @@ pub(super) fn count_tight(
         example.instance.compatibility_into(weights, &mut scratch.problem)?;
         example.order.shuffle_into(&scratch.problem, &mut scratch.shuffled)?;
         // With edge scores below zero the exact solver lists more than training had to.
-        Ok(root.fits(&scratch.shuffled) && root.solve(&scratch.shuffled, &mut scratch.work)?.status == Status::Optimal)
+        Ok(root.fits(&scratch.shuffled)
+            && root.solve_with(&scratch.shuffled, &mut scratch.work)?.status == Status::Optimal)
     };
     let answers: Result<Vec<bool>> = examples.par_iter().map_init(|| Scratch::new(control), tight).collect();
     let count = answers?.into_iter().filter(|&tight| tight).count();

@@ -175,9 +175,7 @@ impl TrainingRun<'_> {
             },
             _ => plain.scale(unlearned, examples, control)?,
         };
-        if control.interrupted() {
-            return Err(Error::Interrupted);
-        }
+        Error::if_interrupted(control)?;
         let scaled = trainer.ruled(unlearned, s)?;
         let mut lambdas = match (trainer.centre, learner) {
             _ if !trainer.lambdas.is_empty() => trainer.lambdas.clone(),

@@ -5,7 +5,7 @@
 //! do not hide the small ones that decide.
 
 use super::problem::Precise;
-use super::{Compatibility, Constraint, Linear, Matcher, Matching, Solution, Status, Workspace};
+use super::{Compatibility, Constraint, Linear, Matcher, Matching, Problem, Solution, Status, Workspace};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 
@@ -25,14 +25,15 @@ impl Default for BruteForce {
 }
 
 impl Matcher for BruteForce {
-    fn solve(&self, problem: &Compatibility, work: &mut Workspace) -> Result<Solution> {
+    fn solve_with(&self, problem: &dyn Problem, work: &mut Workspace) -> Result<Solution> {
+        let problem = &*problem.table()?;
         problem.check()?;
         let count = matching_count(problem, self.max_matchings);
         if count > self.max_matchings {
             return Err(Error::TooLarge { what: "matchings to try", limit: self.max_matchings, found: count });
         }
         let (n, m) = problem.node.dim();
-        let mut search = Search {
+        let mut search = Enumeration {
             problem,
             earlier: edges_to_earlier_nodes(problem),
             map: vec![None; n],
@@ -44,7 +45,7 @@ impl Matcher for BruteForce {
             stopped: false,
         };
         search.visit(0, Precise::default());
-        let Search { best, tried, stopped, .. } = search;
+        let Enumeration { best, tried, stopped, .. } = search;
         // Leaving everything unmatched is always tried, so there is a best one; the default only keeps this total.
         let (placed, _, map) = best.unwrap_or_else(|| (0, Precise::default(), vec![None; n]));
         let mut matching = Matching::new(map, m, problem.constraint)?;
@@ -65,6 +66,7 @@ impl Matcher for BruteForce {
             iterations: tried,
             certificate: None,
             shortage: None,
+            allowed: 0.0,
         })
     }
 }
@@ -100,7 +102,7 @@ fn edges_to_earlier_nodes(problem: &Compatibility) -> Vec<Vec<usize>> {
     earlier
 }
 
-struct Search<'a> {
+struct Enumeration<'a> {
     problem: &'a Compatibility,
     earlier: Vec<Vec<usize>>,
     map: Vec<Option<usize>>,
@@ -118,7 +120,7 @@ struct Search<'a> {
 /// Matchings between two checks for an interrupt.
 const MATCHINGS_PER_LOOK: usize = 1024;
 
-impl Search<'_> {
+impl Enumeration<'_> {
     /// Tries everything for this left node and those after it; `score` is that of the nodes before.
     fn visit(&mut self, left: usize, score: Precise) {
         if self.stopped {

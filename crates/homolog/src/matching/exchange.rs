@@ -18,10 +18,14 @@
 
 use super::problem::{Precise, two_sum};
 use super::{Compatibility, Matching, Solution};
+use crate::Control;
 use ndarray::Array2;
 
 /// Prices are corrected this often at most; one round is enough unless they were far off.
 const ROUNDS: usize = 4;
+
+/// So many steps are taken between two questions whether to go on: some microseconds.
+const BETWEEN_QUESTIONS: usize = 1 << 14;
 
 /// The exchanges of places around a matching of a linear one-to-one problem.
 pub(super) struct Exchange<'a> {
@@ -34,6 +38,8 @@ pub(super) struct Exchange<'a> {
     left_over: Vec<usize>,
     /// e_ab.
     excess: Array2<f64>,
+    /// Whether it was told to stop: exchanges are missing or dearer than they are.
+    pub(super) is_cut: bool,
 }
 
 /// The cheapest exchange through a pair: what it costs, and where left nodes go instead.
@@ -42,19 +48,45 @@ pub(super) struct Cheapest {
     pub(super) changes: Vec<(usize, Option<usize>)>,
 }
 
-/// Memory for shortest paths.
-#[derive(Default)]
+/// Memory for shortest paths, and whom to ask whether to go on.
 pub(super) struct Paths {
+    control: Control,
+    /// Steps since the last question.
+    steps: usize,
+    is_stopped: bool,
     distance: Vec<f64>,
     before: Vec<usize>,
     is_done: Vec<bool>,
+}
+
+impl Paths {
+    /// They end early once this control says so.
+    pub(super) fn asking(control: &Control) -> Self {
+        let (distance, before, is_done) = (Vec::new(), Vec::new(), Vec::new());
+        Self { control: control.clone(), steps: BETWEEN_QUESTIONS, is_stopped: false, distance, before, is_done }
+    }
+
+    /// Whether they were told to stop: costs since then are at least what the cheapest exchange costs.
+    pub(super) fn is_stopped(&self) -> bool {
+        self.is_stopped
+    }
+
+    /// Counts steps, and asks now and then.
+    fn goes_on(&mut self, steps: usize) -> bool {
+        self.steps += steps;
+        if self.steps >= BETWEEN_QUESTIONS {
+            self.steps = 0;
+            self.is_stopped |= self.control.interrupted();
+        }
+        !self.is_stopped
+    }
 }
 
 /// A step of an exchange: what it costs, and where a left node goes.
 type Step = (Precise, Option<(usize, Option<usize>)>);
 
 impl<'a> Exchange<'a> {
-    pub(super) fn around(problem: &'a Compatibility, solution: &Solution) -> Self {
+    pub(super) fn around(problem: &'a Compatibility, solution: &Solution, control: &Control) -> Self {
         let matching = &solution.matching;
         let pairs: Vec<(usize, usize)> = matching.pairs().collect();
         let must = |&left: &usize| problem.unmatched_score(left) == f64::NEG_INFINITY;
@@ -68,10 +100,10 @@ impl<'a> Exchange<'a> {
         let size = prices.len();
         let free_right = matching.unmatched_right().collect();
         let excess = Array2::from_elem((size, size), f64::INFINITY);
-        let mut exchange = Self { problem, pairs, free_right, staying, left_over, excess };
+        let mut exchange = Self { problem, pairs, free_right, staying, left_over, excess, is_cut: false };
         for _ in 0..ROUNDS {
-            exchange.fill(&prices);
-            if !exchange.settle(&mut prices) {
+            exchange.fill(&prices, control);
+            if !exchange.settle(&mut prices, control) {
                 break;
             }
         }
@@ -86,9 +118,13 @@ impl<'a> Exchange<'a> {
     }
 
     /// Computes e_ab.
-    fn fill(&mut self, prices: &[f64]) {
+    fn fill(&mut self, prices: &[f64], control: &Control) {
         let count = self.pairs.len();
         for (a, &(i, own)) in self.pairs.iter().enumerate() {
+            if a % asks_after(count) == 0 && control.interrupted() {
+                self.is_cut = true;
+                return;
+            }
             let row = self.problem.node.row(i);
             let own = row[own];
             let mut entries = self.excess.row_mut(a);
@@ -112,12 +148,17 @@ impl<'a> Exchange<'a> {
     }
 
     /// Raises the prices until no e_ab is negative; whether there was any. A round for each place suffices around a best matching.
-    fn settle(&self, prices: &mut [f64]) -> bool {
+    fn settle(&mut self, prices: &mut [f64], control: &Control) -> bool {
         let mut raised = vec![0.0_f64; prices.len()];
         let mut is_changed = false;
-        for _ in 0..prices.len() {
+        let size = prices.len();
+        for _ in 0..size {
             let mut is_settled = true;
             for (a, row) in self.excess.rows().into_iter().enumerate() {
+                if a % asks_after(size) == 0 && control.interrupted() {
+                    self.is_cut = true;
+                    return false;
+                }
                 let own = raised[a];
                 for (b, &excess) in row.iter().enumerate() {
                     if own - excess > raised[b] && a != b {
@@ -175,9 +216,9 @@ impl<'a> Exchange<'a> {
         }
     }
 
-    /// The cheapest exchange in which pair number `start` is given up; `None` if every feasible matching has the pair. With `swaps_only` the
-    /// cheapest among those with one other place.
-    pub(super) fn cheapest(&self, start: usize, swaps_only: bool, paths: &mut Paths) -> Option<Cheapest> {
+    /// The cheapest exchange in which pair number `start` is given up; `None` if every feasible matching has the pair. Told to stop, the
+    /// cheapest of those seen by then: at least those with one other place.
+    pub(super) fn cheapest(&self, start: usize, paths: &mut Paths) -> Option<Cheapest> {
         let (excess, size) = (&self.excess, self.excess.nrows());
         let from = excess.row(start);
         paths.distance.clear();
@@ -187,7 +228,6 @@ impl<'a> Exchange<'a> {
         paths.is_done.clear();
         paths.is_done.resize(size, false);
         paths.is_done[start] = true;
-        let Paths { distance, before, is_done } = paths;
         let (mut best, mut last) = (f64::INFINITY, None);
         for b in (0..size).filter(|&b| b != start) {
             let cost = from[b] + excess[[b, start]];
@@ -197,24 +237,24 @@ impl<'a> Exchange<'a> {
         }
         loop {
             let mut nearest = (best, None);
-            for (b, (&distance, &is_done)) in distance.iter().zip(&*is_done).enumerate() {
+            for (b, (&distance, &is_done)) in paths.distance.iter().zip(&paths.is_done).enumerate() {
                 if distance < nearest.0 && !is_done {
                     nearest = (distance, Some(b));
                 }
             }
             let (so_far, Some(at)) = nearest else { break };
-            if swaps_only {
+            if !paths.goes_on(size) {
                 break;
             }
-            is_done[at] = true;
+            paths.is_done[at] = true;
             let row = excess.row(at);
             if so_far + row[start] < best {
                 (best, last) = (so_far + row[start], Some(at));
             }
             for (b, &step) in row.iter().enumerate() {
-                if so_far + step < distance[b] && !is_done[b] {
-                    distance[b] = so_far + step;
-                    before[b] = at;
+                if so_far + step < paths.distance[b] && !paths.is_done[b] {
+                    paths.distance[b] = so_far + step;
+                    paths.before[b] = at;
                 }
             }
         }
@@ -222,7 +262,7 @@ impl<'a> Exchange<'a> {
         let mut at = last?;
         while at != start {
             places.push(at);
-            at = before[at];
+            at = paths.before[at];
         }
         places.push(start);
         let steps = places.windows(2).rev().filter_map(|ends| self.step(ends[1], ends[0]));
@@ -238,6 +278,11 @@ impl<'a> Exchange<'a> {
     pub(super) fn len(&self) -> usize {
         self.pairs.len()
     }
+}
+
+/// Of rows of this length, so many are computed between two questions.
+fn asks_after(length: usize) -> usize {
+    BETWEEN_QUESTIONS / length.max(1) + 1
 }
 
 /// A matching with some left nodes elsewhere.

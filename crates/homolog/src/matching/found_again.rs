@@ -26,9 +26,9 @@ const MOST_CELLS: usize = 1 << 22;
 ///
 /// ```
 /// use homolog::Control;
-/// use homolog::matching::{Compatibility, Linear, Matcher, Workspace, found_again};
+/// use homolog::matching::{Compatibility, Linear, Matcher, found_again};
 /// let problem = Compatibility::linear(ndarray::array![[5.0, 3.0, 0.0], [4.0, 1.0, 0.0]]);
-/// let solution = Linear::default().solve(&problem, &mut Workspace::new())?;
+/// let solution = Linear::default().solve(&problem)?;
 /// assert_eq!(found_again(&problem, &solution, 4, &Control::new())?, [1.0, 1.0]);
 /// # Ok::<(), homolog::Error>(())
 /// ```
@@ -44,7 +44,7 @@ pub fn found_again(problem: &Compatibility, solution: &Solution, times: usize, c
         let mut shuffled = Compatibility::linear(Array2::zeros((0, 0)));
         order.shuffle_into(problem, &mut shuffled)?;
         shuffled.edge = shuffled.edge.map(|edge| thinned(&edge, number as u64)).transpose()?;
-        let found = FrankWolfe::default().solve(&shuffled, &mut Workspace::with_control(control))?;
+        let found = FrankWolfe::default().solve_with(&shuffled, &mut Workspace::with_control(control))?;
         let matching = order.carry_back(&found.matching)?;
         let done = done.fetch_add(1, Ordering::Relaxed) + 1;
         control.report(&Report::new("matching again", done, Some(times)));
@@ -101,7 +101,7 @@ mod tests {
         let ones = Array2::ones((edges.len(), 1));
         let edge = EdgeTerm::factored(Arc::clone(&edges), edges, ones.clone(), ones).unwrap();
         let problem = Compatibility::linear(Array2::zeros((12, 12))).with_edges(edge);
-        let solution = FrankWolfe::default().solve(&problem, &mut Workspace::new()).unwrap();
+        let solution = FrankWolfe::default().solve(&problem).unwrap();
         assert_eq!(solution.score, 22.0);
         let found = found_again(&problem, &solution, 60, &Control::new()).unwrap();
         assert!(found[0] > 0.9, "{found:?}");

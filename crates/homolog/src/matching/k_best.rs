@@ -5,7 +5,7 @@
 //! problem with seeds and forbidden pairs, so each class is solved by the matcher itself. The best of all classes is the second best
 //! matching; its class is split the same way; and so on.
 //!
-//! A problem may be a table or a list of pairs ([`Sparse`]), which is never made a table.
+//! A problem may have any form; a list or computed rows are narrowed as such.
 //!
 //! Exactly the matchings that are feasible for the problem count: of the left nodes that must be matched, as many are matched as in y.
 //! Each step solves at most one problem per left node. With a matcher that proves its answers the list is exact: matchings are ordered by
@@ -13,10 +13,14 @@
 //! not hide what tells them apart.
 
 use super::problem::{ByRow, Precise};
-use super::{Compatibility, EdgeTerm, Linear, Matcher, Matching, Restrictions, Solution, Sparse, Status, Workspace};
+use super::{
+    Compatibility, EdgeTerm, Form, Matcher, Matching, Problem, Restrictions, Solution, Status, Streamed, Workspace,
+};
 use crate::Result;
+use ndarray::Array2;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
+use std::ops::Range;
 
 /// Matchings with their scores, best first.
 #[derive(Debug, Clone, PartialEq)]
@@ -76,41 +80,42 @@ impl Ord for Candidate {
 /// assert!(best.proven);
 /// # Ok::<(), homolog::Error>(())
 /// ```
-pub fn k_best(problem: &Compatibility, matcher: &dyn Matcher, count: usize, work: &mut Workspace) -> Result<KBest> {
-    let mut table = None;
-    rank((problem, problem.edge.as_ref()), count, work, |class, work| {
-        let Some(class) = class else { return matcher.solve(problem, work) };
-        let solution = matcher.solve(class.of_table(problem, &mut table)?, work)?;
-        // Prices that were removed to force a node are counted again.
-        Ok(Solution { score: problem.score(&solution.matching)?, ..solution })
-    })
-}
-
-/// [`k_best`] of a list of pairs. Each step solves at most one list per left node.
-///
-/// # Errors
-/// As [`Linear::solve_sparse`].
-///
-/// ```
-/// use homolog::matching::{Sense, Sparse, Workspace, k_best_sparse};
-/// let costs = vec![(0, 0, 3.0), (0, 1, 1.0), (1, 1, 2.0), (1, 0, 4.0)];
-/// let problem = Sparse::from_pairs(2, 2, costs, Sense::Minimize)?;
-/// let best = k_best_sparse(&problem, 10, &mut Workspace::new())?;
-/// assert_eq!(best.matchings.iter().map(|(_, score)| *score).collect::<Vec<_>>(), [-5.0, -5.0]);
-/// # Ok::<(), homolog::Error>(())
-/// ```
-pub fn k_best_sparse(problem: &Sparse, count: usize, work: &mut Workspace) -> Result<KBest> {
-    rank((problem, None), count, work, |class, work| {
-        let Some(class) = class else { return Linear::default().solve_sparse(problem, work) };
-        let narrowed = problem.restricted(&class.given)?.closed(&class.closed, &class.must);
-        let solution = Linear::default().solve_sparse(&narrowed, work)?;
-        Ok(Solution { score: problem.score(&solution.matching)?, ..solution })
-    })
+pub fn k_best(problem: &dyn Problem, matcher: &dyn Matcher, count: usize, work: &mut Workspace) -> Result<KBest> {
+    // Prices that were removed to force a node are counted again.
+    let priced = |solution: Solution| Ok(Solution { score: problem.score(&solution.matching)?, ..solution });
+    match problem.form() {
+        Form::Table(table) => {
+            let mut narrowed = None;
+            rank(table, count, work, |class, work| match class {
+                None => matcher.solve_with(table, work),
+                Some(class) => matcher.solve_with(class.of_table(table, &mut narrowed)?, work).and_then(priced),
+            })
+        }
+        Form::List(list) => rank(list, count, work, |class, work| match class {
+            None => matcher.solve_with(list, work),
+            Some(class) => {
+                let narrowed = list.restricted(&class.given)?.closed(&class.closed, &class.must);
+                matcher.solve_with(&narrowed, work).and_then(priced)
+            }
+        }),
+        Form::Rows(rows) => rank(rows, count, work, |class, work| match class {
+            None => matcher.solve_with(rows, work),
+            Some(class) => {
+                let write = |range: Range<usize>, scores: &mut Array2<f64>| class.write(rows, range, scores);
+                let must = class.must.iter().copied().chain(class.given.seeds.iter().map(|seed| seed[0]));
+                let prices = rows.left_prices().map(|mut prices| {
+                    must.for_each(|left| prices[left] = f64::NEG_INFINITY);
+                    prices
+                });
+                matcher.solve_with(&rows.narrowed(&write, prices), work).and_then(priced)
+            }
+        }),
+    }
 }
 
 /// Ranks the matchings of a problem, given what solves it (`None`) and each of its classes.
 fn rank<P: ByRow>(
-    (problem, edge): (&P, Option<&EdgeTerm>),
+    problem: &P,
     count: usize,
     work: &mut Workspace,
     mut solve: impl FnMut(Option<&Class>, &mut Workspace) -> Result<Solution>,
@@ -123,8 +128,8 @@ fn rank<P: ByRow>(
     let first = solve(None, work)?;
     let size = placed(problem, &first.matching);
     found.proven &= first.status == Status::Optimal;
-    let best_terms = terms(problem, edge, &first.matching);
-    let behind = |matching: &Matching| difference(&best_terms, &terms(problem, edge, matching));
+    let best_terms = terms(problem, &first.matching);
+    let behind = |matching: &Matching| difference(&best_terms, &terms(problem, matching));
     let class = Class::default();
     open.push(Candidate { score: first.score, behind: Precise::default(), matching: first.matching, class });
     while let Some(best) = open.pop() {
@@ -153,7 +158,7 @@ fn rank<P: ByRow>(
 }
 
 /// What every left node, every right node and every left edge adds to a score, in this order.
-fn terms(problem: &impl ByRow, edge: Option<&EdgeTerm>, matching: &Matching) -> Vec<f64> {
+fn terms(problem: &impl ByRow, matching: &Matching) -> Vec<f64> {
     let left = matching.left_to_right().iter().enumerate().map(|(i, right)| match *right {
         Some(k) => problem.pair_score(i, k).unwrap_or(0.0),
         None => Some(problem.unmatched_score(i)).filter(|price| price.is_finite()).unwrap_or(0.0),
@@ -164,7 +169,7 @@ fn terms(problem: &impl ByRow, edge: Option<&EdgeTerm>, matching: &Matching) -> 
         let ends = matching.right_of(i).zip(matching.right_of(j));
         ends.and_then(|(k, l)| edge.right_edges().find(k, l)).map_or(0.0, |other| edge.value(number, other))
     };
-    let edges = edge.into_iter().flat_map(|edge| {
+    let edges = problem.edge().into_iter().flat_map(|edge| {
         edge.left_edges().ends().iter().enumerate().map(move |(number, &ends)| of_edge((edge, ends), number))
     });
     let mut terms: Vec<f64> = left.chain(of_right).collect();
@@ -179,8 +184,7 @@ fn difference(terms: &[f64], others: &[f64]) -> Precise {
 
 /// How much less one matching scores than another, from the terms in which they differ.
 pub(super) fn behind(problem: &Compatibility, best: &Matching, other: &Matching) -> f64 {
-    let terms = |matching: &Matching| terms(problem, problem.edge.as_ref(), matching);
-    difference(&terms(best), &terms(other)).value()
+    difference(&terms(problem, best), &terms(problem, other)).value()
 }
 
 /// How many of the left nodes that must be matched are matched.
@@ -189,29 +193,40 @@ pub(super) fn placed(problem: &impl ByRow, matching: &Matching) -> usize {
 }
 
 impl Class {
-    /// All its matchings except this one, in classes that do not overlap.
-    fn split(&self, problem: &impl ByRow, matching: &Matching) -> Vec<Self> {
-        let mut classes = Vec::new();
+    /// All its matchings except this one, in classes that do not overlap; each is made when it is asked for.
+    fn split<'a>(&'a self, problem: &'a impl ByRow, matching: &'a Matching) -> impl Iterator<Item = Self> + 'a {
+        let (mut is_seeded, mut is_closed) = (vec![false; matching.left_count()], vec![false; matching.left_count()]);
+        self.given.seeds.iter().for_each(|&[left, _]| is_seeded[left] = true);
+        self.closed.iter().for_each(|&left| is_closed[left] = true);
         let mut seeded = self.clone();
-        for (left, right) in matching.pairs() {
-            if self.given.seeds.contains(&[left, right]) {
-                continue;
+        let pairs =
+            matching.pairs().filter(move |&(left, _)| !is_seeded[left]).map(|(left, right)| (left, Some(right)));
+        let others = matching.unmatched_left().filter(move |&left| !is_closed[left]).map(|left| (left, None));
+        pairs.chain(others).filter_map(move |(left, right)| {
+            if let Some(right) = right {
+                let mut without = seeded.clone();
+                without.given.forbidden.push([left, right]);
+                seeded.given.seeds.push([left, right]);
+                return Some(without);
             }
-            let mut without = seeded.clone();
-            without.given.forbidden.push([left, right]);
-            classes.push(without);
-            seeded.given.seeds.push([left, right]);
-        }
-        // All its pairs, and one more left node. A node that must be matched and is not has no place left next to the others.
-        for left in matching.unmatched_left().filter(|left| !self.closed.contains(left)) {
-            if problem.unmatched_score(left) > f64::NEG_INFINITY {
+            // All its pairs, and one more left node. A node that must be matched and is not has no place left next to the others.
+            let more = (problem.unmatched_score(left) > f64::NEG_INFINITY).then(|| {
                 let mut more = seeded.clone();
                 more.must.push(left);
-                classes.push(more);
-            }
+                more
+            });
             seeded.closed.push(left);
+            more
+        })
+    }
+
+    /// The rows of a problem, narrowed to the class.
+    fn write(&self, problem: &Streamed<'_>, rows: Range<usize>, scores: &mut Array2<f64>) {
+        problem.write(rows.clone(), scores);
+        self.given.apply_to_rows(&rows, scores);
+        for &left in self.closed.iter().filter(|left| rows.contains(left)) {
+            scores.row_mut(left - rows.start).fill(f64::NEG_INFINITY);
         }
-        classes
     }
 
     /// Written over the problem of another class: a new table for each would be most of the time.

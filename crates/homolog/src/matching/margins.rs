@@ -11,7 +11,7 @@
 
 use super::exchange::{Exchange, Paths, changed};
 use super::k_best::{behind, placed};
-use super::{Compatibility, Constraint, Linear, Matcher, Matching, Solution, Status, Workspace};
+use super::{Compatibility, Constraint, Linear, Matcher, Matching, Problem, Solution, Status, Workspace};
 use crate::{Control, Report, Result};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -52,30 +52,33 @@ impl Margin {
 /// alternatives, whatever time that takes. If interrupted, what is not done by then is a bound.
 ///
 /// # Errors
-/// As the matcher; a solution of another problem.
+/// As the matcher; a solution of another problem; [`Error::TooLarge`](crate::Error::TooLarge) if there is no room for a table of all pairs.
 ///
 /// ```
 /// use homolog::Control;
-/// use homolog::matching::{Compatibility, Linear, Matcher, Workspace, margins};
+/// use homolog::matching::{Compatibility, Linear, Matcher, margins};
 /// let problem = Compatibility::linear(ndarray::array![[5.0, 3.0, 0.0], [4.0, 1.0, 0.0]]);
-/// let solution = Linear::default().solve(&problem, &mut Workspace::new())?;
+/// let solution = Linear::default().solve(&problem)?;
 /// let margins = margins(&problem, &solution, None, &Control::new())?;
 /// // 3 + 4; without the first pair 5 + 1, without the second 5 + 1 as well.
 /// assert_eq!(margins.iter().map(|margin| margin.margin).collect::<Vec<_>>(), [1.0, 1.0]);
 /// # Ok::<(), homolog::Error>(())
 /// ```
 pub fn margins(
-    problem: &Compatibility,
+    problem: &dyn Problem,
     solution: &Solution,
     matcher: Option<&dyn Matcher>,
     control: &Control,
 ) -> Result<Vec<Margin>> {
+    let problem = &*problem.table()?;
     problem.score(&solution.matching)?;
     if problem.edge.is_none() {
         return Ok(without_edges(problem, solution, control));
     }
     let linear = linearised(problem, &solution.matching);
-    let best = Linear::default().solve_through(&linear, &mut Workspace::new())?;
+    let best = Linear::default().solve_with(&linear, &mut Workspace::with_control(control))?;
+    // Told to stop, it may have left nodes over: then all is compared with the matching itself.
+    let best = if best.status == Status::Limit { unproven(&linear, &solution.matching)? } else { best };
     let around = without_edges(&linear, &best, control);
     let place = |left: usize| around.binary_search_by_key(&left, |margin| margin.left).ok().map(|at| &around[at]);
     let alternative = |left: usize, right: usize| match place(left) {
@@ -86,10 +89,12 @@ pub fn margins(
     let (count, done) = (pairs.len(), AtomicUsize::new(0));
     let margin = |(without, work): &mut (Compatibility, Workspace), (left, right): (usize, usize)| -> Result<Margin> {
         let bound = alternative(left, right)?.map(|other| compared(problem, solution, (left, right), &other));
-        let mut margin = bound.unwrap_or_else(|| Margin::of((left, right)));
+        // That there is no other way is not known if it was not searched to the end.
+        let proven = place(left).is_none_or(|margin| margin.proven);
+        let mut margin = bound.unwrap_or_else(|| Margin { proven, ..Margin::of((left, right)) });
         if let Some(matcher) = matcher.filter(|_| !control.interrupted()) {
             without.node[[left, right]] = f64::NEG_INFINITY;
-            let other = matcher.solve(without, work);
+            let other = matcher.solve_with(without, work);
             without.node[[left, right]] = problem.node[[left, right]];
             let other = other?;
             let found = compared(problem, solution, (left, right), &other.matching);
@@ -112,6 +117,20 @@ pub fn margins(
         return pairs.into_iter().map(|pair| margin(&mut state, pair)).collect();
     }
     pairs.into_par_iter().map_init(start, margin).collect()
+}
+
+/// A matching as the answer to a problem, without a proof.
+fn unproven(problem: &Compatibility, matching: &Matching) -> Result<Solution> {
+    Ok(Solution {
+        score: problem.score(matching)?,
+        matching: matching.clone(),
+        bound: f64::INFINITY,
+        status: Status::Limit,
+        iterations: 0,
+        certificate: None,
+        shortage: None,
+        allowed: 0.0,
+    })
 }
 
 /// The same problem without edge scores, linearised at a matching: v_ik = c_ik + the scores of the edges between (i, k) and all pairs of the
@@ -167,26 +186,23 @@ fn without_edges(problem: &Compatibility, solution: &Solution, control: &Control
         let each = solution.matching.pairs().map(|pair| finished(second_of_row(problem, pair), true));
         return each.collect();
     }
-    let exchange = Exchange::around(problem, solution);
+    let exchange = Exchange::around(problem, solution, control);
     let pairs: Vec<(usize, usize)> = solution.matching.pairs().collect();
     let margin = |paths: &mut Paths, number: usize| {
-        // Asking may take longer than a short search.
-        let is_asked = exchange.len() >= FEW || number.is_multiple_of(16);
-        let is_complete = !(is_asked && control.interrupted());
         let pair = pairs[number];
-        let found = exchange.cheapest(number, !is_complete, paths).map(|found| Margin {
+        let found = exchange.cheapest(number, paths).map(|found| Margin {
             margin: found.cost,
             runner_up: found.changes.iter().find(|(left, _)| *left == pair.0).and_then(|(_, right)| *right),
             changes: found.changes,
             ..Margin::of(pair)
         });
-        finished(found.unwrap_or_else(|| Margin::of(pair)), is_complete)
+        finished(found.unwrap_or_else(|| Margin::of(pair)), !exchange.is_cut && !paths.is_stopped())
     };
     if exchange.len() < FEW {
-        let mut paths = Paths::default();
+        let mut paths = Paths::asking(control);
         return (0..exchange.len()).map(|number| margin(&mut paths, number)).collect();
     }
-    (0..exchange.len()).into_par_iter().map_init(Paths::default, margin).collect()
+    (0..exchange.len()).into_par_iter().map_init(|| Paths::asking(control), margin).collect()
 }
 
 /// If right nodes can be shared, left nodes do not compete: the second best of the row.

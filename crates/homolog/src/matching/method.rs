@@ -1,12 +1,11 @@
 //! [`Method`]: the list of all matchers, for settings files, programs and the conformance tests.
 
-use super::exact;
 use super::soft::check_nodes;
 use super::{
     Bistochastic, BruteForce, Compatibility, Exact, FrankWolfe, GraduatedAssignment, Hungarian, Linear, Matcher, Rrwm,
-    Solution, Spectral, Streamed, TabuSearch, Workspace,
+    Spectral, TabuSearch,
 };
-use crate::{Error, Result};
+use crate::Result;
 use serde::{Deserialize, Serialize};
 
 /// Every matcher, by name, with its settings.
@@ -77,29 +76,15 @@ impl Method {
         }
     }
 
-    /// Whether it solves problems whose node scores are computed when they are needed ([`Self::solve_streamed`]).
+    /// Whether it solves problems whose node scores are computed when they are needed without making a table of them.
     #[must_use]
-    pub fn is_streaming(&self) -> bool {
+    pub fn takes_rows(&self) -> bool {
         match self {
             // What does not fit the relaxation of the exact solver is searched alone.
             Self::Linear(_) | Self::Exact(_) => true,
             Self::GraduatedAssignment(solver) => solver.polish,
             Self::FrankWolfe(solver) => solver.polish,
             _ => false,
-        }
-    }
-
-    /// Solves a problem whose node scores are computed when they are needed: thousands of nodes without a table of all pairs.
-    ///
-    /// # Errors
-    /// A matcher that needs the table; edge scores for linear assignment; bad input, as every solver.
-    pub fn solve_streamed(&self, problem: &Streamed<'_>, work: &mut Workspace) -> Result<Solution> {
-        match self {
-            Self::Linear(solver) => solver.solve_streamed(problem, work),
-            Self::GraduatedAssignment(solver) => solver.solve_streamed(problem, work),
-            Self::FrankWolfe(solver) => solver.solve_streamed(problem, work),
-            Self::Exact(_) => exact::solve_streamed(problem, work),
-            _ => Err(Error::Unsupported { solver: self.name(), what: "node scores that are not stored" }),
         }
     }
 

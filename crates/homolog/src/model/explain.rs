@@ -24,6 +24,8 @@ pub struct Explanation {
     pub solution: Solution,
     /// One for each matched pair, in order of left node.
     pub matches: Vec<Reasons>,
+    /// What the proof of the match is true up to, if that is not negligible ([`Solution::tolerance`]).
+    pub tolerance: Option<f64>,
 }
 
 /// Why two nodes are matched.
@@ -90,7 +92,7 @@ impl Model {
             Ok(Reasons { left: margin.left, right: margin.right, share: shares[margin.left], alternative })
         };
         let matches = margins.par_iter().map(explain).collect::<Result<_>>()?;
-        Ok(Explanation { solution, matches })
+        Ok(Explanation { tolerance: solution.tolerance(problem), solution, matches })
     }
 }
 

@@ -131,7 +131,7 @@ impl Model {
     /// use homolog::features::FeatureMap;
     /// use homolog::graph::Graph;
     /// use homolog::learn::{LabelledPairs, Trainer};
-    /// use homolog::matching::{Matching, Workspace};
+    /// use homolog::matching::Matching;
     /// use homolog::model::Model;
     /// use std::sync::Arc;
     ///
@@ -141,7 +141,7 @@ impl Model {
     /// pairs.add(&left, &right, Matching::identity(4))?;
     /// let model = Model::fit(&FeatureMap::paper_linear(), &pairs, &Trainer::default())?;
     /// let pair = homolog::graph::Pair::new(left, wing(0.1)?);
-    /// let solution = model.solve(&pair, &mut Workspace::new())?;
+    /// let solution = model.solve(&pair)?;
     /// assert_eq!(solution.matching.matched_count(), 4);
     /// # Ok::<(), homolog::Error>(())
     /// ```

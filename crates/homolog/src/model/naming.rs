@@ -111,7 +111,8 @@ impl Model {
         }
         let (matching, score) = (left.join(right)?, left.score + right.score);
         let (bound, status) = (f64::INFINITY, Status::Converged);
-        let solution = Solution { matching, score, bound, status, iterations: 2, certificate: None, shortage: None };
+        let solution =
+            Solution { matching, score, bound, status, iterations: 2, certificate: None, shortage: None, allowed: 0.0 };
         Ok(Matched { solution, model: self, problem: Problem::Names(Arc::clone(left), Arc::clone(right)) })
     }
 

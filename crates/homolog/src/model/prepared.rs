@@ -153,7 +153,7 @@ impl Model {
 
     /// Matches two prepared graphs. With an atlas the points with the same name are joined, which proves nothing about the match.
     /// The right nodes are solved in a shuffled order, always the same, so ties are not broken towards equal numbers. Thousands of nodes are
-    /// matched without a table of all pairs if the matcher can ([`Method::is_streaming`](crate::matching::Method::is_streaming)).
+    /// matched without a table of all pairs if the matcher can.
     ///
     /// # Errors
     /// Graphs that another model prepared; seeds or forbidden pairs that cannot hold, or any with an atlas; graphs too large for the matcher.
@@ -171,10 +171,10 @@ impl Model {
         let instance = self.instance(left, right, between, work)?;
         let weights = self.weights();
         let (n, m) = (instance.left().node_count(), instance.right().node_count());
-        let is_streamed = self.matcher.is_streaming() && self.features.is_streamed(n, m);
+        let is_streamed = self.matcher.takes_rows() && self.features.is_streamed(n, m);
         let (solution, problem) = if is_streamed && instance.pair_features().is_none() {
             let order = RightOrder::random(m, 0);
-            (instance.solve_streamed(&self.matcher, &weights, &order, work)?, None)
+            (instance.solve_rows(&self.matcher, &weights, &order, work)?, None)
         } else {
             let problem = instance.compatibility(&weights)?;
             (self.solve_shuffled(&problem, work)?, Some(problem))
@@ -191,11 +191,19 @@ impl Model {
         self.match_prepared(&left, &right, pair, work)
     }
 
-    /// The solution of [`Self::match_pair`].
+    /// The solution of [`Self::match_pair`]. For loops, Ctrl-C and time limits there is [`Self::solve_with`].
     ///
     /// # Errors
     /// As [`Self::match_pair`].
-    pub fn solve(&self, pair: &Pair, work: &mut Workspace) -> Result<Solution> {
+    pub fn solve(&self, pair: &Pair) -> Result<Solution> {
+        self.solve_with(pair, &mut Workspace::new())
+    }
+
+    /// [`Self::solve`] with buffers that are reused from call to call, under the workspace's [`Control`].
+    ///
+    /// # Errors
+    /// As [`Self::match_pair`].
+    pub fn solve_with(&self, pair: &Pair, work: &mut Workspace) -> Result<Solution> {
         Ok(self.match_pair(pair, work)?.solution)
     }
 
@@ -240,7 +248,7 @@ impl Model {
         }
         // Rotations are tried on tables.
         let is_plain = self.features.pose.is_as_given() && pair.features.is_none();
-        if is_plain && self.matcher.is_streaming() && self.features.is_streamed(n, m) {
+        if is_plain && self.matcher.takes_rows() && self.features.is_streamed(n, m) {
             Compatibility::check_size(n, m)
         } else {
             self.check_table(n, m)
@@ -284,7 +292,7 @@ impl Model {
         let order = RightOrder::random(problem.right_count(), 0);
         let mut shuffled = Compatibility::linear(Array2::zeros((0, 0)));
         order.shuffle_into(problem, &mut shuffled)?;
-        let mut solution = self.matcher.matcher().solve(&shuffled, work)?;
+        let mut solution = self.matcher.matcher().solve_with(&shuffled, work)?;
         order.carry_back_solution(&mut solution)?;
         Ok(solution)
     }
@@ -295,6 +303,15 @@ impl Matched<'_> {
     #[must_use]
     pub fn model(&self) -> &Model {
         self.model
+    }
+
+    /// What the proof of the match is true up to, if that is not negligible: [`Solution::tolerance`].
+    #[must_use]
+    pub fn tolerance(&self) -> Option<f64> {
+        match &self.problem {
+            Problem::Graphs(_, Some(problem)) => self.solution.tolerance(problem),
+            _ => None,
+        }
     }
 
     /// How many edges the match keeps, if the edges that are compared are the graphs' own.

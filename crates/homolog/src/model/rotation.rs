@@ -2,7 +2,7 @@
 
 use super::{Matched, Model, Prepared};
 use crate::Result;
-use crate::features::{FAR_TURN, Pose, Turns, turn_of};
+use crate::features::{FAR_TURN, Rotation, Turns, turn_of};
 use crate::graph::Pair;
 use crate::matching::Workspace;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ impl Model {
         let Some(described) = right.described() else { return Ok(None) };
         let [from, to] = [left, right].map(|graph| Arc::clone(graph.graph()));
         let pair = Pair::new(from, to);
-        let any = Pose { turns: Turns::Any, mirror: false };
+        let any = Rotation { turns: Turns::Any, mirror: false };
         let (_, _, rotated) = self.features.best_pose(any, &pair, described, &self.weights(), work)?;
         let is_better = rotated.score > matched.solution.score;
         Ok(turn_of(&pair, &rotated.matching)?.filter(|&turn| is_better && turn > FAR_TURN))

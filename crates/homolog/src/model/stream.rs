@@ -166,8 +166,7 @@ mod tests {
             assert_eq!(model.match_all(&prepared, places, controls, make, take), Ok(66));
         });
         assert_eq!(counts, [12, 66]);
-        let alone: Vec<f64> =
-            pairs.iter().map(|pair| model.solve(pair, &mut Workspace::new()).unwrap().score).collect();
+        let alone: Vec<f64> = pairs.iter().map(|pair| model.solve(pair).unwrap().score).collect();
         assert_eq!(scores, alone);
         let parts: Vec<LabelledPart> = each.map(|(left, right)| LabelledPart { left, right, known: vec![] }).collect();
         assert_eq!(

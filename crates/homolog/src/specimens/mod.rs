@@ -2,6 +2,7 @@
 //! consistent naming; [`unlabelled`] improves an atlas by specimens without labels.
 
 pub mod check;
+mod gate;
 pub mod join;
 mod rounds;
 mod takes;

@@ -56,9 +56,15 @@ pub(super) struct Known<'a> {
     pub(super) fleeting: f64,
 }
 
-/// Looks at every track.
-pub(super) fn weigh(known: &Known<'_>, tracks: &[Track], votes: &[Vec<f64>]) -> Vec<Evidence> {
-    tracks.par_iter().zip(votes).map(|(track, votes)| weigh_one(known, track, votes)).collect()
+/// Looks at every track; `None` if it was told to stop.
+pub(super) fn weigh(
+    known: &Known<'_>,
+    tracks: &[Track],
+    votes: &[Vec<f64>],
+    stops: &(dyn Fn() -> bool + Sync),
+) -> Option<Vec<Evidence>> {
+    let one = |(track, votes): (&Track, &Vec<f64>)| if stops() { None } else { Some(weigh_one(known, track, votes)) };
+    tracks.par_iter().zip(votes).map(one).collect()
 }
 
 fn weigh_one(known: &Known<'_>, track: &Track, votes: &[f64]) -> Evidence {

@@ -7,7 +7,7 @@
 //!    the atlas, and for every frame, which name a track should have (`evidence`); 3 and 4 are repeated until nothing changes. An atlas
 //!    of a single frame is enough, and it may be of another person.
 //! 5. A set of names that is wrong throughout agrees with itself: the body is compared with the atlas (`anchor`). Names that the atlas
-//!    contradicts are forgotten and found again; that is kept if the take becomes more likely.
+//!    contradicts are removed and found again; the new ones are kept if the take becomes more likely.
 //! 6. Frames that are still badly explained are named by the atlas as well, and tracks in which the evidence changes are split (`split`).
 //! 7. Confidences, doubtful stretches and swaps (`doubt`); labels that the take came with and that are wrong (`labels`).
 //!
@@ -33,7 +33,8 @@ pub use words::{NamedLabel, NamedTake};
 
 use crate::atlas::{Atlas, Naming};
 use crate::graph::Graph;
-use crate::{Control, Report, Result};
+use crate::matching::{Compatibility, MAX_CELLS};
+use crate::{Control, Error, Report, Result};
 use anchor::Anchor;
 use body::{Body, Lengths, Names};
 use doubt::Judged;
@@ -117,13 +118,25 @@ pub struct Swap {
 }
 
 impl Atlas {
+    /// Refuses what is too large before anything is computed.
+    fn check_take(&self, frames: &[&Graph]) -> Result<()> {
+        let markers = self.landmarks.len();
+        let cells = frames.len().saturating_mul(markers);
+        if cells > MAX_CELLS {
+            let what = "frames times landmarks of a take";
+            return Err(Error::TooLarge { what, limit: MAX_CELLS, found: cells });
+        }
+        frames.iter().try_for_each(|frame| Compatibility::check_size(markers, frame.node_count()))
+    }
+
     /// Names the frames of a take, in order of time. If interrupted, all frames are named by what is known by then.
     ///
     /// # Errors
-    /// As [`Self::name_with`], for any frame.
+    /// As [`Self::name_with`], for any frame; a take that is too long; [`Error::Interrupted`] before the points of frames were linked.
     pub fn name_take(&self, frames: &[&Graph], weights: &[f64], control: &Control) -> Result<TakeNaming> {
+        self.check_take(frames)?;
         let points = Points::new(frames, self.dimension)?;
-        let tracks = tracks::link(&points);
+        let tracks = tracks::link(&points, control)?;
         let mut keys = votes::key_frames(&tracks, points.len());
         let mut namer = votes::KeyNamer::new(self, weights, frames);
         let mut named = namer.name(&keys, &control.part(0, 2))?;
@@ -168,6 +181,8 @@ struct Solver<'a> {
     given: Vec<Option<usize>>,
     evidence: Vec<Evidence>,
     body: Option<Body>,
+    /// Whether there are names to return to if it is told to stop.
+    has_names: bool,
     control: &'a Control,
 }
 
@@ -184,6 +199,7 @@ impl<'a> Solver<'a> {
             given: Vec::new(),
             evidence: Vec::new(),
             body: None,
+            has_names: false,
             control,
         }
     }
@@ -191,7 +207,7 @@ impl<'a> Solver<'a> {
     /// Names the tracks from the votes alone, and from the names that they have; the more likely names stay. If interrupted, names that
     /// they have stay.
     fn solve(&mut self, named: &[(usize, Naming)]) {
-        if !self.given.is_empty() && self.control.interrupted() {
+        if self.is_weighed() && self.control.interrupted() {
             return;
         }
         let votes = votes::votes(&self.tracks, named, self.markers);
@@ -199,9 +215,11 @@ impl<'a> Solver<'a> {
             let value = self.improve(votes.clone());
             (value, self.given.clone(), std::mem::take(&mut self.evidence), self.body.take())
         });
+        self.has_names = kept.is_some();
         self.given = assign::assign(&self.tracks, &votes.iter().collect::<Vec<_>>(), self.markers);
         let value = self.improve(votes);
-        if let Some((_, given, evidence, body)) = kept.filter(|kept| kept.0 >= value) {
+        let is_cut = !self.is_weighed() || self.control.interrupted();
+        if let Some((_, given, evidence, body)) = kept.filter(|kept| is_cut || kept.0 >= value) {
             (self.given, self.evidence, self.body) = (given, evidence, body);
         }
     }
@@ -241,7 +259,7 @@ impl<'a> Solver<'a> {
         }
         let body = self.body.take();
         self.settle(votes);
-        if self.value(votes) > before {
+        if !self.control.interrupted() && self.value(votes) > before {
             return true;
         }
         (self.given, self.evidence, self.body, *votes) = (given, evidence, body, old_votes);
@@ -264,12 +282,17 @@ impl<'a> Solver<'a> {
     /// Measures and names until nothing changes.
     fn settle(&mut self, votes: &[Vec<f64>]) {
         for _ in 0..ROUNDS {
+            let may_stop = self.has_names || self.is_weighed();
+            let stops = || may_stop && self.control.interrupted();
+            if stops() {
+                break;
+            }
             let names = self.names();
             let fleeting = evidence::fleeting(&self.tracks, &self.given);
             let body = Body::measure(self.points, &names, &self.lengths, self.markers, self.size);
             let known = Known { body: &body, points: self.points, names: &names, fleeting };
-            self.evidence = evidence::weigh(&known, &self.tracks, votes);
-            self.body = Some(body);
+            let Some(evidence) = evidence::weigh(&known, &self.tracks, votes, &stops) else { break };
+            (self.evidence, self.body) = (evidence, Some(body));
             let totals: Vec<&Vec<f64>> = self.evidence.iter().map(|evidence| &evidence.total).collect();
             let given = assign::assign(&self.tracks, &totals, self.markers);
             let same = given == self.given;
@@ -280,10 +303,18 @@ impl<'a> Solver<'a> {
         }
     }
 
+    /// Whether there is evidence for all tracks.
+    fn is_weighed(&self) -> bool {
+        !self.tracks.is_empty() && self.evidence.len() == self.tracks.len()
+    }
+
     fn split(&mut self) {
         let names = self.names();
         let Some(body) = &self.body else { return };
         self.splits = split::split(&mut self.tracks, &self.evidence, body, self.points, &names);
+        // The new tracks are weighed in any case.
+        self.evidence.clear();
+        self.has_names = false;
         // In the order in which they were added.
         self.splits.iter().for_each(|split| self.given.push(self.given[split.before]));
     }

@@ -9,6 +9,7 @@
 //! little, because each gets its name from the body around it, while a wrong link names a whole stretch wrongly.
 
 use super::points::{Place, Points, distance, median, squared_distance};
+use crate::{Control, Error, Result};
 
 /// Links within this many deviations are plausible.
 const GATE: f64 = 6.0;
@@ -19,6 +20,8 @@ const PRIOR: f64 = 4.0;
 const FADING: f64 = 0.9;
 /// How many tracks nearby say how a new one moves.
 const AROUND: usize = 4;
+/// So many frames are linked between two questions whether to go on; fewer take a moment.
+const AT_A_TIME: usize = 64;
 
 /// An unbroken run of one point.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,16 +57,19 @@ struct Head {
 type Links = Vec<Vec<Option<usize>>>;
 
 /// All tracks, each point in exactly one, in order of their first frame.
-pub(super) fn link(points: &Points) -> Vec<Track> {
+///
+/// # Errors
+/// [`Error::Interrupted`](crate::Error::Interrupted).
+pub(super) fn link(points: &Points, control: &Control) -> Result<Vec<Track>> {
     let rough = spacing(points);
     // Residuals of clear links under a wide gate say how well motion predicts.
     let mut residuals = Vec::new();
-    run(points, rough / (2.0 * GATE), false, &mut residuals);
+    run(points, rough / (2.0 * GATE), false, &mut residuals, control)?;
     let usual = median(&mut residuals).unwrap_or(rough).max(rough * 1e-3);
     let usual = (1.5 * usual).min(rough / GATE);
-    let forwards = run(points, usual, false, &mut Vec::new());
-    let backwards = run(points, usual, true, &mut Vec::new());
-    chains(points, &both(points, &forwards, &backwards))
+    let forwards = run(points, usual, false, &mut Vec::new(), control)?;
+    let backwards = run(points, usual, true, &mut Vec::new(), control)?;
+    Ok(chains(points, &both(points, &forwards, &backwards)))
 }
 
 /// Links found forwards or backwards, unless the other way found another one. (Backwards, a point's link is to the frame after it.)
@@ -124,10 +130,13 @@ fn spacing(points: &Points) -> f64 {
 }
 
 /// Clear links from frame to frame, forwards or backwards in time.
-fn run(points: &Points, usual: f64, backwards: bool, residuals: &mut Vec<f64>) -> Links {
+fn run(points: &Points, usual: f64, backwards: bool, residuals: &mut Vec<f64>, control: &Control) -> Result<Links> {
     let mut all: Links = vec![Vec::new(); points.len()];
     let mut heads: Vec<Head> = Vec::new();
     for step in 0..points.len() {
+        if step % AT_A_TIME == AT_A_TIME - 1 {
+            Error::if_interrupted(control)?;
+        }
         let frame = if backwards { points.len() - 1 - step } else { step };
         let places = &points.frames[frame];
         let links = clear_links(&heads, places, usual);
@@ -149,7 +158,7 @@ fn run(points: &Points, usual: f64, backwards: bool, residuals: &mut Vec<f64>) -
         all[frame] = links.iter().map(|link| link.map(|(at, _)| heads[at].point)).collect();
         heads = next;
     }
-    all
+    Ok(all)
 }
 
 /// For each point the head that clearly leads to it, and the residual.

@@ -1,6 +1,6 @@
 //! [`FromShards`]: a task whose data set is cut up into shards. The same model and the same report as from the data set.
 
-use super::{Outcome, Report, Settings};
+use super::{Outcome, Settings, TaskReport};
 use crate::data::shards::Manifest;
 use crate::features::FeatureMap;
 use crate::learn::shards::Carry;
@@ -68,8 +68,8 @@ impl FromShards {
         let (features, trainer, shards) = (&self.features, &self.trainer, &self.manifest.shards);
         let (set, trained) = trainer.train_from_shards(features, shards, checkpoint, carry, control, keeper)?;
         let model = Model::trained(&set, trainer, &trained)?;
-        let report = Report::of_training(&self.settings.set_name(&self.manifest.graphs), &model, &trained);
+        let report = TaskReport::of_training(&self.settings.set_name(&self.manifest.graphs), &model, &trained);
         let unused = self.settings.unused(&self.manifest.graphs, &model);
-        Ok(Outcome { report: Report { left_out: set.left_out, unused, ..report }, model })
+        Ok(Outcome { report: TaskReport { left_out: set.left_out, unused, ..report }, model })
     }
 }

@@ -30,7 +30,7 @@ pub use from_shards::FromShards;
 pub use losses::losses;
 pub use pairing::paired;
 pub(crate) use report::AtlasReport;
-pub use report::Report;
+pub use report::TaskReport;
 pub use settings::{Features, Settings};
 
 use crate::data::Split;
@@ -65,7 +65,7 @@ pub struct Outcome {
     /// The model.
     pub model: Model,
     /// How it came about.
-    pub report: Report,
+    pub report: TaskReport,
 }
 
 /// Where a run of training is kept.
@@ -102,24 +102,24 @@ impl Task {
     /// As [`Self::run`]; a checkpoint that does not fit.
     pub fn resume(&self, control: &Control, clock: Option<&Clock>, kept: Option<Kept<'_>>) -> Result<Outcome> {
         self.settings.check()?;
-        // The graphs are described whatever the time limit: without that there is nothing to answer with.
-        let pressed = control;
+        // Until the graphs are described there is nothing to answer with.
+        let begin = &self.settings.limited_to_begin(control, clock);
         let control = &self.settings.limited(control, clock);
         if self.settings.is_atlas() {
             let outcome = self.atlas(control)?;
             let unused = self.settings.unused(&self.data.common().unwrap_or_default(), &outcome.model);
-            return Ok(Outcome { report: Report { unused, ..outcome.report }, ..outcome });
+            return Ok(Outcome { report: TaskReport { unused, ..outcome.report }, ..outcome });
         }
         let (data, drawn) = paired(&self.data)?;
         check_sizes(&data)?;
-        let pairs = Pairs::of(&data, pressed)?;
+        let pairs = Pairs::of(&data, begin)?;
         let outcome = if self.settings.is_choice() {
             self.choose(&pairs, control, clock)?
         } else {
             self.one_set(&data, &pairs, control, kept)?
         };
         let unused = self.settings.unused(&data.common()?, &outcome.model);
-        Ok(Outcome { report: Report { unused, drawn, ..outcome.report }, ..outcome })
+        Ok(Outcome { report: TaskReport { unused, drawn, ..outcome.report }, ..outcome })
     }
 
     /// What a checkpoint of this task belongs to.
@@ -155,7 +155,7 @@ impl Task {
         };
         let selected = auto.train(&pairs.training, &pairs.validation, control)?;
         let model = Model::selected(&selected)?;
-        Ok(Outcome { report: Report::of_choice(&model, &selected), model })
+        Ok(Outcome { report: TaskReport::of_choice(&model, &selected), model })
     }
 
     /// One set of features.
@@ -187,7 +187,7 @@ impl Task {
         };
         if let Some((weights, sentence)) = given {
             let model = Model::new(set.features.clone(), trainer.matcher_for(&set), &weights, None)?;
-            return Ok(Outcome { report: Report { left_out, ..Report::as_given(&name, sentence) }, model });
+            return Ok(Outcome { report: TaskReport { left_out, ..TaskReport::as_given(&name, sentence) }, model });
         }
         let trainer = settings.trainer_for(&set.features)?;
         let trained = match kept {
@@ -195,7 +195,7 @@ impl Task {
             None => trainer.train(&set, control)?,
         };
         let model = Model::trained(&set, &trainer, &trained)?;
-        Ok(Outcome { report: Report { left_out, ..Report::of_training(&name, &model, &trained) }, model })
+        Ok(Outcome { report: TaskReport { left_out, ..TaskReport::of_training(&name, &model, &trained) }, model })
     }
 
     /// An atlas of all specimens that are not kept for testing.
@@ -212,15 +212,18 @@ impl Task {
         let unlabelled = if self.settings.unlabelled { self.unlabelled() } else { Vec::new() };
         if unlabelled.is_empty() {
             let (model, evidence) = Model::fit_atlas(&specimens, &settings, control)?;
-            let report = Report::of_atlas(&model, &evidence, specimens.len(), control.interrupted());
+            let report = TaskReport::of_atlas(&model, &evidence, specimens.len(), control.interrupted());
             return Ok(Outcome { model, report });
         }
         let (model, evidence, brought) = fit_with_unlabelled(&specimens, &unlabelled, &settings, control)?;
-        let report = Report::of_atlas(&model, &evidence, specimens.len(), control.interrupted());
+        let report = TaskReport::of_atlas(&model, &evidence, specimens.len(), control.interrupted());
         let said = brought.sentence();
         // With the unlabelled, the names that the calibration rests on are not those of labelled specimens left out alone.
-        let report =
-            if brought.kept { Report { sentence: said, ..report } } else { Report { note: Some(said), ..report } };
+        let report = if brought.kept {
+            TaskReport { sentence: said, ..report }
+        } else {
+            TaskReport { note: Some(said), ..report }
+        };
         Ok(Outcome { model, report })
     }
 

@@ -1,4 +1,4 @@
-//! [`Report`]: how a model came about. As JSON it is the same for the same task, to the byte: what differs from run to run, the seconds
+//! [`TaskReport`]: how a model came about. As JSON it is the same for the same task, to the byte: what differs from run to run, the seconds
 //! that a match takes, is not part of it. `text.rs` puts it into words.
 
 use super::LeftOut;
@@ -19,7 +19,7 @@ pub(super) const UNLEARNED: &str = "The weights are those before learning.";
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
-pub struct Report {
+pub struct TaskReport {
     /// The set of features that the model uses, or `atlas`.
     pub chosen: String,
     /// Every set that was tried, the simplest first; one if it was named.
@@ -103,7 +103,7 @@ pub struct AtlasReport {
     pub right: Option<[usize; 2]>,
 }
 
-impl Report {
+impl TaskReport {
     fn new(chosen: &str, sentence: String) -> Self {
         Self {
             chosen: chosen.to_string(),

@@ -1,7 +1,7 @@
 //! [`Settings`]: everything that may be said about learning, with its defaults; what a setting implies is worked out here.
 
-use crate::atlas::{AtlasSettings, Pose as AtlasPose, Presence};
-use crate::features::{Common, FeatureMap, FeatureSet, Gradients, ImageDescriptor, Pose, Turns};
+use crate::atlas::{AtlasSettings, Pose, Presence};
+use crate::features::{Common, FeatureMap, FeatureSet, Gradients, ImageDescriptor, Rotation, Turns};
 use crate::learn::{Centre, Choice, Clock, LearnerKind, Oracle, Trainer, weight_rules};
 use crate::loss::LossKind;
 use crate::matching::Method;
@@ -19,6 +19,9 @@ const ATLAS: &str = "atlas";
 /// Seconds for that choice, unless told otherwise.
 const SECONDS_TO_CHOOSE: f64 = 60.0;
 
+/// A time limit that is shorter leaves so many seconds to describe the graphs: a limit of 0 asks for weights as they are before learning.
+const SECONDS_TO_BEGIN: f64 = 1.0;
+
 /// How to learn. The defaults are those of every shell.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -33,7 +36,7 @@ pub struct Settings {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub price: Option<f64>,
     /// How graphs may be rotated against each other; `None`: for `auto` as far as the labelled pairs show, otherwise as given.
-    pub pose: Option<Pose>,
+    pub pose: Option<Rotation>,
     /// What is about an atlas alone; its pose and presence follow from `pose` and `unmatched` if they are not given.
     pub atlas: AtlasSettings,
     /// For an atlas, learn only from this many specimens, those that differ most: frames of a take are many, and neighbours are alike.
@@ -125,7 +128,7 @@ impl Settings {
     /// # Errors
     /// The first that is not.
     pub fn check(&self) -> Result<()> {
-        Error::unless_finite("price", self.price.unwrap_or(0.0))?;
+        Error::unless_at_least_0("price", self.price.unwrap_or(0.0).abs())?;
         self.lambdas.iter().try_for_each(|&lambda| Error::unless_positive("lambda", lambda))?;
         Error::unless_counted("frames", self.frames.unwrap_or(1))?;
         Error::unless_at_least_0("gap", self.gap)?;
@@ -266,10 +269,10 @@ impl Settings {
 
     pub(super) fn atlas_settings(&self) -> AtlasSettings {
         let pose = self.pose.map(|pose| match pose {
-            Pose { mirror: true, .. } => AtlasPose::Any,
-            Pose { turns: Turns::AsGiven, .. } => AtlasPose::AsGiven,
-            Pose { turns: Turns::Tilted, .. } => AtlasPose::Tilted,
-            _ => AtlasPose::Rotated,
+            Rotation { mirror: true, .. } => Pose::Any,
+            Rotation { turns: Turns::AsGiven, .. } => Pose::AsGiven,
+            Rotation { turns: Turns::Tilted, .. } => Pose::Tilted,
+            _ => Pose::Rotated,
         });
         let own = &self.atlas;
         AtlasSettings {
@@ -283,6 +286,14 @@ impl Settings {
 
     pub(super) fn seconds_to_choose(&self) -> f64 {
         self.time_limit.unwrap_or(SECONDS_TO_CHOOSE)
+    }
+
+    /// The caller's control, also ended by a time limit that was given: for what has to be done before there is an answer, which has at least
+    /// [`SECONDS_TO_BEGIN`].
+    pub(super) fn limited_to_begin(&self, control: &Control, clock: Option<&Clock>) -> Control {
+        let (Some(seconds), Some(clock)) = (self.time_limit, clock) else { return control.clone() };
+        let (clock, end) = (Arc::clone(clock), clock() + seconds.max(SECONDS_TO_BEGIN));
+        control.clone().interrupted_by(move || clock() >= end)
     }
 
     /// The caller's control, also ended by the time limit. A choice among sets divides its time itself.

@@ -1,11 +1,11 @@
 //! A report in words: the same in every shell.
 
-use super::{AtlasReport, Report};
+use super::{AtlasReport, TaskReport};
 use crate::atlas::{Pose, Presence};
 use crate::learn::{SkipReason, ValidatedBy};
 use std::fmt::{Display, Formatter, Result};
 
-impl Display for Report {
+impl Display for TaskReport {
     fn fmt(&self, text: &mut Formatter<'_>) -> Result {
         if self.choice.is_some() {
             self.table_of_sets(text)?;
@@ -45,7 +45,7 @@ impl Display for Report {
     }
 }
 
-impl Report {
+impl TaskReport {
     /// Whether an atlas was possible and something else was chosen.
     fn passed_over_an_atlas(&self) -> bool {
         let mut names =

@@ -146,7 +146,7 @@ fn a_proof_is_one_and_margins_are_attained() {
             if presence == Presence::Complete {
                 problem.unmatched = None;
             }
-            let best = BruteForce::default().solve(&problem, &mut Workspace::new()).unwrap();
+            let best = BruteForce::default().solve(&problem).unwrap();
             assert_eq!(naming.status, Status::Optimal);
             if presence == Presence::Complete {
                 let shares: f64 = naming.calls.iter().map(|call| call.share).sum();
@@ -156,7 +156,7 @@ fn a_proof_is_one_and_margins_are_attained() {
             for call in &naming.calls {
                 let mut without = problem.clone();
                 without.node[[call.landmark, call.point]] = f64::NEG_INFINITY;
-                let second = BruteForce::default().solve(&without, &mut Workspace::new()).unwrap();
+                let second = BruteForce::default().solve(&without).unwrap();
                 assert!(call.margin >= naming.score - second.score - 1e-7 * (1.0 + best.score.abs()));
             }
         }

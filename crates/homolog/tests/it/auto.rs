@@ -92,7 +92,7 @@ fn turned_specimens_get_a_pose() {
     let model = Model::selected(&selected).unwrap();
     let (left, right) = (specimen(9, 0.1, 20.0, &mut random), specimen(9, 0.1, 200.0, &mut random));
     let pair = homolog::graph::Pair::new(Arc::clone(&left.0), Arc::clone(&right.0));
-    let solution = model.solve(&pair, &mut homolog::matching::Workspace::new()).unwrap();
+    let solution = model.solve(&pair).unwrap();
     assert_eq!(solution.matching, truth(&left.1, &right.1));
 }
 

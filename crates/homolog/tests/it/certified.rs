@@ -14,7 +14,6 @@ use homolog::learn::{Example, Fit, MaxMargin, Oracle, Trainer, Training, Trainin
 use homolog::loss::{Endpoint, Hamming, Loss};
 use homolog::matching::{
     BruteForce, Compatibility, Constraint, Exact, FrankWolfe, Linear, LpRelaxation, Matcher, Matching, Method, Status,
-    Workspace,
 };
 use homolog::optimize::{Bundle, StopReason};
 use homolog::{Control, Error};
@@ -27,8 +26,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// What kind of problem to learn.
 #[derive(Clone, Copy)]
-struct Case {
-    name: &'static str,
+pub(crate) struct Case {
+    pub(crate) name: &'static str,
     /// Left nodes may stay unmatched at a learned price.
     unmatched: bool,
     /// The truth has no partner for the first left node.
@@ -37,7 +36,7 @@ struct Case {
     nodes: [usize; 2],
 }
 
-fn cases() -> [Case; 4] {
+pub(crate) fn cases() -> [Case; 4] {
     let case = |name, unmatched, loss, nodes| Case { name, unmatched, partial: unmatched, loss, nodes };
     [
         case("hamming", false, &Hamming { unmatched_is_label: false }, [5, 5]),
@@ -48,7 +47,7 @@ fn cases() -> [Case; 4] {
 }
 
 /// Random points, their jittered copies and some further points; positions, adjacency and lengths are compared.
-fn examples(case: Case, count: usize, seed: u64) -> Vec<Example> {
+pub(crate) fn examples(case: Case, count: usize, seed: u64) -> Vec<Example> {
     let mut rng = rng(seed);
     let lengths = Lengths { unit: LengthUnit::Coordinates, difference: Difference::NegativeSquare };
     let map = FeatureMap {
@@ -82,7 +81,7 @@ fn example(map: &FeatureMap, case: Case, number: usize, rng: &mut ChaCha8Rng) ->
     Example::new(map.instance(&left, &right).unwrap(), &pair, truth, case.loss, number as u64).unwrap()
 }
 
-fn go_on() -> Control {
+pub(crate) fn go_on() -> Control {
     Control::new()
 }
 
@@ -97,18 +96,18 @@ fn stop_after(steps: usize) -> Control {
         .interrupted_by(move || seen.load(Ordering::SeqCst) >= steps)
 }
 
-fn learner(lambda: f64, solver: LpRelaxation) -> MaxMargin {
+pub(crate) fn learner(lambda: f64, solver: LpRelaxation) -> MaxMargin {
     let bundle = Bundle { lambda, gap_tolerance: 0.01, max_iterations: 200, ..Bundle::default() };
     MaxMargin { bundle, oracle: Oracle::Relaxation(solver), ..MaxMargin::default() }
 }
 
-fn brute_force() -> BruteForce {
+pub(crate) fn brute_force() -> BruteForce {
     BruteForce { max_matchings: 10_000_000 }
 }
 
 /// The problem including the losses, and what has to be added to its maximum to make it a slack. The cells of the loss are found from
 /// losses alone.
-fn augmented(example: &Example, weights: &[f64]) -> (Compatibility, f64) {
+pub(crate) fn augmented(example: &Example, weights: &[f64]) -> (Compatibility, f64) {
     let mut problem = example.instance().compatibility(weights).unwrap();
     let (n, m) = problem.node.dim();
     let constant = example.loss(&Matching::empty(n, m));
@@ -126,7 +125,7 @@ fn risks(examples: &[Example], weights: &[f64]) -> Option<(f64, f64)> {
     let (mut true_risk, mut relaxed_risk) = (0.0, 0.0);
     for example in examples {
         let (problem, constant) = augmented(example, weights);
-        let best = brute_force().solve(&problem, &mut Workspace::new()).unwrap().score;
+        let best = brute_force().solve(&problem).unwrap().score;
         true_risk += (best + constant).max(0.0) / examples.len() as f64;
         relaxed_risk += (reference(&problem)? + constant).max(0.0) / examples.len() as f64;
     }
@@ -346,10 +345,10 @@ fn where_the_relaxation_is_integral_the_exact_solver_does_not_branch() {
         for example in examples(case, 20, 9) {
             let weights: Vec<f64> = (0..example.instance().dim()).map(|j| [1.0, 2.0, 0.5][j % 3]).collect();
             let problem = example.instance().compatibility(&weights).unwrap();
-            let relaxed = precise.solve(&problem, &mut Workspace::new()).unwrap();
+            let relaxed = precise.solve(&problem).unwrap();
             let Some(matching) = relaxed.matching else { continue };
             integral += 1;
-            let answer = root.solve(&problem, &mut Workspace::new()).unwrap();
+            let answer = root.solve(&problem).unwrap();
             assert_eq!(answer.status, Status::Optimal, "{}", case.name);
             assert!((answer.score - problem.score(&matching).unwrap()).abs() < 1e-9, "{}", case.name);
         }

@@ -5,7 +5,7 @@ use crate::common;
 use common::rng;
 use homolog::data::cost_matrix::{problem, read_csv, read_named};
 use homolog::data::npy;
-use homolog::matching::{BruteForce, Linear, Matcher, Sense, Workspace};
+use homolog::matching::{BruteForce, Linear, Matcher, Sense};
 use ndarray::{Array2, array};
 use proptest::prelude::*;
 use rand::{Rng, RngExt};
@@ -51,8 +51,8 @@ fn costs_are_minimised_and_scores_maximised() {
         let matrix = Array2::from_shape_simple_fn((n, n), || rng.random_range(-9.0..9.0_f64).round());
         let best = |sense: Sense| {
             let problem = problem(matrix.clone(), sense).unwrap();
-            let solution = Linear::default().solve(&problem, &mut Workspace::new()).unwrap();
-            let checked = BruteForce::default().solve(&problem, &mut Workspace::new()).unwrap();
+            let solution = Linear::default().solve(&problem).unwrap();
+            let checked = BruteForce::default().solve(&problem).unwrap();
             assert_eq!(solution.score, checked.score);
             let total: f64 = solution.matching.pairs().map(|(i, k)| matrix[[i, k]]).sum();
             assert_eq!(sense.turn(solution.score), total, "the value in the sense of the file");

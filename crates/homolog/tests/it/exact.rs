@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 fn brute_force(problem: &Compatibility) -> Solution {
-    BruteForce::default().solve(problem, &mut Workspace::new()).unwrap()
+    BruteForce::default().solve(problem).unwrap()
 }
 
 /// Problems with edges of every kind: either constraint, prices, forbidden pairs, both signs, directed, n < m and n > m.
@@ -33,7 +33,7 @@ fn small_problems_of_all_kinds_are_proven() {
     let mut work = Workspace::new();
     for _ in 0..1500 {
         let problem = random_quadratic(&mut rng);
-        let answer = Exact::default().solve(&problem, &mut work).unwrap();
+        let answer = Exact::default().solve_with(&problem, &mut work).unwrap();
         let best = brute_force(&problem);
         let context = || format!("{answer:?}\nbut {best:?}\non {problem:?}");
         assert_eq!(answer.status, Status::Optimal, "{}", context());
@@ -107,7 +107,7 @@ fn stopped_at_any_moment_the_answer_is_valid() {
         );
         let limits = [(usize::MAX, usize::MAX), (0, 100), (20, 100), (1000, 1)][round / 4 % 4];
         let matcher = Exact { max_iterations: limits.0, max_branches: limits.1, ..Exact::default() };
-        let answer = matcher.solve(&problem, &mut work).unwrap();
+        let answer = matcher.solve_with(&problem, &mut work).unwrap();
         assert_eq!(problem.score(&answer.matching).unwrap(), answer.score);
         assert_eq!(placed(&problem, &answer.matching), placed(&problem, &best.matching));
         assert!(answer.score <= best.score || close(answer.score, best.score, size));
@@ -122,9 +122,9 @@ fn the_caller_can_end_it_and_ask_for_less_than_a_proof() {
     let ended = Exact::default().solve_observed(&problem, &mut Workspace::new(), &mut |_| ControlFlow::Break(()));
     let ended = ended.unwrap();
     assert_eq!((ended.status, ended.iterations), (Status::Limit, 0));
-    let proven = Exact::default().solve(&problem, &mut Workspace::new()).unwrap();
+    let proven = Exact::default().solve(&problem).unwrap();
     assert_eq!(proven.status, Status::Optimal);
-    let rough = Exact { gap: 0.15, ..Exact::default() }.solve(&problem, &mut Workspace::new()).unwrap();
+    let rough = Exact { gap: 0.15, ..Exact::default() }.solve(&problem).unwrap();
     assert!(rough.iterations < proven.iterations, "{} and {}", rough.iterations, proven.iterations);
     assert!(rough.bound - rough.score <= 0.15 * rough.score.abs());
     assert!(proven.score <= rough.bound && proven.bound <= ended.bound);
@@ -133,16 +133,16 @@ fn the_caller_can_end_it_and_ask_for_less_than_a_proof() {
 #[test]
 fn settings_that_make_no_sense_are_refused() {
     let problem = grids([3, 4], [2, 6]);
-    let refuse = |matcher: Exact| matcher.solve(&problem, &mut Workspace::new()).unwrap_err().to_string();
-    assert_eq!(refuse(Exact { gap: -1.0, ..Exact::default() }), "setting gap is -1: it must be zero or more");
-    assert_eq!(refuse(Exact { gap: f64::NAN, ..Exact::default() }), "setting gap is NaN: it must be zero or more");
+    let refuse = |matcher: Exact| matcher.solve(&problem).unwrap_err().to_string();
+    assert_eq!(refuse(Exact { gap: -1.0, ..Exact::default() }), "setting gap is -1: it must be at least 0");
+    assert_eq!(refuse(Exact { gap: f64::NAN, ..Exact::default() }), "setting gap is NaN: it must be at least 0");
 }
 
 #[test]
 fn problems_too_large_for_the_relaxation_are_searched() {
     let problem = grids([3, 4], [2, 6]);
-    let proven = Exact::default().solve(&problem, &mut Workspace::new()).unwrap();
-    let found = Exact { max_entries: 500, ..Exact::default() }.solve(&problem, &mut Workspace::new()).unwrap();
+    let proven = Exact::default().solve(&problem).unwrap();
+    let found = Exact { max_entries: 500, ..Exact::default() }.solve(&problem).unwrap();
     assert_eq!(found.status, Status::Limit);
     assert_eq!(problem.score(&found.matching).unwrap(), found.score);
     assert!(found.score <= proven.score && proven.score <= found.bound && found.bound.is_finite());
@@ -177,7 +177,7 @@ fn grids_share_as_many_edges_as_they_can() {
     // With itself all 17 edges; a 3 by 4 and a 2 by 6 grid have 15 in common, as a general mixed-integer solver
     // (HiGHS) found and proved.
     for (right, edges) in [([3, 4], 17.0), ([2, 6], 15.0)] {
-        let answer = Exact::default().solve(&grids([3, 4], right), &mut Workspace::new()).unwrap();
+        let answer = Exact::default().solve(&grids([3, 4], right)).unwrap();
         assert!((answer.score - 2.0 * edges * 1.1 * 1.1).abs() < 1e-9, "{answer:?}");
         assert_eq!(answer.status, Status::Optimal);
     }
@@ -188,7 +188,7 @@ fn published_benchmarks_are_proven() {
     let Some(folder) = data_folder("benchmarks/dd") else { return };
     for (name, cost) in [("motor1", -94.17718), ("opengm1", -170.637_097)] {
         let text = std::fs::read_to_string(folder.join(format!("{name}.dd"))).unwrap();
-        let answer = Exact::default().solve(&dd::read(&text).unwrap(), &mut Workspace::new()).unwrap();
+        let answer = Exact::default().solve(&dd::read(&text).unwrap()).unwrap();
         assert_eq!(answer.status, Status::Optimal, "{name}");
         assert!((answer.score + cost).abs() < 1e-5, "{name}: {}", answer.score);
     }
@@ -206,7 +206,7 @@ fn listed_pairs_of_dense_graphs_are_not_searched_for_long() {
         counter.fetch_add(1, Ordering::Relaxed);
         false
     });
-    let answer = Exact::default().solve(&problem, &mut Workspace::with_control(&control)).unwrap();
+    let answer = Exact::default().solve_with(&problem, &mut Workspace::with_control(&control)).unwrap();
     assert_eq!(answer.status, Status::Optimal);
     assert!(asked.load(Ordering::Relaxed) < 5000, "asked {} times", asked.load(Ordering::Relaxed));
 }
@@ -219,7 +219,7 @@ fn qaplib_optima_are_proven() {
         let line = known.lines().find(|line| line.split(',').next() == Some(name)).unwrap();
         let best: f64 = line.split(',').nth(2).unwrap().parse().unwrap();
         let text = std::fs::read_to_string(folder.join(format!("{name}.dat"))).unwrap();
-        let answer = Exact::default().solve(&qaplib::read(&text).unwrap(), &mut Workspace::new()).unwrap();
+        let answer = Exact::default().solve(&qaplib::read(&text).unwrap()).unwrap();
         assert_eq!((answer.status, answer.score), (Status::Optimal, -best), "{name}");
     }
 }

@@ -37,14 +37,14 @@ fn margins_are_what_brute_force_says_and_features_add_up_to_them() {
             let pair = pair(left, right, (10 * number + seed) as u64);
             let problem = model.problem(&pair, &mut Workspace::new()).unwrap();
             let explanation = model.explain(&pair, &Control::new()).unwrap();
-            let best = BruteForce::default().solve(&problem, &mut Workspace::new()).unwrap();
+            let best = BruteForce::default().solve(&problem).unwrap();
             assert!((explanation.solution.score - best.score).abs() < 1e-9);
             assert_eq!(explanation.matches.len(), explanation.solution.matching.matched_count());
             for reasons in &explanation.matches {
                 assert_eq!(explanation.solution.matching.right_of(reasons.left), Some(reasons.right));
                 let mut without = problem.clone();
                 without.node[[reasons.left, reasons.right]] = f64::NEG_INFINITY;
-                let second = BruteForce::default().solve(&without, &mut Workspace::new()).unwrap();
+                let second = BruteForce::default().solve(&without).unwrap();
                 let alternative = reasons.alternative.as_ref().unwrap();
                 assert!(alternative.proven);
                 assert!((alternative.margin - (best.score - second.score)).abs() < 1e-9);
@@ -60,7 +60,7 @@ fn shares_add_up_to_the_score() {
     for (number, model) in models().into_iter().enumerate() {
         let pair = pair(7, 6, number as u64);
         let problem = model.problem(&pair, &mut Workspace::new()).unwrap();
-        let solution = model.solve(&pair, &mut Workspace::new()).unwrap();
+        let solution = model.solve(&pair).unwrap();
         let total: f64 = problem.shares(&solution.matching).unwrap().iter().sum();
         assert!((total - solution.score).abs() < 1e-9);
     }

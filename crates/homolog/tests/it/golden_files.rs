@@ -7,7 +7,7 @@ use homolog::data::shards::{Manifest, answer};
 use homolog::features::FeatureMap;
 use homolog::learn::shards::Worker;
 use homolog::learn::{Checkpoint, LearnerKind, NoKeeper, Trained, Trainer, TrainingSet};
-use homolog::matching::{Constraint, FrankWolfe, Method, Workspace};
+use homolog::matching::{Constraint, FrankWolfe, Method};
 use homolog::model::Model;
 use homolog::optimize::Bundle;
 use serde::Deserialize;
@@ -30,7 +30,7 @@ fn matches_as_then(model: &str, expected: &str) {
         let of = |id: &str| data.find(id).unwrap();
         let index =
             data.pairs().iter().position(|pair| (pair.left, pair.right) == (of(&then.left), of(&then.right))).unwrap();
-        let now = model.solve(&data.pair(index).unwrap(), &mut Workspace::new()).unwrap();
+        let now = model.solve(&data.pair(index).unwrap()).unwrap();
         assert_eq!(now.matching.pairs().collect::<Vec<_>>(), then.matches, "{} {}", then.left, then.right);
         assert!((now.score - then.score).abs() <= 1e-9 * then.score.abs(), "{} and {}", now.score, then.score);
     }

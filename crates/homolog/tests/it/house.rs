@@ -79,7 +79,7 @@ fn published_sparse_problems_are_rebuilt() {
 #[test]
 fn soft_linear_makes_no_mistake_at_any_baseline_without_learning() {
     use homolog::graph::Pair;
-    use homolog::matching::{Linear, Matcher, Workspace};
+    use homolog::matching::{Linear, Matcher};
     let Some(directory) = house_data::directory() else { return };
     let frames: Vec<Arc<Graph>> = house_data::frames(&directory)
         .into_iter()
@@ -95,7 +95,7 @@ fn soft_linear_makes_no_mistake_at_any_baseline_without_learning() {
             let right = Arc::new(map.describe(&frames[left + baseline].renumbered(&order).unwrap()).unwrap());
             let problem = map.instance(&described[left], &right).unwrap();
             let problem = problem.compatibility(&map.unlearned_weights()).unwrap();
-            let found = Linear::default().solve(&problem, &mut Workspace::new()).unwrap().matching;
+            let found = Linear::default().solve(&problem).unwrap().matching;
             assert!(found.pairs().all(|(i, k)| order[k] == i), "frames {left} and {}", left + baseline);
         }
     }

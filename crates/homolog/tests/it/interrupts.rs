@@ -75,16 +75,16 @@ fn every_matcher() {
             _ => (&large, 40),
         };
         check(method.name(), least, &|control| {
-            let answer = method.matcher().solve(problem, &mut Workspace::with_control(control)).unwrap();
+            let answer = method.matcher().solve_with(problem, &mut Workspace::with_control(control)).unwrap();
             check_answer(problem, &answer, control);
             let is_whole = answer.matching.matched_count() == problem.left_count();
             assert!(is_whole || method.name() == "hungarian", "{}", method.name());
         });
     }
     let (brute, exact) = (BruteForce::default(), Exact::default());
-    let best = brute.solve(&small, &mut Workspace::new()).unwrap().score;
+    let best = brute.solve(&small).unwrap().score;
     let (control, _) = stopping(0);
-    assert!(exact.solve(&small, &mut Workspace::with_control(&control)).unwrap().bound >= best);
+    assert!(exact.solve_with(&small, &mut Workspace::with_control(&control)).unwrap().bound >= best);
 }
 
 #[test]
@@ -115,7 +115,7 @@ fn linear_problems_of_every_kind() {
         for solver in [Method::Linear(Linear::default()), common::hungarian()] {
             let least = if *name == "long rows" { 1 } else { 10 };
             check(name, least, &|control| {
-                let answer = solver.matcher().solve(problem, &mut Workspace::with_control(control)).unwrap();
+                let answer = solver.matcher().solve_with(problem, &mut Workspace::with_control(control)).unwrap();
                 check_answer(problem, &answer, control);
             });
         }
@@ -123,7 +123,7 @@ fn linear_problems_of_every_kind() {
         let (n, m) = problem.node.dim();
         let sparse = Sparse::from_pairs(n, m, pairs, Sense::Maximize).unwrap();
         check("sparse", 1, &|control| {
-            let answer = Linear::default().solve_sparse(&sparse, &mut Workspace::with_control(control)).unwrap();
+            let answer = Linear::default().solve_with(&sparse, &mut Workspace::with_control(control)).unwrap();
             assert_eq!(answer.score, sparse.score(&answer.matching).unwrap());
         });
     }
@@ -132,9 +132,9 @@ fn linear_problems_of_every_kind() {
 #[test]
 fn relaxations_and_lists_of_matchings() {
     let problem = quadratic(12);
-    let best = Exact::default().solve(&problem, &mut Workspace::new()).unwrap();
+    let best = Exact::default().solve(&problem).unwrap();
     check("relaxation", 20, &|control| {
-        let relaxed = LpRelaxation::default().solve(&problem, &mut Workspace::with_control(control)).unwrap();
+        let relaxed = LpRelaxation::default().solve_with(&problem, &mut Workspace::with_control(control)).unwrap();
         assert!(relaxed.bound >= best.score && relaxed.value <= relaxed.bound);
     });
     let linear = hard_linear(12, 14);
@@ -146,11 +146,11 @@ fn relaxations_and_lists_of_matchings() {
     // Told to stop, it does not go through the classes of the best matching first: one question each would be sixty.
     let (once, asked) = stopping(usize::MAX);
     let many = hard_linear(60, 60);
-    Linear::default().solve(&many, &mut Workspace::with_control(&once)).unwrap();
+    Linear::default().solve_with(&many, &mut Workspace::with_control(&once)).unwrap();
     let (control, more) = stopping(asked.load(Ordering::SeqCst) + 10);
     k_best(&many, &Linear::default(), 20, &mut Workspace::with_control(&control)).unwrap();
     assert!(more.load(Ordering::SeqCst) < asked.load(Ordering::SeqCst) + 30);
-    let solution = Linear::default().solve(&linear, &mut Workspace::new()).unwrap();
+    let solution = Linear::default().solve(&linear).unwrap();
     check("margins", 1, &|control| {
         margins(&linear, &solution, None, control).unwrap();
     });
@@ -181,7 +181,7 @@ fn training_and_explaining() {
         let example = &set.training[0];
         let problem = example.instance().compatibility(&model.weights()).unwrap();
         check("an exact solve of a model's problem", 1, &|control| {
-            let answer = Exact::default().solve(&problem, &mut Workspace::with_control(control)).unwrap();
+            let answer = Exact::default().solve_with(&problem, &mut Workspace::with_control(control)).unwrap();
             check_answer(&problem, &answer, control);
         });
     }

@@ -1,12 +1,12 @@
 //! The K best matchings against the list of all, on every kind of small problem.
 
 use crate::common;
+use crate::laws_of_matching::forms::on_rows;
 
 use common::{Kind, close, magnitude, placed, random_kind, random_problem, rng};
 use homolog::Control;
 use homolog::matching::{
-    BruteForce, Compatibility, Constraint, KBest, Linear, Matcher, Matching, Sense, Sparse, Workspace, k_best,
-    k_best_sparse, margins,
+    BruteForce, Compatibility, Constraint, KBest, Linear, Matcher, Matching, Sense, Sparse, Workspace, k_best, margins,
 };
 use rand::RngExt;
 
@@ -64,11 +64,16 @@ fn a_list_has_the_best_of_its_table() {
             let price = |_: usize| if rng.random_range(0..4) == 0 { f64::NEG_INFINITY } else { -2.0 };
             list = list.with_unmatched((0..n).map(price).collect()).unwrap();
         }
-        let of_list = k_best_sparse(&list, 30, &mut Workspace::new()).unwrap();
+        let of_list = k_best(&list, &Linear::default(), 30, &mut Workspace::new()).unwrap();
         let of_table = k_best(&list.to_dense(), &Linear::default(), 30, &mut Workspace::new()).unwrap();
         let scores = |best: &KBest| best.matchings.iter().map(|(_, score)| *score).collect::<Vec<_>>();
-        assert_eq!(scores(&of_list), scores(&of_table), "{list:?}");
-        assert!(of_list.proven && of_table.proven);
+        let of_rows = on_rows(&list.to_dense(), [1, 48, 2], |rows| {
+            k_best(rows, &Linear::default(), 30, &mut Workspace::new()).unwrap()
+        });
+        for other in [&of_list, &of_rows] {
+            assert_eq!(scores(other), scores(&of_table), "{list:?}");
+            assert!(other.proven && of_table.proven);
+        }
         for (at, (matching, score)) in of_list.matchings.iter().enumerate() {
             assert_eq!(list.score(matching), Ok(*score));
             assert!(of_list.matchings[..at].iter().all(|(other, _)| other != matching), "twice: {of_list:?}");
@@ -83,14 +88,14 @@ fn margins_are_the_difference_to_the_best_without_the_pair() {
         let (n, m) = (rng.random_range(1..6), rng.random_range(1..6));
         let kind = random_kind(&mut rng);
         let problem = random_problem(&mut rng, n, m, kind);
-        let solution = Linear::default().solve(&problem, &mut Workspace::new()).unwrap();
+        let solution = Linear::default().solve(&problem).unwrap();
         let found = margins(&problem, &solution, None, &Control::new()).unwrap();
         assert_eq!(found.len(), solution.matching.matched_count());
         for margin in found {
             let right = solution.matching.right_of(margin.left).unwrap();
             let mut without = problem.clone();
             without.node[[margin.left, right]] = f64::NEG_INFINITY;
-            let other = BruteForce::default().solve(&without, &mut Workspace::new()).unwrap();
+            let other = BruteForce::default().solve(&without).unwrap();
             let fewer = placed(&problem, &other.matching) < placed(&problem, &solution.matching);
             assert_eq!(margin.margin == f64::INFINITY, fewer);
             if !fewer {

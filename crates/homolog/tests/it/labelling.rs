@@ -33,7 +33,7 @@ fn best(problem: &Compatibility, known: &[Known], avoided: Option<(usize, usize)
             *score = f64::NEG_INFINITY;
         }
     }
-    BruteForce::default().solve(&restricted, &mut Workspace::new()).unwrap().score
+    BruteForce::default().solve(&restricted).unwrap().score
 }
 
 fn points(count: std::ops::Range<usize>) -> impl Strategy<Value = Vec<[f64; 2]>> {
@@ -60,7 +60,7 @@ proptest! {
                 prop_assert!((suggested.margin.unwrap() - margin).abs() < 1e-9 * (1.0 + whole.abs()));
                 prop_assert!(!suggested.alternatives.contains(&place.1));
             }
-            let free = model().solve(&pair, &mut Workspace::new()).unwrap().matching;
+            let free = model().solve(&pair).unwrap().matching;
             let disputed: Vec<usize> =
                 known.iter().filter(|label| free.right_of(label.left) != label.right).map(|label| label.left).collect();
             prop_assert_eq!(&suggestion.disputed, &disputed);

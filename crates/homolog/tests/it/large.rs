@@ -2,20 +2,20 @@
 //! same way, against brute force.
 
 use crate::common;
+use crate::laws_of_matching::forms::on_rows;
 
 use common::{Kind, close, magnitude, placed, random_kind, random_problem, rng};
 use homolog::features::FeatureMap;
 use homolog::graph::{Graph, Pair};
 use homolog::matching::{
     BruteForce, Compatibility, EdgeList, EdgeTerm, Exact, FrankWolfe, GraduatedAssignment, Linear, Matcher, Matching,
-    Method, Solution, Spectral, Status, Streamed, Workspace,
+    Method, Solution, Spectral, Status, Workspace,
 };
 use homolog::model::Model;
 use homolog::{Control, Error};
-use ndarray::{Array1, Array2, Axis};
+use ndarray::{Array1, Array2};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -52,42 +52,29 @@ fn large_problems_are_solved_well_and_the_same_every_time() {
         let problem = problem(n, m, 3, price);
         let truth = Matching::new((0..n).map(|i| (i < m).then_some(i)).collect(), m, problem.constraint).unwrap();
         let truth = problem.score(&truth).unwrap();
-        let linear = Linear::default().solve(&problem.without_edges(), &mut Workspace::new()).unwrap();
+        let linear = Linear::default().solve(&problem.without_edges()).unwrap();
         let linear = problem.score(&linear.matching).unwrap();
         let matchers: [&dyn Matcher; 2] =
             [&GraduatedAssignment::default(), &FrankWolfe { starts: 3, ..FrankWolfe::default() }];
         for matcher in matchers {
-            let answer = matcher.solve(&problem, &mut Workspace::new()).unwrap();
+            let answer = matcher.solve(&problem).unwrap();
             let score = problem.score(&answer.matching).unwrap();
             assert!((answer.score - score).abs() <= 1e-9 * score.abs());
             assert!(answer.bound >= score);
             assert!(score > linear && score >= 0.9 * truth, "{score}, linear {linear}, truth {truth}");
-            assert_eq!(answer, matcher.solve(&problem, &mut Workspace::new()).unwrap());
+            assert_eq!(answer, matcher.solve(&problem).unwrap());
         }
     }
 }
 
 /// Solves a table as if its node scores were computed a few rows at a time.
-fn solve_streamed(
+fn solve_rows(
     method: &Method,
     table: &Compatibility,
-    [candidates, edge_candidates, rows_at_once]: [usize; 3],
+    sizes: [usize; 3],
     work: &mut Workspace,
 ) -> homolog::Result<Solution> {
-    let write =
-        |rows: Range<usize>, scores: &mut Array2<f64>| scores.assign(&table.node.slice_axis(Axis(0), rows.into()));
-    let mut problem = Streamed::new(table.left_count(), table.right_count(), &write);
-    (problem.candidates, problem.edge_candidates, problem.rows_at_once) = (candidates, edge_candidates, rows_at_once);
-    if let Some(edge) = &table.edge {
-        problem = problem.with_edges(edge);
-    }
-    if let Some(prices) = &table.unmatched {
-        problem = problem.with_unmatched(prices.to_vec());
-    }
-    if let Some(prices) = &table.right_unmatched {
-        problem = problem.with_right_unmatched(prices.to_vec());
-    }
-    method.solve_streamed(&problem, work)
+    on_rows(table, sizes, |rows| method.matcher().solve_with(rows, work))
 }
 
 fn both() -> [Method; 2] {
@@ -125,9 +112,9 @@ fn small_problems_of_all_kinds_are_answered_lawfully_on_lists() {
             table.node.rows_mut().into_iter().take(1).for_each(|mut row| row.mapv_inplace(|score| score + 1e12));
         }
         let sizes = [rng.random_range(1..3), [1, 2, 3, 48][rng.random_range(0..4)], rng.random_range(1..4)];
-        let exact = BruteForce::default().solve(&table, &mut work).unwrap();
+        let exact = BruteForce::default().solve_with(&table, &mut work).unwrap();
         let method = &both()[usize::from(round % 4 == 0)];
-        let answer = solve_streamed(method, &table, sizes, &mut work).unwrap();
+        let answer = solve_rows(method, &table, sizes, &mut work).unwrap();
         check(&table, &answer, &exact, method.name());
         let has_edges = table.edge.as_ref().is_some_and(|edge| !edge.is_empty()) && n > 0 && m > 0;
         assert!(!has_edges || answer.status == Status::Converged, "nothing is proven with edges");
@@ -150,11 +137,11 @@ fn medium_problems_score_as_much_on_lists_as_on_tables() {
             .enumerate()
     {
         let table = problem(n, m, 20 + round as u64, price);
-        let linear = Linear::default().solve(&table.without_edges(), &mut Workspace::new()).unwrap();
+        let linear = Linear::default().solve(&table.without_edges()).unwrap();
         let base = table.score(&linear.matching).unwrap();
         for (method, sums) in both().iter().zip(&mut sums) {
-            let dense = method.matcher().solve(&table, &mut Workspace::new()).unwrap();
-            let listed = solve_streamed(method, &table, [12, 48, 50], &mut Workspace::new()).unwrap();
+            let dense = method.matcher().solve(&table).unwrap();
+            let listed = solve_rows(method, &table, [12, 48, 50], &mut Workspace::new()).unwrap();
             assert!(listed.bound >= dense.score && dense.bound >= listed.score);
             sums[0] += listed.score - base;
             sums[1] += dense.score - base;
@@ -170,7 +157,7 @@ fn the_answer_does_not_depend_on_the_number_of_threads() {
     let table = problem(150, 140, 4, Some(2.0));
     let on = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        let solve = || both().map(|method| solve_streamed(&method, &table, [4, 20, 7], &mut Workspace::new()).unwrap());
+        let solve = || both().map(|method| solve_rows(&method, &table, [4, 20, 7], &mut Workspace::new()).unwrap());
         pool.install(solve)
     };
     assert_eq!(on(1), on(3));
@@ -183,7 +170,7 @@ fn interrupted_it_answers_with_a_valid_matching() {
     for polls in [0, 1, 5, 20, 40, 80, 200, 1000] {
         let asked = Arc::new(AtomicUsize::new(0));
         let control = Control::new().interrupted_by(move || asked.fetch_add(1, Ordering::Relaxed) >= polls);
-        let answer = solve_streamed(method, &table, [2, 20, 5], &mut Workspace::with_control(&control)).unwrap();
+        let answer = solve_rows(method, &table, [2, 20, 5], &mut Workspace::with_control(&control)).unwrap();
         assert!(answer.status == Status::Limit || answer.status == Status::Converged);
         assert!(close(table.score(&answer.matching).unwrap(), answer.score, magnitude(&table)));
         assert!(answer.bound >= answer.score);
@@ -195,27 +182,27 @@ fn bad_scores_sizes_and_matchers_are_refused() {
     let mut table = problem(6, 6, 1, None);
     let sizes = [2, 4, 2];
     let mut work = Workspace::new();
-    let spectral = Method::Spectral(Spectral::default());
-    assert!(matches!(solve_streamed(&spectral, &table, sizes, &mut work), Err(Error::Unsupported { .. })));
-    let exact = solve_streamed(&Method::Exact(Exact::default()), &table, sizes, &mut work).unwrap();
-    assert_eq!(exact.status, Status::Limit);
+    let exact = solve_rows(&Method::Exact(Exact::default()), &table, sizes, &mut work).unwrap();
+    assert_eq!(exact, Exact::default().solve(&table).unwrap());
+    let spectral = solve_rows(&Method::Spectral(Spectral::default()), &table, sizes, &mut work).unwrap();
+    assert_eq!(spectral, Spectral::default().solve(&table).unwrap());
     let linear = Method::Linear(Linear::default());
-    assert!(matches!(solve_streamed(&linear, &table, sizes, &mut work), Err(Error::Unsupported { .. })));
+    assert!(matches!(solve_rows(&linear, &table, sizes, &mut work), Err(Error::Unsupported { .. })));
     for method in both() {
-        assert!(solve_streamed(&method, &table, [2, 0, 2], &mut work).is_err());
+        assert!(solve_rows(&method, &table, [2, 0, 2], &mut work).is_err());
         table.node[[3, 2]] = f64::NAN;
-        let error = solve_streamed(&method, &table, sizes, &mut work).unwrap_err();
+        let error = solve_rows(&method, &table, sizes, &mut work).unwrap_err();
         assert!(matches!(error, Error::BadCell { row: 3, column: 2, .. }), "{error}");
         table.node[[3, 2]] = 1e308;
         table.node[[4, 2]] = 1e308;
-        let error = solve_streamed(&method, &table, sizes, &mut work).unwrap_err();
+        let error = solve_rows(&method, &table, sizes, &mut work).unwrap_err();
         assert!(matches!(error, Error::Overflow { .. }), "{error}");
         table.node[[3, 2]] = 0.0;
         table.node[[4, 2]] = 0.0;
         let other = problem(7, 6, 1, None);
         let mut mixed = table.clone();
         mixed.edge = other.edge;
-        assert!(matches!(solve_streamed(&method, &mixed, sizes, &mut work), Err(Error::Size { .. })));
+        assert!(matches!(solve_rows(&method, &mixed, sizes, &mut work), Err(Error::Size { .. })));
     }
 }
 
@@ -225,7 +212,7 @@ fn graphs_too_large_even_for_lists_are_refused_before_any_work() {
     let graph = |count: usize| Arc::new(Graph::new(count));
     let refused = |map: FeatureMap, method: Method, count: usize| {
         let model = Model::unlearned(map, method).unwrap();
-        let error = model.solve(&Pair::new(graph(count), graph(count)), &mut Workspace::new()).unwrap_err();
+        let error = model.solve(&Pair::new(graph(count), graph(count))).unwrap_err();
         matches!(error, Error::TooLarge { found, limit, .. } if found == count * count && limit < found)
     };
     let quadratic = FeatureMap::paper_quadratic;

@@ -49,6 +49,6 @@ fn tabu_search_ends_where_rounding_looks_like_progress() {
     // A cell of -1e20 beside edge scores of 1e-9 to 1e9: the running score loses its last digits each time it passes that cell.
     let problem = laws_of_matching::problem(472_400);
     let search = TabuSearch { max_looks: 1 << 22, ..TabuSearch::default() };
-    let answer = search.solve(&problem, &mut Workspace::new()).expect("a small problem");
+    let answer = search.solve(&problem).expect("a small problem");
     assert!(answer.iterations < 100_000, "it goes on until it is told to stop: {} steps", answer.iterations);
 }

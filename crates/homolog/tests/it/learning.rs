@@ -8,7 +8,7 @@ use homolog::features::{Descriptor, FeatureMap, NodeAttributes, NodeFeature};
 use homolog::graph::{Attributes, Graph, Pair};
 use homolog::learn::{Example, Fit, MaxMargin, Trainer, Training, TrainingSet, evaluate};
 use homolog::loss::{Hamming, LossKind};
-use homolog::matching::{BruteForce, FrankWolfe, Linear, Matcher, Matching, Method, Workspace};
+use homolog::matching::{BruteForce, FrankWolfe, Linear, Matcher, Matching, Method};
 use homolog::model::{Model, TrainingRecord};
 use homolog::optimize::{Bundle, StopReason, WeightRule};
 use homolog::{Control, Error};
@@ -76,7 +76,7 @@ fn risk_by_hand(examples: &[Example], weights: &[f64]) -> f64 {
         for k in 0..nodes {
             problem.node[[k, k]] -= 1.0 / nodes as f64;
         }
-        let best = BruteForce::default().solve(&problem, &mut Workspace::new()).unwrap().score;
+        let best = BruteForce::default().solve(&problem).unwrap().score;
         let features = example.instance().joint_features(example.truth()).unwrap();
         1.0 + best - features.iter().zip(weights).map(|(feature, weight)| feature * weight).sum::<f64>()
     };

@@ -14,7 +14,7 @@ const FORBIDDEN: f64 = f64::NEG_INFINITY;
 
 /// Solves, and lets the separate checker prove the answer.
 fn solve_proven(problem: &Compatibility, work: &mut Workspace) -> Solution {
-    let answer = Linear::default().solve(problem, work).unwrap();
+    let answer = Linear::default().solve_with(problem, work).unwrap();
     let certificate = answer.certificate.as_ref().unwrap();
     let bound = verify(problem, &answer.matching, certificate)
         .unwrap_or_else(|error| panic!("{error}\n{problem:?}\n{answer:?}"));
@@ -40,7 +40,7 @@ fn a_hundred_thousand_small_problems_of_all_kinds_against_brute_force() {
         let kind = random_kind(&mut rng);
         let problem = random_problem(&mut rng, n, m, kind);
         let answer = solve_proven(&problem, &mut work);
-        let exact = BruteForce::default().solve(&problem, &mut work).unwrap();
+        let exact = BruteForce::default().solve_with(&problem, &mut work).unwrap();
         assert!(close(answer.score, exact.score, magnitude(&problem)), "{problem:?}\n{answer:?}\n{exact:?}");
         assert_eq!(common::placed(&problem, &answer.matching), common::placed(&problem, &exact.matching));
     }
@@ -55,7 +55,7 @@ fn larger_problems_of_all_kinds_against_the_second_solver() {
         let kind = random_kind(&mut rng);
         let problem = random_problem(&mut rng, n, m, kind);
         let answer = solve_proven(&problem, &mut work);
-        let other = common::hungarian().matcher().solve(&problem, &mut work).unwrap();
+        let other = common::hungarian().matcher().solve_with(&problem, &mut work).unwrap();
         assert!(close(answer.score, other.score, 4.0 * magnitude(&problem)), "{problem:?}\n{answer:?}\n{other:?}");
     }
 }
@@ -104,7 +104,7 @@ fn squares_that_are_solved_from_lists_are_proven() {
         let answer = solve_proven(&problem, &mut work);
         assert_eq!(answer.status, Status::Optimal, "step {step}");
         if step % 6 == 0 {
-            let other = common::hungarian().matcher().solve(&problem, &mut work).unwrap();
+            let other = common::hungarian().matcher().solve_with(&problem, &mut work).unwrap();
             assert!(close(answer.score, other.score, 4.0 * magnitude(&problem)), "step {step}");
             assert_eq!(common::placed(&problem, &answer.matching), common::placed(&problem, &other.matching));
         }
@@ -140,7 +140,7 @@ fn a_wrong_certificate_gives_a_weak_bound_never_a_false_one() {
     for _ in 0..2000 {
         let kind = Kind { forbidden: 0.0, ..random_kind(&mut rng) };
         let problem = random_problem(&mut rng, 4, 5, kind);
-        let exact = BruteForce::default().solve(&problem, &mut Workspace::new()).unwrap();
+        let exact = BruteForce::default().solve(&problem).unwrap();
         let random = |count| (0..count).map(|_| rng.random_range(-1.0..1.0)).collect::<Vec<f64>>();
         let [left, right] = [4, 5].map(random);
         let bound = verify(&problem, &exact.matching, &Certificate::new(left, right, None)).unwrap();
@@ -185,18 +185,18 @@ fn an_infeasible_problem_gives_the_best_largest_matching_and_the_reason() {
     assert_eq!(answer.score, 11.0);
     let shortage = answer.shortage.unwrap();
     assert_eq!((&shortage.left[..], &shortage.right[..]), (&[0, 1, 3][..], &[0, 2][..]));
-    let refused = Linear { require_full: true }.solve(&problem, &mut Workspace::new()).unwrap_err();
+    let refused = Linear { require_full: true }.solve(&problem).unwrap_err();
     assert_eq!(refused, Error::NoFullMatching { shortage });
     assert_eq!(
         refused.to_string(),
-        "no full matching exists: left nodes [0, 1, 3] have only right nodes [0, 2] to go to"
+        "no full matching exists: left nodes [0, 1, 3] can only be matched to right nodes [0, 2]"
     );
 }
 
 #[test]
 fn more_left_than_right_nodes_is_no_shortage() {
     let problem = Compatibility::linear(array![[1.0], [3.0], [2.0]]);
-    let answer = Linear { require_full: true }.solve(&problem, &mut Workspace::new()).unwrap();
+    let answer = Linear { require_full: true }.solve(&problem).unwrap();
     assert_eq!(scores(&answer), [None, Some(0), None]);
     assert_eq!(answer.shortage, None);
 }
@@ -207,7 +207,7 @@ fn edge_scores_are_refused_not_dropped() {
     let kind =
         Kind { values: Values::Uniform, forbidden: 0.0, priced: None, constraint: Constraint::OneToOne, edges: true };
     let problem = random_problem(&mut rng, 3, 3, kind);
-    let refused = Linear::default().solve(&problem, &mut Workspace::new());
+    let refused = Linear::default().solve(&problem);
     assert_eq!(refused, Err(Error::Unsupported { solver: "linear", what: "edge scores" }));
 }
 
@@ -302,10 +302,10 @@ fn adding_a_large_number_changes_nothing_that_the_numbers_keep() {
 fn extreme_magnitudes_neither_overflow_nor_vanish() {
     for scale in [1e-320, 1e-310, 1e-300, 1e150, 1e300, 1e307] {
         let node = array![[1.0, 2.0], [2.0, 1.0]] * scale;
-        let answer = Linear::default().solve(&Compatibility::linear(node), &mut Workspace::new()).unwrap();
+        let answer = Linear::default().solve(&Compatibility::linear(node)).unwrap();
         assert_eq!(scores(&answer), [Some(1), Some(0)], "at {scale}");
         let mixed = array![[-1.0, 2.0], [2.0, -1.0]] * scale;
-        let answer = Linear::default().solve(&Compatibility::linear(mixed), &mut Workspace::new()).unwrap();
+        let answer = Linear::default().solve(&Compatibility::linear(mixed)).unwrap();
         assert_eq!(scores(&answer), [Some(1), Some(0)], "at {scale}");
     }
 }

@@ -34,7 +34,7 @@ fn costs_and_negated_scores_have_the_same_answer() {
             costs = by_columns;
         }
         let scores = costs.mapv(|cost| -cost);
-        let expected = Linear::default().solve(&Compatibility::linear(scores.clone()), &mut Workspace::new()).unwrap();
+        let expected = Linear::default().solve(&Compatibility::linear(scores.clone())).unwrap();
         let expected = expected.matching.left_to_right();
         let linear = Linear::default();
         assert_eq!(linear.assign_matrix(costs.view(), Sense::Minimize, &mut work).unwrap(), Some(expected), "{costs}");

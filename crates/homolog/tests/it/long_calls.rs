@@ -3,13 +3,13 @@
 
 use homolog::atlas::AtlasSettings;
 use homolog::data::dataset::{DataSet, NamedGraph};
-use homolog::features::{FeatureMap, Pose, Turns};
+use homolog::features::{FeatureMap, Rotation, Turns};
 use homolog::geometry::GreyImage;
 use homolog::graph::{Graph, Pair};
 use homolog::learn::LabelledPairs;
 use homolog::matching::{
     Compatibility, Constraint, EdgeList, EdgeTerm, Exact, FrankWolfe, Linear, LpRelaxation, Matcher, Matching, Method,
-    Sense, Sparse, Workspace, found_again, k_best, k_best_sparse, margins,
+    Sense, Sparse, Workspace, found_again, k_best, margins,
 };
 use homolog::model::Model;
 use homolog::specimens::check::check;
@@ -40,7 +40,7 @@ pub(crate) struct Sizes {
     pub(crate) pixels: usize,
 }
 
-type Run = Box<dyn Fn(&Control) -> Result<()>>;
+type Run = Box<dyn Fn(&Control) -> Result<()> + Send + Sync>;
 
 /// A call by what a person would call it.
 pub(crate) struct LongCall {
@@ -57,7 +57,7 @@ pub(crate) fn long_calls(sizes: Sizes) -> Result<Vec<LongCall>> {
     Ok(calls)
 }
 
-fn call(name: &'static str, run: impl Fn(&Control) -> Result<()> + 'static) -> LongCall {
+fn call(name: &'static str, run: impl Fn(&Control) -> Result<()> + Send + Sync + 'static) -> LongCall {
     LongCall { name, run: Box::new(run) }
 }
 
@@ -80,32 +80,37 @@ fn matching(sizes: Sizes) -> Result<Vec<LongCall>> {
     let factors = random(edges.len(), 2).mapv(|value| value - 0.5);
     let edge = EdgeTerm::factored(Arc::clone(&edges), Arc::clone(&edges), factors.clone(), -factors)?;
     let quadratic = Arc::new(Compatibility::linear(random(n, n)).with_edges(edge));
-    let solved = Arc::new(Linear::default().solve(&linear, &mut Workspace::new())?);
-    let quick = Arc::new(FrankWolfe::default().solve(&quadratic, &mut Workspace::new())?);
+    let solved = Arc::new(Linear::default().solve(&linear)?);
+    let quick = Arc::new(FrankWolfe::default().solve(&quadratic)?);
     let by = |name: &'static str, problem: &Arc<Compatibility>, method: Method| {
         let problem = Arc::clone(problem);
-        call(name, move |control| method.matcher().solve(&problem, &mut Workspace::with_control(control)).map(|_| ()))
+        call(name, move |control| {
+            method.matcher().solve_with(&problem, &mut Workspace::with_control(control)).map(|_| ())
+        })
     };
     let (ranked, listed, ranked_list) = (Arc::clone(&linear), Arc::clone(&list), list);
     let (relaxed, again) = (Arc::clone(&quadratic), Arc::clone(&quadratic));
-    let unsure = Arc::clone(&linear);
+    let (unsure, edged, quick_too) = (Arc::clone(&linear), Arc::clone(&quadratic), Arc::clone(&quick));
     Ok(vec![
         by("linear problem", &linear, Method::Linear(Linear::default())),
         by("quadratic problem, exact", &quadratic, Method::Exact(Exact::default())),
         by("quadratic problem, frank-wolfe", &quadratic, Method::FrankWolfe(FrankWolfe::default())),
         call("list of pairs", move |control| {
-            Linear::default().solve_sparse(&listed, &mut Workspace::with_control(control)).map(|_| ())
+            Linear::default().solve_with(&listed, &mut Workspace::with_control(control)).map(|_| ())
         }),
         call("five best matchings", move |control| {
             k_best(&ranked, &Linear::default(), 5, &mut Workspace::with_control(control)).map(|_| ())
         }),
         call("five best matchings of a list", move |control| {
-            k_best_sparse(&ranked_list, 5, &mut Workspace::with_control(control)).map(|_| ())
+            k_best(&ranked_list, &Linear::default(), 5, &mut Workspace::with_control(control)).map(|_| ())
         }),
         call("relaxation", move |control| {
-            LpRelaxation::default().solve(&relaxed, &mut Workspace::with_control(control)).map(|_| ())
+            LpRelaxation::default().solve_with(&relaxed, &mut Workspace::with_control(control)).map(|_| ())
         }),
         call("margins", move |control| margins(&unsure, &solved, None, control).map(|_| ())),
+        call("margins with edges", move |control| {
+            margins(&edged, &quick_too, Some(&Exact::default()), control).map(|_| ())
+        }),
         call("found again", move |control| found_again(&again, &quick, 5, control).map(|_| ())),
     ])
 }
@@ -121,7 +126,7 @@ fn graphs(sizes: Sizes) -> Result<Vec<LongCall>> {
     let few = (0..2).map(|_| graph(sizes.points / 4)).collect::<Result<Vec<_>>>()?;
     let plain = FeatureMap::named("linear", many.iter().map(|graph| &**graph))?;
     let mut rotated = plain.clone();
-    rotated.pose = Pose { turns: Turns::Any, mirror: false };
+    rotated.pose = Rotation { turns: Turns::Any, mirror: false };
     let model = |features: FeatureMap| Model::unlearned(features, Method::Linear(Linear::default())).map(Arc::new);
     let (plain, rotated) = (model(plain)?, model(rotated)?);
     let (large, pair) =
@@ -132,10 +137,10 @@ fn graphs(sizes: Sizes) -> Result<Vec<LongCall>> {
     Ok(vec![
         call("describing graphs", move |control| describing.prepare(&many, control).map(|_| ())),
         call("matching two graphs", move |control| {
-            plain.solve(&large, &mut Workspace::with_control(control)).map(|_| ())
+            plain.solve_with(&large, &mut Workspace::with_control(control)).map(|_| ())
         }),
         call("matching two rotated graphs", move |control| {
-            posing.solve(&posed, &mut Workspace::with_control(control)).map(|_| ())
+            posing.solve_with(&posed, &mut Workspace::with_control(control)).map(|_| ())
         }),
         call("the problem of two rotated graphs", move |control| {
             rotated.problem(&pair, &mut Workspace::with_control(control)).map(|_| ())

@@ -6,7 +6,7 @@ use crate::made;
 use homolog::Error;
 use homolog::graph::{Graph, Pair};
 use homolog::loss::{Endpoint, Hamming, Loss, LossKind};
-use homolog::matching::{BruteForce, Compatibility, Constraint, Matcher, Matching, Workspace};
+use homolog::matching::{BruteForce, Compatibility, Constraint, Matcher, Matching};
 use made::{close, matching, numbers, rng};
 use ndarray::{Array1, array};
 use rand::RngExt;
@@ -134,7 +134,7 @@ fn loss_cells_make_the_search_for_the_violator_a_matching_problem() {
             let terms = kind.loss().terms(&pair, &truth).unwrap();
             let mut augmented = problem.clone();
             augmented.node += &terms.cells;
-            let answer = BruteForce::default().solve(&augmented, &mut Workspace::new()).unwrap();
+            let answer = BruteForce::default().solve(&augmented).unwrap();
             let mut best = f64::NEG_INFINITY;
             for code in 0..5_usize.pow(3) {
                 let map = (0..3).map(|i| Some(code / 5_usize.pow(i) % 5).filter(|&k| k < m)).collect();

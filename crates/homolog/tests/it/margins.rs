@@ -2,6 +2,7 @@
 //! columns share; and one margin and one runner-up wherever they are asked for.
 
 use crate::common;
+use crate::laws_of_matching::forms::{as_list, on_rows};
 
 use common::rng;
 use homolog::Control;
@@ -9,7 +10,8 @@ use homolog::features::FeatureMap;
 use homolog::graph::{Graph, Pair};
 use homolog::labelling::suggest;
 use homolog::matching::{
-    BruteForce, Compatibility, Constraint, Exact, Linear, Matcher, Matching, Method, Status, Workspace, margins,
+    BruteForce, Compatibility, Constraint, EdgeList, EdgeTerm, Exact, Linear, Matcher, Matching, Method, Status,
+    Workspace, margins,
 };
 use homolog::model::Model;
 use ndarray::{Array1, Array2, array};
@@ -80,11 +82,19 @@ fn margins_are_exact_beside_constants_of_any_size_and_never_negative_where_prove
     for round in 0..3000 {
         let constant = [0.0, 1e6, 1e12, 1e13, 1e14, 1e15][round % 6];
         let problem = whole_problem(&mut rng, constant);
-        let solution = Linear::default().solve(&problem, &mut Workspace::new()).unwrap();
+        let solution = Linear::default().solve(&problem).unwrap();
         let found = margins(&problem, &solution, None, &Control::new()).unwrap();
         let all = all(&problem);
         let score = exact_score(&problem, &solution.matching);
         assert_eq!(found.len(), solution.matching.matched_count());
+        if let Some(list) = as_list(&problem) {
+            let of_rows =
+                on_rows(&problem, [1, 48, 2], |rows| margins(rows, &solution, None, &Control::new()).unwrap());
+            assert_eq!(
+                [margins(&list, &solution, None, &Control::new()).unwrap(), of_rows],
+                [found.clone(), found.clone()]
+            );
+        }
         if all.iter().any(|(_, other)| *other > score) {
             // Whether a matching is called optimal rightly is another law's business.
             not_best += 1;
@@ -124,14 +134,14 @@ fn with_edges_a_margin_is_a_bound_and_the_exact_solver_makes_it_exact() {
             .unwrap()
             .problem(&pair, &mut Workspace::new())
             .unwrap();
-        let solution = Exact::default().solve(&problem, &mut Workspace::new()).unwrap();
+        let solution = Exact::default().solve(&problem).unwrap();
         assert_eq!(solution.status, Status::Optimal);
         let bounds = margins(&problem, &solution, None, &Control::new()).unwrap();
         let exact = margins(&problem, &solution, Some(&Exact::default()), &Control::new()).unwrap();
         for (bound, exact) in bounds.iter().zip(&exact) {
             let mut without = problem.clone();
             without.node[[exact.left, exact.right]] = f64::NEG_INFINITY;
-            let best = BruteForce::default().solve(&without, &mut Workspace::new()).unwrap();
+            let best = BruteForce::default().solve(&without).unwrap();
             assert!((exact.margin - (solution.score - best.score)).abs() < 1e-9, "{exact:?}");
             assert!(exact.proven && !bound.proven && exact.margin >= 0.0);
             assert!(bound.margin >= exact.margin - 1e-9);
@@ -176,14 +186,41 @@ fn large_problems_have_the_margins_of_solving_again() {
     let mut rng = rng(3);
     let node = Array2::from_shape_simple_fn((70, 90), || rng.random_range(0.0..1.0));
     let problem = Compatibility::linear(node);
-    let solution = Linear::default().solve(&problem, &mut Workspace::new()).unwrap();
+    let solution = Linear::default().solve(&problem).unwrap();
     let found = margins(&problem, &solution, None, &Control::new()).unwrap();
     let mut without = problem.clone();
     for margin in found {
         without.node[[margin.left, margin.right]] = f64::NEG_INFINITY;
-        let other = Linear::default().solve(&without, &mut Workspace::new()).unwrap();
+        let other = Linear::default().solve(&without).unwrap();
         without.node[[margin.left, margin.right]] = problem.node[[margin.left, margin.right]];
         assert!((margin.margin - (solution.score - other.score)).abs() < 1e-12);
         assert_eq!(other.matching, margin.alternative(&solution.matching).unwrap().unwrap());
+    }
+}
+
+/// Whenever it is told to stop: what is not proven is at least the margin, what is proven is the margin.
+#[test]
+fn margins_that_are_cut_short_are_bounds() {
+    let mut rng = rng(31);
+    let ring = |step: usize| (0..7).map(move |i| [i, (i + step) % 7]);
+    let edges = std::sync::Arc::new(EdgeList::new(7, ring(1).chain(ring(2)).collect()).unwrap());
+    let mut factors = || Array2::from_shape_simple_fn((edges.len(), 1), || rng.random_range(-1.0..1.0));
+    let edge = EdgeTerm::factored(Arc::clone(&edges), Arc::clone(&edges), factors(), factors()).unwrap();
+    let quadratic = Compatibility::linear(Array2::from_shape_simple_fn((7, 7), || rng.random())).with_edges(edge);
+    let linear = Compatibility::linear(Array2::from_shape_simple_fn((90, 95), || rng.random()));
+    let exact = Exact::default();
+    for (problem, matcher) in [(&quadratic, Some(&exact as &dyn Matcher)), (&quadratic, None), (&linear, None)] {
+        let solution = exact.solve(problem).unwrap();
+        let whole = margins(problem, &solution, matcher, &Control::new()).unwrap();
+        for after in [0, 1, 2, 5, 20, 100] {
+            let asked = std::sync::atomic::AtomicUsize::new(0);
+            let count = move || asked.fetch_add(1, std::sync::atomic::Ordering::SeqCst) >= after;
+            let cut = margins(problem, &solution, matcher, &Control::new().interrupted_by(count)).unwrap();
+            for (cut, whole) in cut.iter().zip(&whole) {
+                assert_eq!((cut.left, cut.right), (whole.left, whole.right));
+                let is_right = if cut.proven { cut.margin == whole.margin } else { cut.margin >= whole.margin - 1e-9 };
+                assert!(is_right || !whole.proven, "stopped after {after}: {cut:?}, not {whole:?}");
+            }
+        }
     }
 }

@@ -47,7 +47,7 @@ fn regions_of_two_mouse_brains_are_matched_by_the_ranks_of_their_connections() {
     let features = FeatureSet::Graph.features([&*pair.left, &*pair.right]).unwrap();
     let climb = Method::FrankWolfe(FrankWolfe::default());
     let model = Model::unlearned_for(features, Some(climb), None, std::slice::from_ref(&pair)).unwrap();
-    let found = model.solve(&pair, &mut Workspace::new()).unwrap().matching;
+    let found = model.solve(&pair).unwrap().matching;
     let seeded = found.pairs().filter(is_right).count();
     assert!(seeded >= 330, "{seeded} of 332 by {:?}", model.weights());
     // Nothing is proven, but the bound means something.
@@ -151,7 +151,7 @@ fn labelled_pairs_of_networks_teach_how_to_match_the_next() {
     for _ in 0..6 {
         let (pair, truth) = noisy_copy(10, &mut rng);
         let right = |model: &Model| {
-            let found = model.solve(&pair, &mut Workspace::new()).unwrap().matching;
+            let found = model.solve(&pair).unwrap().matching;
             found.pairs().filter(|&(i, k)| truth.right_of(i) == Some(k)).count()
         };
         learned += right(&model);

@@ -3,7 +3,6 @@
 use homolog::data::{Loaded, Note};
 use homolog::features::{Common, FeatureSet};
 use homolog::graph::{Graph, Pair};
-use homolog::matching::Workspace;
 use homolog::model::Model;
 use std::sync::Arc;
 
@@ -59,7 +58,7 @@ fn kinds_of_nodes_are_compared_and_names_are_left_out_with_a_note() {
         assert!(features.unused_attributes(&common).is_empty());
         let pair = Pair::new(Arc::clone(&one), Arc::clone(&other));
         let model = Model::unlearned_for(features, None, None, std::slice::from_ref(&pair)).unwrap();
-        let found = model.solve(&pair, &mut Workspace::new()).unwrap().matching;
+        let found = model.solve(&pair).unwrap().matching;
         let (from, to) = (one.names().unwrap(), other.names().unwrap());
         for (i, k) in found.pairs() {
             let number = |name: &str| name[1..].parse::<usize>().unwrap();
@@ -67,7 +66,7 @@ fn kinds_of_nodes_are_compared_and_names_are_left_out_with_a_note() {
         }
         // A model made for these knows what to do with other kinds.
         let third = graph_of(&read(&["b", "e", "b", "c", "b", "c", "c", "e", "c", "b"], 0, by_table));
-        assert!(model.solve(&Pair::new(one, third), &mut Workspace::new()).is_ok());
+        assert!(model.solve(&Pair::new(one, third)).is_ok());
     }
 }
 

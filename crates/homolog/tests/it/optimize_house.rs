@@ -72,7 +72,7 @@ impl Risk for House {
                 let k = order[at];
                 loss(i, k) + (0..FEATURES).map(|r| weights[r] * feature(i, k, r)).sum::<f64>()
             });
-            let violator = Linear::default().solve(&Compatibility::linear(scores), &mut self.work)?.matching;
+            let violator = Linear::default().solve_with(&Compatibility::linear(scores), &mut self.work)?.matching;
             let plane = &mut planes[number * self.parts / self.pairs.len()];
             for (i, at) in violator.pairs() {
                 let k = order[at];

@@ -8,7 +8,7 @@ use homolog::features::{FeatureMap, Scale};
 use homolog::graph::{Graph, Pair, PairFeatures};
 use homolog::learn::{LabelledPairs, Trainer, TrainingSet};
 use homolog::loss::{Hamming, LossKind};
-use homolog::matching::{Constraint, Linear, Matching, Method, Workspace};
+use homolog::matching::{Constraint, Linear, Matching, Method};
 use homolog::model::Model;
 use homolog::task::{Settings, Task};
 use homolog::{Control, Error};
@@ -71,7 +71,7 @@ fn trainer() -> Trainer {
 fn error(model: &Model, pairs: &LabelledPairs) -> f64 {
     let (mut wrong, mut all) = (0, 0);
     for (pair, truth, _) in pairs.iter() {
-        let found = model.solve(&pair, &mut Workspace::new()).unwrap().matching;
+        let found = model.solve(&pair).unwrap().matching;
         pair.features.as_ref().unwrap().check_matching(&found).unwrap();
         wrong += (0..truth.left_count()).filter(|&i| found.right_of(i) != truth.right_of(i)).count();
         all += truth.left_count();
@@ -217,7 +217,7 @@ fn mistakes_have_a_place() {
     let error = TrainingSet::new(&map, &trainer().loss, &forbidden, &LabelledPairs::new()).unwrap_err();
     assert!(matches!(&error, Error::At { error, .. } if matches!(**error, Error::ForbiddenPair { .. })), "{error}");
     let model = Model::unlearned(map, Method::Linear(Linear::default())).unwrap();
-    assert!(model.solve(&plain, &mut Workspace::new()).is_err());
+    assert!(model.solve(&plain).is_err());
     let other = Pair::new(Arc::new(Graph::new(1)), Arc::new(Graph::new(1)));
     assert!(matches!(other.with_features(pair.features.unwrap()), Err(Error::Size { .. })));
 }

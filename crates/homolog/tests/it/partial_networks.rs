@@ -4,7 +4,7 @@ use crate::common;
 
 use homolog::features::{FeatureMap, FeatureSet};
 use homolog::graph::{Attributes, Direction, Graph, Pair};
-use homolog::matching::{FrankWolfe, Method, Restrictions, Workspace};
+use homolog::matching::{FrankWolfe, Method, Restrictions};
 use homolog::model::Model;
 use ndarray::Array2;
 use rand::RngExt;
@@ -88,7 +88,7 @@ fn nodes_that_only_one_network_has_are_left_out_and_no_others() {
             let (pair, place) = pair_of(name, nodes, extra, 3 + seed as u64);
             let model = unlearned(&pair, None, FeatureMap::with_unmatched);
             assert_eq!(model.weights(), [1.0, 0.6]);
-            let found = model.solve(&pair, &mut Workspace::new()).unwrap().matching;
+            let found = model.solve(&pair).unwrap().matching;
             let is_out = |i: &usize| found.right_of(*i).is_none();
             rightly += (nodes..nodes + extra[0]).filter(is_out).count();
             // Nothing says who a node without edges is.
@@ -106,7 +106,7 @@ fn a_price_of_0_leaves_nothing_out_and_a_price_of_1_gains_nothing_by_matching() 
     let (pair, _) = pair_of("erdos-renyi", 40, [3, 3], 1);
     let matched = |price: f64| {
         let model = unlearned(&pair, Some(price), |map| map);
-        model.solve(&pair, &mut Workspace::new()).unwrap().matching.matched_count()
+        model.solve(&pair).unwrap().matching.matched_count()
     };
     assert_eq!(matched(0.0), 43);
     assert!(matched(0.6) < 43);
@@ -185,7 +185,7 @@ fn seeds_choose_what_counts_about_weights() {
             let usual = Model::unlearned(own.features.clone(), own.matcher.clone()).unwrap();
             assert_eq!(usual.weights(), RANKS);
             let right = |model: &Model| {
-                let found = model.solve(&pair, &mut Workspace::new()).unwrap().matching;
+                let found = model.solve(&pair).unwrap().matching;
                 found.pairs().filter(|&(i, k)| place[i] == k).count()
             };
             let (by_choice, as_usual) = (right(&own), right(&usual));

@@ -3,7 +3,7 @@
 use crate::made;
 
 use homolog::Control;
-use homolog::features::{FeatureMap, Pose, Turns, lies_within, turn_of};
+use homolog::features::{FeatureMap, Rotation, Turns, lies_within, turn_of};
 use homolog::graph::{Graph, Pair};
 use homolog::learn::{LabelledPairs, Trainer, TrainingSet, evaluate};
 use homolog::loss::LossKind;
@@ -30,7 +30,7 @@ fn in_plane(degrees: f64) -> Array2<f64> {
     array![[cosine, -sine], [sine, cosine]]
 }
 
-fn model(set: &str, pair: &Pair, pose: Pose) -> Model {
+fn model(set: &str, pair: &Pair, pose: Rotation) -> Model {
     let map = FeatureMap { pose, ..FeatureMap::named(set, [&*pair.left]).unwrap() };
     let map = map.with_spread_of(std::slice::from_ref(pair)).unwrap();
     let linear = map.edge.is_empty();
@@ -39,13 +39,13 @@ fn model(set: &str, pair: &Pair, pose: Pose) -> Model {
 }
 
 /// How many nodes are matched wrongly.
-fn wrong(set: &str, pair: &Pair, pose: Pose) -> usize {
-    let solution = model(set, pair, pose).solve(pair, &mut Workspace::new()).unwrap();
+fn wrong(set: &str, pair: &Pair, pose: Rotation) -> usize {
+    let solution = model(set, pair, pose).solve(pair).unwrap();
     solution.matching.left_to_right().iter().enumerate().filter(|&(i, k)| *k != Some(i)).count()
 }
 
-fn turns(turns: Turns) -> Pose {
-    Pose { turns, mirror: false }
+fn turns(turns: Turns) -> Rotation {
+    Rotation { turns, mirror: false }
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn any_turn_is_undone_in_the_plane() {
         let found = turn_of(&pair, &truth).unwrap().unwrap();
         assert!((found - degrees.abs()).abs() < 3.0, "{found} {degrees}");
         // A model that takes data as given says when it should not.
-        let as_given = model("linear", &pair, Pose::default());
+        let as_given = model("linear", &pair, Rotation::default());
         let graphs = as_given.prepare(&[pair.left.clone(), pair.right.clone()], &Control::new()).unwrap();
         let work = &mut Workspace::new();
         let matched = as_given.match_prepared(&graphs[0], &graphs[1], &pair.given, work).unwrap();
@@ -77,7 +77,7 @@ fn any_turn_is_undone_in_the_plane() {
         // Where the truth is known it determines the turn.
         let known = turns(Turns::Any).known(&pair, &truth).unwrap();
         assert!(turn_of(&known, &truth).unwrap().unwrap() < 1e-6);
-        assert_eq!(Pose::default().known(&pair, &truth).unwrap(), pair);
+        assert_eq!(Rotation::default().known(&pair, &truth).unwrap(), pair);
     }
 }
 
@@ -87,9 +87,9 @@ fn mirror_images_match_only_where_they_are_asked_for() {
         let mirrored = in_plane(70.0).dot(&array![[-1.0, 0.0], [0.0, 1.0]]);
         let pair = pair(seed, &mirrored);
         assert!(wrong("linear", &pair, turns(Turns::Any)) > COUNT / 3);
-        assert_eq!(wrong("linear", &pair, Pose { turns: Turns::Any, mirror: true }), 0, "seed {seed}");
+        assert_eq!(wrong("linear", &pair, Rotation { turns: Turns::Any, mirror: true }), 0, "seed {seed}");
         let truth = Matching::identity(COUNT);
-        let known = Pose { turns: Turns::Any, mirror: true }.known(&pair, &truth).unwrap();
+        let known = Rotation { turns: Turns::Any, mirror: true }.known(&pair, &truth).unwrap();
         assert!(turn_of(&known, &truth).unwrap().unwrap() < 1e-6);
     }
 }
@@ -126,8 +126,8 @@ fn whoever_wants_it_to_stop_gets_the_best_turn_so_far() {
         let counter = Arc::clone(&asked);
         let count_and_solve = |turned: &Pair| {
             counter.fetch_add(1, Ordering::Relaxed);
-            let as_given = FeatureMap { pose: Pose::default(), ..model.features.clone() };
-            Model::unlearned(as_given, Method::Linear(Linear::default()))?.solve(turned, &mut Workspace::new())
+            let as_given = FeatureMap { pose: Rotation::default(), ..model.features.clone() };
+            Model::unlearned(as_given, Method::Linear(Linear::default()))?.solve(turned)
         };
         let (_, solution) = turns(Turns::Any).best(&pair, &control, count_and_solve).unwrap();
         let tried = asked.load(Ordering::Relaxed);
@@ -135,7 +135,7 @@ fn whoever_wants_it_to_stop_gets_the_best_turn_so_far() {
         assert_eq!(solution.matching == Matching::identity(COUNT), turns_left == usize::MAX);
     }
     let stopped = Control::new().interrupted_by(|| true);
-    assert!(model.solve(&pair, &mut Workspace::with_control(&stopped)).is_ok());
+    assert!(model.solve_with(&pair, &mut Workspace::with_control(&stopped)).is_ok());
 }
 
 #[test]
@@ -197,7 +197,7 @@ fn features_that_see_turns_do_not_learn_from_turned_pairs_and_say_which() {
 fn what_is_predicted_of_turned_pairs_has_to_find_the_turn() {
     let mirrored: Vec<Pair> = (70..74).map(|seed| pair(seed, &array![[-1.0, 0.0], [0.0, 1.0]])).collect();
     let turned: Vec<Pair> = (70..74).map(|seed| pair(seed, &in_plane(120.0))).collect();
-    let error = |pairs: &[Pair], pose: Pose| {
+    let error = |pairs: &[Pair], pose: Rotation| {
         let features = FeatureMap { pose, ..FeatureMap::named("linear", [&*pairs[0].left]).unwrap() };
         let set = TrainingSet::new(&features, &LossKind::default(), &labelled(pairs), &LabelledPairs::new()).unwrap();
         let matcher = Linear::default();
@@ -206,5 +206,5 @@ fn what_is_predicted_of_turned_pairs_has_to_find_the_turn() {
     assert_eq!(error(&turned, turns(Turns::Any)), 0.0);
     // The truth would turn them back; the score cannot, since it may not mirror.
     assert!(error(&mirrored, turns(Turns::Any)) > 0.3);
-    assert_eq!(error(&mirrored, Pose { turns: Turns::Any, mirror: true }), 0.0);
+    assert_eq!(error(&mirrored, Rotation { turns: Turns::Any, mirror: true }), 0.0);
 }

@@ -4,7 +4,7 @@ use crate::common;
 
 use common::{data_folder, random_edges, rng};
 use homolog::data::{dd, qaplib};
-use homolog::matching::{BruteForce, Compatibility, Matcher, Matching, Workspace};
+use homolog::matching::{BruteForce, Compatibility, Matcher, Matching};
 use ndarray::{Array1, Array2};
 use rand::RngExt;
 
@@ -14,7 +14,7 @@ fn a_dd_problem_scores_as_its_text_says() {
     let problem = dd::read(text).unwrap();
     assert_eq!(problem.node, ndarray::array![[1.0, f64::NEG_INFINITY], [0.0, -2.5]]);
     assert_eq!(problem.unmatched, Some(Array1::zeros(2)));
-    let best = BruteForce::default().solve(&problem, &mut Workspace::new()).unwrap();
+    let best = BruteForce::default().solve(&problem).unwrap();
     assert_eq!((best.matching.left_to_right(), best.score), ([Some(0), Some(1)].as_slice(), 1.0 - 2.5 + 4.0));
 }
 
@@ -31,7 +31,7 @@ fn a_dd_problem_comes_back_as_it_was_written() {
         let read = dd::read(&text).unwrap();
         assert_eq!(read.node, problem.node);
         assert_eq!(dd::write(&read).unwrap(), text, "written again it is the same text");
-        let best = BruteForce::default().solve(&problem, &mut Workspace::new()).unwrap();
+        let best = BruteForce::default().solve(&problem).unwrap();
         let (here, there) = (problem.score(&best.matching).unwrap(), read.score(&best.matching).unwrap());
         assert!((here - there).abs() <= 1e-12 * common::magnitude(&problem), "{here} and {there}");
     }

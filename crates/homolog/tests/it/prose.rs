@@ -1,6 +1,6 @@
-//! Plain English where users read it: the pages, what the program prints (the snapshots of its tests), the labelling page, the Python package,
-//! and the rustdoc of public items. Each entry is a phrase that has always been wrong here, and what to write instead. Lab notes (docs/notes)
-//! are as they were written.
+//! Plain English where users read it: the pages, what the program prints (the snapshots of its tests, its messages and help texts), the
+//! labelling page, the Python package, errors, and the rustdoc of public items. Each entry is a phrase that has always been wrong here, and
+//! what to write instead. Lab notes (docs/notes) are as they were written.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -57,27 +57,68 @@ const WRONG: &[(&str, &str)] = &[
     ("write down every", "save progress every"),
     ("along the way what", "report each step"),
     ("is said to be", "is marked as"),
-    ("ms a pair", "per pair"),
-    ("ms a round", "per round"),
-    ("ms a match", "per match"),
-    ("ms a frame", "per frame"),
-    ("ms a task", "per task"),
-    ("s a pair", "per pair"),
-    ("s a round", "per round"),
-    ("s a match", "per match"),
-    ("s a frame", "per frame"),
-    ("seconds a round", "per round"),
-    ("microseconds a match", "per match"),
-    ("one task a worker", "per worker"),
-    ("thread a process", "per process"),
+    ("mends it", "corrects it"),
+    ("somebody else", "someone else"),
+    ("everything there is", "all"),
+    ("turned in another way", "rotated differently"),
+    ("forgotten and found again", "removed and found again"),
+    ("counts it for", "contributes to"),
+    ("what belongs to it", "files that belong to it"),
+    ("are at hand", "are found"),
+    ("nodes to go to", "nodes to match"),
+    ("goes on to a", "continues at a"),
+    ("gives that promise up", "does not hold that"),
+    ("teaches its own", "is measured"),
+    ("agree with themselves", "are consistent"),
+    ("says what is right", "is right"),
+    ("is not followed", "differs"),
+    ("one landmark a row", "per row"),
+    ("one specimen a row", "per row"),
+];
+
+/// A unit, "a" and a thing: "per" is meant.
+const UNITS: [&str; 20] = [
+    "ns",
+    "µs",
+    "us",
+    "ms",
+    "s",
+    "second",
+    "seconds",
+    "microseconds",
+    "milliseconds",
+    "minutes",
+    "hours",
+    "kb",
+    "mb",
+    "gb",
+    "bytes",
+    "once",
+    "twice",
+    "times",
+    "thread",
+    "task",
+];
+const THINGS: [&str; 17] = [
+    "pair", "match", "round", "frame", "task", "step", "specimen", "node", "point", "worker", "process", "machine",
+    "graph", "core", "label", "picture", "landmark",
 ];
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
 /// Pages that people read, what the program prints, the labelling page and the Python package.
 fn texts() -> Vec<PathBuf> {
-    let pages = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CODE_OF_CONDUCT.md", "python/README.md"];
-    let mut texts = pages.map(|name| Path::new(ROOT).join(name)).to_vec();
+    let root = [
+        "README.md",
+        "ARCHITECTURE.md",
+        "CHANGELOG.md",
+        "CONTRIBUTING.md",
+        "SECURITY.md",
+        "CODE_OF_CONDUCT.md",
+        "mkdocs.yml",
+    ];
+    let mut texts = root.map(|name| Path::new(ROOT).join(name)).to_vec();
+    texts.push(Path::new(ROOT).join("python/README.md"));
     for (folder, ending) in [
         ("docs", "md"),
         ("docs/stories", "md"),
@@ -130,6 +171,30 @@ fn rustdoc(text: &str) -> String {
     public.join("\n")
 }
 
+/// What a program says: its messages, and the comments that clap or Python show as help.
+fn spoken(text: &str) -> String {
+    let documented = text.lines().map(str::trim).filter_map(|line| line.strip_prefix("///"));
+    documented.chain(messages(text).iter().map(String::as_str)).collect::<Vec<_>>().join("\n")
+}
+
+/// The strings of a source that are more than one word, without comments.
+fn messages(text: &str) -> Vec<String> {
+    let code: Vec<&str> = text.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
+    let code = code.join("\n").replace("'\"'", "").replace("\\\"", "'").replace("\\\n", "");
+    code.split('"').skip(1).step_by(2).filter(|message| message.contains(' ')).map(str::to_string).collect()
+}
+
+/// "2 ms a pair", which should be "2 ms per pair"; not across the ends of sentences.
+fn per(text: &str) -> Vec<String> {
+    let text = text.replace(". ", "; ").replace(".\n", ";\n");
+    let clauses = text.split([',', ';', ':', '(', ')', '|', '"', '`']).map(words);
+    let is_per = |clause: &String| {
+        let words: Vec<&str> = clause.split_whitespace().collect();
+        words.windows(3).any(|three| UNITS.contains(&three[0]) && three[1] == "a" && THINGS.contains(&three[2]))
+    };
+    clauses.filter(is_per).collect()
+}
+
 /// The words of a text with single blanks between and around them.
 fn words(text: &str) -> String {
     let letters = |c: char| if c.is_alphanumeric() || c == '\'' { c } else { ' ' };
@@ -146,10 +211,16 @@ fn pages_and_messages_are_plain_english() {
     let mut all: Vec<(PathBuf, String)> = texts().into_iter().map(|path| (path.clone(), read(&path))).collect();
     for library in ["crates/homolog/src", "crates/homolog-viz/src"] {
         let sources = files(&Path::new(ROOT).join(library), "rs", true);
-        all.extend(sources.into_iter().map(|path| (path.clone(), rustdoc(&read(&path)))));
+        let said = |path: &PathBuf| format!("{}\n{}", rustdoc(&read(path)), messages(&read(path)).join("\n"));
+        all.extend(sources.into_iter().map(|path| (path.clone(), said(&path))));
+    }
+    for program in ["crates/homolog-cli/src", "crates/homolog-py/src"] {
+        let sources = files(&Path::new(ROOT).join(program), "rs", true);
+        all.extend(sources.into_iter().map(|path| (path.clone(), spoken(&read(&path)))));
     }
     let mut faults = Vec::new();
     for (path, text) in all {
+        faults.extend(per(&text).iter().map(|clause| format!("{}: \"{}\": per", path.display(), clause.trim())));
         let text = words(&text);
         for (phrase, instead) in WRONG {
             if let Some(at) = text.find(&words(phrase)) {
@@ -165,6 +236,14 @@ fn pages_and_messages_are_plain_english() {
 fn rustdoc_is_that_of_public_items() {
     let text = "//! Head.\n/// One.\n#[must_use]\npub fn one() {}\n/// Two.\nfn two() {}\n/// Three.\n#[expect(\n    a,\n)]\npub struct T;\n";
     assert_eq!(words(&rustdoc(text)), " head one three ");
+}
+
+#[test]
+fn messages_are_the_strings_and_per_is_found_within_a_clause() {
+    let text = "// \"not this one\"\nlet quote = '\"';\nbail!(\"two \\\n    words\"); f(\"one\");";
+    assert_eq!(messages(text).iter().map(|message| words(message)).collect::<Vec<_>>(), [" two words "]);
+    assert_eq!(per("It takes 2 ms a\npair, or 3 s. A pair is"), [" it takes 2 ms a pair "]);
+    assert!(per("It takes minutes; a round takes 3 s\nper frame").is_empty());
 }
 
 #[test]

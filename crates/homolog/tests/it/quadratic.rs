@@ -34,11 +34,11 @@ fn is_heuristic(method: &Method) -> bool {
 }
 
 fn solve(method: &Method, problem: &Compatibility) -> Solution {
-    method.matcher().solve(problem, &mut Workspace::new()).unwrap_or_else(|error| panic!("{}: {error}", method.name()))
+    method.matcher().solve(problem).unwrap_or_else(|error| panic!("{}: {error}", method.name()))
 }
 
 fn optimum(problem: &Compatibility) -> Solution {
-    BruteForce::default().solve(problem, &mut Workspace::new()).unwrap()
+    BruteForce::default().solve(problem).unwrap()
 }
 
 /// A random problem with edges of any kind.
@@ -101,7 +101,7 @@ fn without_edges_the_answer_is_the_linear_one() {
     for _ in 0..40 {
         let kind = random_kind(&mut rng);
         let problem = random_problem(&mut rng, 4, 5, kind);
-        let linear = Linear::default().solve(&problem, &mut Workspace::new()).unwrap();
+        let linear = Linear::default().solve(&problem).unwrap();
         let edges = |count| Arc::new(EdgeList::new(count, vec![[0, 1], [1, 2]]).unwrap());
         let nothing = EdgeTerm::listed(edges(4), edges(5), Vec::new()).unwrap();
         let no_edges = EdgeTerm::listed(Arc::new(EdgeList::new(4, Vec::new()).unwrap()), edges(5), Vec::new()).unwrap();
@@ -301,7 +301,7 @@ fn an_interrupt_is_honoured_at_any_time() {
             let mut work = Workspace::with_control(
                 &Control::new().interrupted_by(move || asked.fetch_add(1, Ordering::Relaxed) >= after),
             );
-            let answer = method.matcher().solve(&problem, &mut work).unwrap();
+            let answer = method.matcher().solve_with(&problem, &mut work).unwrap();
             assert_eq!(answer.score, problem.score(&answer.matching).unwrap());
             assert_eq!(answer.matching.matched_count(), 12);
             assert!(answer.bound >= answer.score);
@@ -338,7 +338,7 @@ fn settings_that_make_no_sense_are_refused_by_name() {
     let mut rng = rng(20);
     let problem = any_problem(&mut rng, Constraint::OneToOne);
     for (expected, method) in cases {
-        match method.matcher().solve(&problem, &mut Workspace::new()) {
+        match method.matcher().solve(&problem) {
             Err(Error::BadSetting { name, .. }) => assert_eq!(name, expected),
             other => panic!("{}: {other:?}", method.name()),
         }
@@ -370,7 +370,7 @@ fn memory_grows_with_the_number_of_pairs_only() {
         let problem = Compatibility::linear(node).with_edges(edge);
         let brief = GraduatedAssignment { beta_end: 0.6, ..GraduatedAssignment::default() };
         allocation_counter::measure(|| {
-            brief.solve(&problem, &mut Workspace::new()).unwrap();
+            brief.solve(&problem).unwrap();
         })
         .bytes_max
     };

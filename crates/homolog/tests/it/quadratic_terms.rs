@@ -3,9 +3,7 @@
 use crate::common;
 
 use common::{Kind, magnitude, random_kind, random_problem, rng};
-use homolog::matching::{
-    Compatibility, Constraint, EdgeList, EdgeTerm, FrankWolfe, Linear, Matcher, Matching, Workspace,
-};
+use homolog::matching::{Compatibility, Constraint, EdgeList, EdgeTerm, FrankWolfe, Linear, Matcher, Matching};
 use ndarray::Array2;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -42,7 +40,7 @@ fn the_gradient_is_the_slope_of_the_score() {
             assert!((at(1.0) - at(-1.0) - 2.0 * slope).abs() <= 1e-12 * size, "cell {i}, {k}");
         }
         // At a matching the form is its edge score.
-        let matching = Linear::default().solve(&problem.without_edges(), &mut Workspace::new());
+        let matching = Linear::default().solve(&problem.without_edges());
         let matching: Matching = matching.unwrap().matching;
         let mut hard = Array2::zeros(problem.node.raw_dim());
         matching.pairs().for_each(|(i, k)| hard[[i, k]] = 1.0);
@@ -67,7 +65,7 @@ fn small_qaplib_problems_are_solved() {
         let node = Array2::from_shape_fn((12, 12), |(i, k)| -flow[i * 13] * distance[k * 13]);
         let problem = Compatibility::linear(node).with_edges(edge);
         let search = FrankWolfe { kicks: 300, ..FrankWolfe::default() };
-        let answer = search.solve(&problem, &mut Workspace::new()).unwrap();
+        let answer = search.solve(&problem).unwrap();
         assert_eq!(answer.score, -best_known, "{name}");
     }
 }

@@ -61,7 +61,7 @@ fn equal_to_a_general_solver_and_above_brute_force() {
     for _ in 0..300 {
         let problem = random_small(&mut rng);
         let precise = LpRelaxation { gap: 0.0, tolerance: 1e-8, max_iterations: 100_000, ..LpRelaxation::default() };
-        let relaxed = precise.solve(&problem, &mut Workspace::new()).unwrap();
+        let relaxed = precise.solve(&problem).unwrap();
         let best = best_matching(&problem);
         let context = || format!("{relaxed:?}\nbest {best:?}\n{problem:?}");
         assert!(relaxed.bound - relaxed.value <= 1e-8, "{}", context());
@@ -87,7 +87,7 @@ fn stopped_early_both_bounds_hold() {
         let Some(reference) = reference(&problem) else { continue };
         for steps in [0, 20, 60] {
             let hasty = LpRelaxation { gap: 0.0, max_iterations: steps, ..LpRelaxation::default() };
-            let relaxed = hasty.solve(&problem, &mut Workspace::new()).unwrap();
+            let relaxed = hasty.solve(&problem).unwrap();
             assert!(relaxed.value <= reference + 1e-6 && reference <= relaxed.bound + 1e-6, "{relaxed:?}, {reference}");
             check_point(&problem, &relaxed);
         }
@@ -107,7 +107,7 @@ fn a_warm_start_changes_how_long_it_takes_not_what_comes_out() {
         let mut changed = problem.clone();
         changed.node.mapv_inplace(|score| score + rng.random_range(-0.01..0.01));
         let again = precise.solve_from(&changed, &mut warm, &mut work).unwrap();
-        let cold = precise.solve(&changed, &mut work).unwrap();
+        let cold = precise.solve_with(&changed, &mut work).unwrap();
         assert!((again.bound - cold.bound).abs() < 1e-7);
         check_point(&changed, &again);
         cold_steps += cold.iterations;
@@ -115,7 +115,7 @@ fn a_warm_start_changes_how_long_it_takes_not_what_comes_out() {
         // A start that does not fit is not used at all.
         let other = random_small(&mut rng);
         let fresh = precise.solve_from(&other, &mut warm, &mut work).unwrap();
-        assert!((fresh.bound - precise.solve(&other, &mut work).unwrap().bound).abs() < 1e-7);
+        assert!((fresh.bound - precise.solve_with(&other, &mut work).unwrap().bound).abs() < 1e-7);
     }
     assert!(warm_steps < cold_steps, "{warm_steps} and {cold_steps}");
 }
@@ -123,7 +123,7 @@ fn a_warm_start_changes_how_long_it_takes_not_what_comes_out() {
 #[test]
 fn without_edges_it_is_the_assignment() {
     let problem = Compatibility::linear(ndarray::array![[3.0, 1.0], [5.0, 2.0]]);
-    let relaxed = LpRelaxation::default().solve(&problem, &mut Workspace::new()).unwrap();
+    let relaxed = LpRelaxation::default().solve(&problem).unwrap();
     let best = best_matching(&problem);
     assert_eq!((relaxed.bound, relaxed.value, best.status), (best.score, best.score, Status::Optimal));
     assert_eq!(relaxed.matching, Some(best.matching));
@@ -132,11 +132,11 @@ fn without_edges_it_is_the_assignment() {
 #[test]
 fn settings_that_make_no_sense_are_refused() {
     let problem = Compatibility::linear(ndarray::array![[1.0]]);
-    let refuse = |solver: LpRelaxation| solver.solve(&problem, &mut Workspace::new()).unwrap_err().to_string();
+    let refuse = |solver: LpRelaxation| solver.solve(&problem).unwrap_err().to_string();
     assert_eq!(
         refuse(LpRelaxation { gap: -1.0, ..LpRelaxation::default() }),
-        "setting gap is -1: it must be zero or more"
+        "setting gap is -1: it must be at least 0"
     );
     let nan = LpRelaxation { tolerance: f64::NAN, ..LpRelaxation::default() };
-    assert_eq!(refuse(nan), "setting tolerance is NaN: it must be zero or more");
+    assert_eq!(refuse(nan), "setting tolerance is NaN: it must be at least 0");
 }

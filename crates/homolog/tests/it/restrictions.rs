@@ -10,7 +10,7 @@ use homolog::features::FeatureMap;
 use homolog::learn::Example;
 use homolog::loss::Hamming;
 use homolog::matching::{
-    BruteForce, Compatibility, Constraint, Linear, Matcher, Matching, Method, Restrictions, Status, Workspace,
+    BruteForce, Compatibility, Constraint, Linear, Matcher, Matching, Method, Restrictions, Status,
 };
 use homolog::model::Model;
 use rand::{Rng, RngExt};
@@ -67,7 +67,7 @@ fn every_matcher_honours_seeds_and_forbidden_pairs() {
         });
         let best = ranked.max_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))).unwrap();
         for method in Method::all() {
-            let answer = match method.matcher().solve(&narrowed, &mut Workspace::new()) {
+            let answer = match method.matcher().solve(&narrowed) {
                 Err(Error::Unsupported { .. }) => continue,
                 answer => answer.unwrap(),
             };
@@ -90,7 +90,7 @@ fn what_is_given_reaches_models_and_examples() {
     let pair = data.pair(0).unwrap();
     assert_eq!((&pair.given.seeds[..], &pair.given.forbidden[..]), (&[[0, 1]][..], &[[2, 0]][..]));
     let model = Model::unlearned(FeatureMap::paper_linear(), Method::Linear(Linear::default())).unwrap();
-    let solution = model.solve(&pair, &mut Workspace::new()).unwrap();
+    let solution = model.solve(&pair).unwrap();
     // Without the seed it would be the identity.
     assert_eq!(solution.matching.left_to_right(), [Some(1), Some(0), Some(2)]);
     let described = |graph| Arc::new(model.features.describe(graph).unwrap());
@@ -98,7 +98,7 @@ fn what_is_given_reaches_models_and_examples() {
     let truth = data.pairs()[0].truth.clone().unwrap();
     let example = Example::new(instance.clone(), &pair, truth, &Hamming::default(), 0).unwrap();
     let problem = example.instance().compatibility(&model.weights()).unwrap();
-    let answer = BruteForce::default().solve(&problem, &mut Workspace::new()).unwrap();
+    let answer = BruteForce::default().solve(&problem).unwrap();
     assert_eq!(answer.matching.left_to_right(), [Some(1), Some(0), Some(2)]);
     let error = Example::new(instance, &pair, Matching::identity(3), &Hamming::default(), 0).unwrap_err();
     assert_eq!(error, Error::MissingSeed { left: 0, right: 1 });

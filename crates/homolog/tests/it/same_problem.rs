@@ -58,8 +58,8 @@ fn proven_scores_do_not_depend_on_numbering_and_grow_with_the_scores() {
         let by = [1.0, 2.0_f64.powi(-300), 2.0_f64.powi(300), 2.0_f64.powi(-17), 2.0_f64.powi(17)]
             [usize::try_from(number).unwrap() % 5];
         let other = renumbered(&problem, &rows, &columns, by);
-        let first = Exact::default().solve(&problem, &mut work).unwrap();
-        let second = Exact::default().solve(&other, &mut work).unwrap();
+        let first = Exact::default().solve_with(&problem, &mut work).unwrap();
+        let second = Exact::default().solve_with(&other, &mut work).unwrap();
         let known = laws_of_matching::know(&other);
         laws_of_matching::check(&other, &known, &second, "renumbered")
             .unwrap_or_else(|what| panic!("{number}: {what}"));

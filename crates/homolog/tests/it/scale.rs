@@ -8,7 +8,7 @@ use homolog::features::{
     NodeAttributes, NodeFeature, Scale, WholeDecay,
 };
 use homolog::graph::{Attributes, Direction, Graph, Pair};
-use homolog::matching::{Constraint, FrankWolfe, Linear, Matcher, Matching, Workspace};
+use homolog::matching::{Constraint, FrankWolfe, Linear, Matcher, Matching};
 use made::{graph, numbers, rng};
 use ndarray::Array2;
 use rand_chacha::ChaCha8Rng;
@@ -34,7 +34,7 @@ fn solve(map: &FeatureMap, pair: &Pair) -> Matching {
     let linear: &dyn Matcher = &Linear::default();
     let quadratic: &dyn Matcher = &FrankWolfe::default();
     let matcher = if map.edge.is_empty() { linear } else { quadratic };
-    matcher.solve(&problem, &mut Workspace::new()).unwrap().matching
+    matcher.solve(&problem).unwrap().matching
 }
 
 fn pair(rng: &mut ChaCha8Rng) -> Pair {
@@ -128,7 +128,7 @@ fn what_never_differed_in_training_has_no_say() {
         let (left, right) = (with([unit, 2.0 * unit, 3.0 * unit]), with([3.0 * unit, 2.0 * unit, unit]));
         let [left, right] = [&left, &right].map(|graph| Arc::new(map.describe(graph).unwrap()));
         let problem = map.instance(&left, &right).unwrap().compatibility(&map.unlearned_weights()).unwrap();
-        let matching = Linear::default().solve(&problem, &mut Workspace::new()).unwrap().matching;
+        let matching = Linear::default().solve(&problem).unwrap().matching;
         assert_eq!(matching, Matching::identity(3));
     }
 }

@@ -8,7 +8,7 @@ use drawing::Picture;
 use homolog::Control;
 use homolog::appearance::Learner;
 use homolog::data::Split;
-use homolog::experiment::{Candidates, Scene, SceneSettings, Scenes, by_appearance, learn_and_compare};
+use homolog::experiment::{Scene, SceneSettings, Scenes, TargetPoints, by_appearance, learn_and_compare};
 use homolog::features::{Gradients, ImageDescriptor, Patch, describe_points};
 use homolog::geometry::GreyImage;
 use homolog::graph::{Attributes, Graph};
@@ -177,12 +177,12 @@ fn appearance_is_learned_from_the_same_scenes_and_measured_alike() {
 
 #[test]
 fn a_template_finds_itself_and_its_like() {
-    for candidates in [Candidates::WithLabels, Candidates::CornersOnly { radius: 4.0 }] {
+    for candidates in [TargetPoints::WithLabels, TargetPoints::CornersOnly { radius: 4.0 }] {
         let settings = SceneSettings { candidates, ..settings() };
         let all: Vec<Scene> = (0..9).map(|number| scene(number, &settings)).collect();
         let scenes = Scenes::new(settings.features(), all.clone()).unwrap();
         let (graph, truth) = all[0].target().unwrap();
-        let labels = if candidates == Candidates::WithLabels { 5 } else { 0 };
+        let labels = if candidates == TargetPoints::WithLabels { 5 } else { 0 };
         assert_eq!(graph.node_count(), all[0].corners().nrows() + labels);
         assert_eq!(truth.matched_count(), 5);
         let points = graph.points().unwrap();
@@ -226,7 +226,7 @@ fn a_template_finds_itself_and_its_like() {
 fn the_nearest_corner_stands_for_a_label_once() {
     let pixels = [0; 100];
     let image = GreyImage::new(10, 10, &pixels).unwrap();
-    let candidates = Candidates::CornersOnly { radius: 2.0 };
+    let candidates = TargetPoints::CornersOnly { radius: 2.0 };
     let settings = SceneSettings { candidates, ..SceneSettings::default() };
     let landmarks = array![[1.0, 1.0], [2.0, 1.0], [9.0, 9.0]];
     let corners = array![[1.9, 1.0], [1.0, 2.5], [5.0, 5.0]];
@@ -242,13 +242,13 @@ fn the_nearest_corner_stands_for_a_label_once() {
     let ones = scenes.features().unlearned_weights();
     let scores = example.instance().compatibility(&ones).unwrap().node;
     let whole = {
-        let labelled = SceneSettings { candidates: Candidates::WithLabels, ..settings.clone() };
+        let labelled = SceneSettings { candidates: TargetPoints::WithLabels, ..settings.clone() };
         let scene = Scene::with_corners(image, landmarks.clone(), corners.clone(), &labelled).unwrap();
         let left = Arc::new(settings.features().describe(&scene.template().unwrap()).unwrap());
         settings.features().instance(&left, example.instance().right()).unwrap().compatibility(&ones).unwrap().node
     };
     // Divided by two nodes, not three.
     assert!((scores * 2.0 - whole.select(ndarray::Axis(0), &[0, 1]) * 3.0).iter().all(|x| x.abs() < 1e-9));
-    let bad = SceneSettings { candidates: Candidates::CornersOnly { radius: f64::NAN }, ..settings };
+    let bad = SceneSettings { candidates: TargetPoints::CornersOnly { radius: f64::NAN }, ..settings };
     assert!(Scene::with_corners(image, landmarks, corners, &bad).is_err());
 }

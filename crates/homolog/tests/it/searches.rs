@@ -4,7 +4,7 @@
 use crate::common;
 
 use common::rng;
-use homolog::matching::{Compatibility, EdgeList, EdgeTerm, Exact, Matcher, Method, Status, Workspace};
+use homolog::matching::{Compatibility, EdgeList, EdgeTerm, Exact, Matcher, Method, Status};
 use ndarray::{Array1, Array2};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -51,11 +51,11 @@ fn no_search_answers_with_nothing_where_edges_alone_score() {
             1 => plain.with_unmatched(Array1::from_elem(n, -0.2)),
             _ => plain.with_unmatched(Array1::from_elem(n, 0.3)).with_right_unmatched(Array1::from_elem(m, 0.1)),
         };
-        let proven = Exact { max_branches: 2000, ..Exact::default() }.solve(&problem, &mut Workspace::new()).unwrap();
+        let proven = Exact { max_branches: 2000, ..Exact::default() }.solve(&problem).unwrap();
         assert_eq!(proven.status, Status::Optimal);
         let nothing = problem.score(&homolog::matching::Matching::empty(n, m)).unwrap();
         for method in Method::all() {
-            let Ok(answer) = method.matcher().solve(&problem, &mut Workspace::new()) else { continue };
+            let Ok(answer) = method.matcher().solve(&problem) else { continue };
             assert!(answer.score <= proven.score + 1e-9 && answer.bound >= proven.score - 1e-9, "{}", method.name());
             if proven.score > nothing + 1e-9 {
                 assert!(answer.score > nothing, "{} found nothing in round {round}", method.name());

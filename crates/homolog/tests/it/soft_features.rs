@@ -4,7 +4,7 @@ use crate::made;
 
 use homolog::Error;
 use homolog::features::Instance;
-use homolog::matching::{EdgeShare, LpRelaxation, Matching, Relaxed, Workspace};
+use homolog::matching::{EdgeShare, LpRelaxation, Matching, Relaxed};
 use made::{close, feature_map, graph, instance, rng, weights};
 use ndarray::{Array1, Array2};
 use rand::RngExt;
@@ -77,7 +77,7 @@ fn with_the_weights_it_is_the_value_of_the_relaxed_point() {
         let problem = x.compatibility(&w).unwrap();
         for steps in [20, 200] {
             let solver = LpRelaxation { gap: 1e-12, max_iterations: steps, ..LpRelaxation::default() };
-            let relaxed = solver.solve(&problem, &mut Workspace::new()).unwrap();
+            let relaxed = solver.solve(&problem).unwrap();
             let features = phi(&x, &relaxed);
             let value: f64 = w.iter().zip(&features).map(|(w, x)| w * x).sum();
             let size: f64 = w.iter().zip(&features).map(|(w, x)| (w * x).abs()).sum();

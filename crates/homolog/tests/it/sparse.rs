@@ -1,31 +1,20 @@
 //! Sparse linear problems against brute force, the dense solver and a proof by separate code.
 
 use crate::common;
+use crate::laws_of_matching::forms::as_list;
 
 use common::{Kind, close, magnitude, placed, random_kind, random_problem, rng};
 use homolog::matching::{
-    BruteForce, Certificate, Compatibility, Linear, Matcher, Matching, Sense, Solution, Sparse, Status, Workspace,
-    verify_sparse,
+    BruteForce, Certificate, Linear, Matcher, Matching, Sense, Solution, Sparse, Status, Workspace, verify,
 };
 use homolog::{Control, Error};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-/// The pairs that a table allows.
-fn sparse(problem: &Compatibility) -> Sparse {
-    let (n, m) = problem.node.dim();
-    let pairs = problem.node.indexed_iter().map(|((i, k), &score)| (i, k, score)).collect();
-    let sparse = Sparse::from_pairs(n, m, pairs, Sense::Maximize).unwrap();
-    match &problem.unmatched {
-        Some(prices) => sparse.with_unmatched(prices.to_vec()).unwrap(),
-        None => sparse,
-    }
-}
-
 /// Solves, and lets the separate checker prove the answer.
 fn solve_proven(problem: &Sparse, work: &mut Workspace) -> Solution {
-    let answer = Linear::default().solve_sparse(problem, work).unwrap();
-    let bound = verify_sparse(problem, &answer.matching, answer.certificate.as_ref().unwrap())
+    let answer = Linear::default().solve_with(problem, work).unwrap();
+    let bound = verify(problem, &answer.matching, answer.certificate.as_ref().unwrap())
         .unwrap_or_else(|error| panic!("{error}\n{problem:?}\n{answer:?}"));
     let dense = problem.to_dense();
     let largest = dense.node.iter().filter(|score| score.is_finite()).fold(0.0, |top: f64, score| top.max(score.abs()));
@@ -43,13 +32,13 @@ fn a_hundred_thousand_small_problems_of_all_kinds_against_brute_force() {
         let (n, m) = (rng.random_range(0..5), rng.random_range(0..5));
         let kind = random_kind(&mut rng);
         let problem = random_problem(&mut rng, n, m, kind);
-        let mut own = sparse(&problem);
+        let mut own = as_list(&problem).unwrap();
         if round % 3 == 0 {
             own = own.with_right_unmatched((0..m).map(|_| rng.random_range(-1.0..1.0)).collect()).unwrap();
         }
         let dense = own.to_dense();
         let answer = solve_proven(&own, &mut work);
-        let exact = BruteForce::default().solve(&dense, &mut work).unwrap();
+        let exact = BruteForce::default().solve_with(&dense, &mut work).unwrap();
         let size = magnitude(&dense) + 8.0;
         assert!(close(answer.score, exact.score, size), "{own:?}\n{answer:?}\n{exact:?}");
         assert_eq!(placed(&dense, &answer.matching), placed(&dense, &exact.matching));
@@ -64,8 +53,10 @@ fn larger_problems_are_answered_as_dense_ones_are() {
         let (n, m) = (rng.random_range(1..60), rng.random_range(1..60));
         let kind = Kind { forbidden: [0.0, 0.5, 0.8, 0.95][rng.random_range(0..4)], ..random_kind(&mut rng) };
         let problem = random_problem(&mut rng, n, m, kind);
-        let (own, other) =
-            (solve_proven(&sparse(&problem), &mut work), Linear::default().solve(&problem, &mut work).unwrap());
+        let (own, other) = (
+            solve_proven(&as_list(&problem).unwrap(), &mut work),
+            Linear::default().solve_with(&problem, &mut work).unwrap(),
+        );
         assert!(close(own.score, other.score, 4.0 * magnitude(&problem)), "{problem:?}\n{own:?}\n{other:?}");
         assert_eq!(own.shortage.is_some(), other.shortage.is_some());
         assert_eq!(placed(&problem, &own.matching), placed(&problem, &other.matching));
@@ -98,11 +89,11 @@ fn large_problems_are_proven() {
     let mut work = Workspace::new();
     for (n, each, ties) in [(1000, 10, false), (1000, 10, true), (2000, 3, false), (20_000, 8, false)] {
         let problem = random_sparse(&mut rng, n, each, ties);
-        let answer = Linear { require_full: true }.solve_sparse(&problem, &mut work).unwrap();
-        let bound = verify_sparse(&problem, &answer.matching, answer.certificate.as_ref().unwrap()).unwrap();
+        let answer = Linear { require_full: true }.solve_with(&problem, &mut work).unwrap();
+        let bound = verify(&problem, &answer.matching, answer.certificate.as_ref().unwrap()).unwrap();
         assert_eq!(answer.matching.matched_count(), n);
         assert!((bound - answer.score).abs() <= 1e-9 * n as f64, "{bound} and {}", answer.score);
-        assert_eq!(answer, Linear::default().solve_sparse(&problem, &mut Workspace::new()).unwrap());
+        assert_eq!(answer, Linear::default().solve(&problem).unwrap());
     }
 }
 
@@ -116,7 +107,7 @@ fn all_equal_gives_the_identity_and_extremes_neither_overflow_nor_vanish() {
     for scale in [1e-320, 1e-300, 1e150, 8e307] {
         let pairs = vec![(0, 0, scale), (0, 1, -scale), (1, 0, -scale), (1, 1, scale)];
         let problem = Sparse::from_pairs(2, 2, pairs, Sense::Minimize).unwrap();
-        let answer = Linear::default().solve_sparse(&problem, &mut Workspace::new()).unwrap();
+        let answer = Linear::default().solve(&problem).unwrap();
         assert_eq!(answer.matching.left_to_right(), [Some(1), Some(0)], "at {scale}");
     }
 }
@@ -136,15 +127,18 @@ fn what_makes_no_sense_is_refused_with_its_place() {
     assert!(rows.clone().with_unmatched(vec![0.0]).is_err());
     assert!(rows.with_right_unmatched(vec![0.0, f64::NEG_INFINITY, 0.0]).is_err());
     let short = make(vec![(0, 1, 1.0), (1, 1, 0.5)]).unwrap();
-    let refused = Linear { require_full: true }.solve_sparse(&short, &mut Workspace::new()).unwrap_err();
-    assert_eq!(refused.to_string(), "no full matching exists: left nodes [0, 1] have only right nodes [1] to go to");
+    let refused = Linear { require_full: true }.solve(&short).unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        "no full matching exists: left nodes [0, 1] can only be matched to right nodes [1]"
+    );
 }
 
 #[test]
 fn a_stopped_solve_has_a_valid_answer_and_proves_nothing() {
     let problem = random_sparse(&mut rng(43), 500, 5, false);
     let mut work = Workspace::with_control(&Control::new().interrupted_by(|| true));
-    let answer = Linear::default().solve_sparse(&problem, &mut work).unwrap();
+    let answer = Linear::default().solve_with(&problem, &mut work).unwrap();
     assert_eq!((answer.status, answer.bound), (homolog::matching::Status::Limit, f64::INFINITY));
     assert_eq!(answer.score, problem.score(&answer.matching).unwrap());
 }
@@ -158,7 +152,7 @@ fn what_is_called_optimal_is_so_beside_huge_scores() {
     // A constant on a row hides nothing.
     for (large, small) in [(-1e17, 2.0), (-1e12, 1e-5), (1e12, 1e-5), (9.4e15, 1.0)] {
         let answer = Linear::default()
-            .solve_sparse(&list(2, 2, &[(0, 0, 0.0), (0, 1, small), (1, 0, large), (1, 1, large)]), work);
+            .solve_with(&list(2, 2, &[(0, 0, 0.0), (0, 1, small), (1, 0, large), (1, 1, large)]), work);
         let answer = answer.unwrap();
         assert_eq!(answer.matching.left_to_right(), [Some(1), Some(0)], "{large}");
         assert_eq!((answer.status, answer.bound), (Status::Optimal, answer.score), "{large}");
@@ -167,7 +161,7 @@ fn what_is_called_optimal_is_so_beside_huge_scores() {
     for large in [-1e20, -1e30, -1e32, -1e40, -1e120, -1e300] {
         let cells =
             [(0, 1, 0.0), (0, 2, 0.0), (1, 0, 0.0), (1, 1, 0.0), (1, 2, 1.0), (2, 0, 0.0), (2, 1, large), (2, 2, 0.0)];
-        let answer = Linear::default().solve_sparse(&list(3, 3, &cells), work).unwrap();
+        let answer = Linear::default().solve_with(&list(3, 3, &cells), work).unwrap();
         assert!(answer.bound >= 1.0, "{large}: {answer:?}");
         assert!(answer.score == 1.0 || answer.status != Status::Optimal, "{large}: {answer:?}");
     }
@@ -178,7 +172,7 @@ fn a_node_that_is_left_over_needs_a_reason() {
     let problem = Sparse::from_pairs(1, 1, vec![(0, 0, -5.0)], Sense::Maximize).unwrap();
     let empty = Matching::empty(1, 1);
     let mut nothing = Certificate::new(vec![0.0], vec![0.0], None);
-    assert!(verify_sparse(&problem, &empty, &nothing).is_err());
+    assert!(verify(&problem, &empty, &nothing).is_err());
     nothing.right = vec![f64::NAN];
-    assert!(verify_sparse(&problem, &Matching::identity(1), &nothing).is_err());
+    assert!(verify(&problem, &Matching::identity(1), &nothing).is_err());
 }

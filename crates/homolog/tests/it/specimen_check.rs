@@ -165,6 +165,39 @@ fn the_mirror_images_of_flat_bodies_are_no_mistakes() {
     assert_eq!(mirrored.collect::<Vec<_>>(), [7], "{report}");
 }
 
+/// In the plane, a mirror image of specimens that vary so much that no single landmark of it is odd is found, and no other specimen is listed.
+#[test]
+fn mirrored_specimens_of_wide_spreads_are_found() {
+    let shape = [[0.0, 0.0], [0.9, 0.1], [1.1, 0.9], [0.3, 1.3], [-0.9, 0.7], [-0.3, 0.5], [0.5, 0.5], [-0.6, -0.2]];
+    let (mut found, mut all, mut alarms) = (0, 0, 0);
+    for seed in 0..5 {
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        let mut normal = move || (0..12).map(|_| random.random_range(-0.5..0.5)).sum::<f64>();
+        let mut one = |s: usize| {
+            // What is common to all landmarks (bent, stretched) varies more than each alone.
+            let [bend, stretch, lean] = [0.15, 0.2, 0.2].map(|far| far * normal());
+            let points = Array2::from_shape_fn((shape.len(), 2), |(k, axis)| {
+                let [x, y] = shape[k];
+                let common = if axis == 0 { x * (1.0 + stretch) + lean * y } else { y + bend * x * x };
+                common + 0.12 * normal()
+            });
+            graph(&format!("s{s:02}"), points)
+        };
+        let mut specimens: Vec<NamedGraph> = (0..60).map(&mut one).collect();
+        let planted: Vec<usize> = (0..60).step_by(5).collect();
+        for &at in &planted {
+            specimens[at] = changed(&specimens[at], |points| points.column_mut(0).mapv_inplace(|x| -x));
+        }
+        let report = run(&specimens);
+        let is_found = |at: &&usize| report.findings.iter().any(|one| one.index == **at && one.kind == Kind::Mirrored);
+        found += planted.iter().filter(is_found).count();
+        all += planted.len();
+        alarms += report.suspects().iter().filter(|at| !planted.contains(at)).count();
+    }
+    assert!(20 * found >= 19 * all, "{found} of {all}");
+    assert!(alarms <= 5, "{alarms}");
+}
+
 #[test]
 fn mistakes_do_not_teach() {
     // A fifth of the specimens mirrored, or with a swap each.

@@ -11,7 +11,7 @@ use homolog::geometry::{GreyImage, Susan, delaunay};
 use homolog::graph::Graph;
 use homolog::learn::{MaxMargin, Oracle, evaluate};
 use homolog::loss::Hamming;
-use homolog::matching::{BruteForce, Exact, Linear, LpRelaxation, Matcher, Status, Workspace};
+use homolog::matching::{BruteForce, Exact, Linear, LpRelaxation, Matcher, Status};
 use homolog::optimize::Bundle;
 use ndarray::Array2;
 use std::fmt::Write;
@@ -69,8 +69,8 @@ fn a_quadratic_assignment_problem_is_proven() {
         }
     }
     let problem = qaplib::read(&text).unwrap();
-    let exact = Exact::default().solve(&problem, &mut Workspace::new()).unwrap();
-    let brute = BruteForce::default().solve(&problem, &mut Workspace::new()).unwrap();
+    let exact = Exact::default().solve(&problem).unwrap();
+    let brute = BruteForce::default().solve(&problem).unwrap();
     assert_eq!((exact.status, exact.score), (Status::Optimal, brute.score));
     assert!(exact.score < 0.0);
 }

@@ -1,11 +1,12 @@
 //! Linear problems whose scores are never stored, against the solver for tables, with proofs checked by separate code.
 
 use crate::common;
+use crate::laws_of_matching::forms::on_rows;
 
 use common::{Kind, close, magnitude, placed, random_kind, random_problem, rng};
 use homolog::matching::{Compatibility, Linear, Matcher, Solution, Status, Streamed, Workspace, verify};
 use homolog::{Control, Error};
-use ndarray::{Array1, Array2, Axis};
+use ndarray::{Array1, Array2};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use std::ops::Range;
@@ -14,21 +15,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Solves a table as if it were computed a few rows at a time, with so few candidates that pricing has work to do.
 fn solve(table: &Compatibility, candidates: usize, rows_at_once: usize, work: &mut Workspace) -> Solution {
-    let write =
-        |rows: Range<usize>, scores: &mut Array2<f64>| scores.assign(&table.node.slice_axis(Axis(0), rows.into()));
-    let mut problem = Streamed::new(table.left_count(), table.right_count(), &write);
-    (problem.candidates, problem.rows_at_once) = (candidates, rows_at_once);
-    if let Some(prices) = &table.unmatched {
-        problem = problem.with_unmatched(prices.to_vec());
-    }
-    if let Some(prices) = &table.right_unmatched {
-        problem = problem.with_right_unmatched(prices.to_vec());
-    }
-    Linear::default().solve_streamed(&problem, work).unwrap()
+    on_rows(table, [candidates, 48, rows_at_once], |rows| Linear::default().solve_with(rows, work)).unwrap()
 }
 
 fn check(table: &Compatibility, own: &Solution, work: &mut Workspace) {
-    let other = Linear::default().solve(table, work).unwrap();
+    let other = Linear::default().solve_with(table, work).unwrap();
     let size = 4.0 * magnitude(table) + table.right_unmatched.iter().flatten().map(|price| price.abs()).sum::<f64>();
     assert!(close(own.score, other.score, size), "{table:?}\n{own:?}\n{other:?}");
     assert!(close(table.score(&own.matching).unwrap(), own.score, size));
@@ -126,7 +117,7 @@ fn bad_scores_prices_and_settings_are_refused_with_their_place() {
         };
         let mut problem = Streamed::new(5, 5, &write);
         problem.rows_at_once = 2;
-        let error = Linear::default().solve_streamed(&problem, &mut work).unwrap_err();
+        let error = Linear::default().solve_with(&problem, &mut work).unwrap_err();
         assert!(matches!(error, Error::BadCell { row: 3, column: 2, .. }), "{error}");
     }
     let write = |_: Range<usize>, scores: &mut Array2<f64>| scores.fill(1.0);
@@ -141,10 +132,10 @@ fn bad_scores_prices_and_settings_are_refused_with_their_place() {
         no_candidates,
         no_rows,
     ] {
-        assert!(Linear::default().solve_streamed(&bad, &mut work).is_err());
+        assert!(Linear::default().solve_with(&bad, &mut work).is_err());
     }
     let write = |_: Range<usize>, scores: &mut Array2<f64>| scores.fill(f64::NEG_INFINITY);
-    let error = Linear { require_full: true }.solve_streamed(&Streamed::new(2, 2, &write), &mut work).unwrap_err();
+    let error = Linear { require_full: true }.solve_with(&Streamed::new(2, 2, &write), &mut work).unwrap_err();
     assert!(matches!(error, Error::NoFullMatching { .. }), "{error}");
 }
 

@@ -69,7 +69,7 @@ fn through_all_doors(task: &Task) {
     let (model, report) = (here.model.to_json().unwrap(), here.report.to_json().unwrap());
     assert_eq!(page["ok"]["model"].as_str().unwrap(), model, "{}", page["error"]);
     assert_eq!(page["ok"]["report"], serde_json::from_str::<Value>(&report).unwrap());
-    let parsed: homolog::task::Report = serde_json::from_str(&report).unwrap();
+    let parsed: homolog::task::TaskReport = serde_json::from_str(&report).unwrap();
     assert_eq!(parsed.to_json().unwrap(), report, "a report reads back");
     // Cross-validation needs the pairs at hand, and so does every learner but one.
     if task.settings.folds == 0 && task.settings.learner == LearnerKind::MaxMargin {
@@ -252,4 +252,28 @@ fn graphs_that_are_too_large_are_refused_before_anything_is_computed() {
         assert_eq!(error.kind(), homolog::ErrorKind::TooLarge, "{name}: {error}");
         assert_eq!(asked.load(std::sync::atomic::Ordering::SeqCst), 0, "{name} computes something first");
     }
+}
+
+/// Graphs of many points take long to describe: the time limit is heard meanwhile, and a limit below a second leaves a second.
+#[test]
+fn a_time_limit_is_heard_while_graphs_are_described() {
+    let place = |i: usize, seed: usize| [((i * 7919 + seed) % 4001) as f64, ((i * 104_729) % 3001) as f64];
+    let graph = |seed: usize| {
+        let points = Array2::from_shape_fn((4000, 2), |(i, axis)| place(i, seed)[axis]);
+        let names = (0..4000).map(|i| format!("p{i}")).collect();
+        let graph = Arc::new(Graph::from_points(points).unwrap().with_names(names).unwrap());
+        NamedGraph { id: format!("g{seed}"), graph, image: None }
+    };
+    let data = DataSet::new(vec![graph(0), graph(1)], vec![]).unwrap();
+    let settings =
+        Settings { features: Features::Named("linear".to_string()), time_limit: Some(0.0), ..Settings::default() };
+    let asked = Arc::new(std::sync::atomic::AtomicUsize::new(0));
+    let count = Arc::clone(&asked);
+    // A clock that is a hundredth of a second further each time it is looked at.
+    let clock: homolog::learn::Clock =
+        Arc::new(move || count.fetch_add(1, std::sync::atomic::Ordering::SeqCst) as f64 / 100.0);
+    let error = Task { data, settings }.run(&Control::new(), Some(&clock)).unwrap_err();
+    assert_eq!(error.kind(), homolog::ErrorKind::Interrupted);
+    let asked = asked.load(std::sync::atomic::Ordering::SeqCst);
+    assert!((100..200).contains(&asked), "{asked}");
 }

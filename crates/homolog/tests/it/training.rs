@@ -11,7 +11,7 @@ use homolog::learn::{
     ValidatedBy, evaluate, weight_rules,
 };
 use homolog::loss::{Hamming, LossKind};
-use homolog::matching::{Constraint, Linear, Matching, Workspace};
+use homolog::matching::{Constraint, Linear, Matching};
 use homolog::model::Model;
 use homolog::optimize::WeightRule;
 use homolog::{Control, Error};
@@ -364,7 +364,7 @@ fn a_model_from_own_data_in_one_call() {
     // Through the file and from the graphs themselves it matches as it was measured to.
     let mut right = 0;
     for (pair, truth, _) in training.iter() {
-        let solution = back.solve(&pair, &mut Workspace::new()).unwrap();
+        let solution = back.solve(&pair).unwrap();
         right += solution.matching.pairs().filter(|&(i, k)| truth.right_of(i) == Some(k)).count();
     }
     let loss = error(&training, &back.weights());

@@ -94,7 +94,7 @@ fn loss(left: &Array2<f64>, right: &Array2<f64>, random: &mut ChaCha8Rng, work: 
     }
     let score = |i: usize, k: usize| -(&left.row(i) - &right.row(order[k])).mapv(|d| d * d).sum() / n as f64;
     let problem = Compatibility::linear(Array2::from_shape_fn((n, n), |(i, k)| score(i, k)));
-    let matching = Linear::default().solve(&problem, work).expect("a plain problem").matching;
+    let matching = Linear::default().solve_with(&problem, work).expect("a plain problem").matching;
     let wrong = matching.left_to_right().iter().enumerate().filter(|&(i, k)| k.map(|k| order[k]) != Some(i)).count();
     wrong as f64 / n as f64
 }

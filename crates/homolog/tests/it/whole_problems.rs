@@ -4,7 +4,7 @@ use crate::common;
 
 use common::{Kind, random_kind, random_problem, rng};
 use homolog::data::problem::{ProblemFile, read, write};
-use homolog::matching::{BruteForce, Compatibility, Constraint, Matcher, Restrictions, Sense, Workspace};
+use homolog::matching::{BruteForce, Compatibility, Constraint, Matcher, Restrictions, Sense};
 use ndarray::{Array1, array};
 use rand::RngExt;
 
@@ -27,7 +27,7 @@ fn a_problem_comes_back_bit_for_bit() {
         };
         assert_eq!(parts(&file.problem), parts(&problem));
         assert_eq!(write(&file).unwrap(), text, "written again it is the same text");
-        let best = BruteForce::default().solve(&problem, &mut Workspace::new()).unwrap();
+        let best = BruteForce::default().solve(&problem).unwrap();
         assert_eq!(file.problem.score(&best.matching).unwrap(), best.score);
     }
 }

@@ -15,7 +15,7 @@ pub use table::read_table;
 use super::dataset::{DataSet, LabelledPair, NamedGraph};
 use crate::features::{box_features, iou};
 use crate::graph::Graph;
-use crate::matching::{Compatibility, Constraint, Linear, Matcher, Matching, Workspace};
+use crate::matching::{Compatibility, Constraint, Linear, Matcher, Matching};
 use crate::{Error, Result};
 use ndarray::{Array1, Array2};
 use std::collections::BTreeMap;
@@ -91,7 +91,7 @@ impl Tracks {
                 let scores = Array2::from_shape_fn((boxes.nrows(), truth.boxes.nrows()), score);
                 let mut problem = Compatibility::linear(scores);
                 problem.unmatched = Some(Array1::zeros(boxes.nrows()));
-                let solution = Linear::default().solve(&problem, &mut Workspace::new())?;
+                let solution = Linear::default().solve(&problem)?;
                 solution.matching.pairs().for_each(|(i, k)| ids[i] = truth.ids[k]);
             }
             frames.push(Frame { number: *number, boxes: boxes.clone(), ids });
@@ -114,9 +114,7 @@ impl Tracks {
     /// # Errors
     /// A gap of 0, or of more than 1000; more pairs or detections than a data set may have.
     pub fn pairs(&self, gap: usize) -> Result<DataSet> {
-        if !(1..=MAX_GAP).contains(&gap) {
-            return Err(Error::BadSetting { name: "gap", value: gap as f64, reason: "it must be between 1 and 1000" });
-        }
+        Error::unless_between("gap", gap as f64, 1.0, MAX_GAP as f64)?;
         let graph = |frame: &Frame| NamedGraph {
             id: format!("frame {}", frame.number),
             graph: Arc::new(Graph::new(frame.ids.len())),

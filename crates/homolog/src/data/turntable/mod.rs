@@ -130,19 +130,9 @@ impl Turntable {
         if self.frames > MOST_FRAMES {
             return Err(Error::TooLarge { what: "frames", limit: MOST_FRAMES, found: self.frames });
         }
-        if !(0.0..=1e6).contains(&self.jitter) {
-            return Err(Error::BadSetting {
-                name: "jitter",
-                value: self.jitter,
-                reason: "it must be between 0 and 1e6 pixels",
-            });
-        }
-        for (name, value) in [("first_angle", self.first_angle), ("last_angle", self.last_angle)] {
-            if !(-360.0..=360.0).contains(&value) {
-                return Err(Error::BadSetting { name, value, reason: "it must be between -360 and 360 degrees" });
-            }
-        }
-        Ok(())
+        Error::unless_between("jitter", self.jitter, 0.0, 1e6)?;
+        Error::unless_between("first_angle", self.first_angle, -360.0, 360.0)?;
+        Error::unless_between("last_angle", self.last_angle, -360.0, 360.0)
     }
 
     fn label(&self, frame: usize) -> Array2<f64> {

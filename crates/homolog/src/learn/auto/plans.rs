@@ -3,7 +3,7 @@
 
 use super::{ATLAS, AutoTrainer, atlas};
 use crate::Result;
-use crate::features::{FAR_TURN, FeatureMap, FeatureSet, ImageDescriptor, Pose, Turns, lies_within, turn_of};
+use crate::features::{FAR_TURN, FeatureMap, FeatureSet, ImageDescriptor, Rotation, Turns, lies_within, turn_of};
 use crate::learn::{LabelledPairs, TEACHING_TURN};
 
 /// What is to be tried.
@@ -54,9 +54,9 @@ impl AutoTrainer {
             for ((map, seen), &unmatched) in maps.iter().flat_map(|map| prices.iter().map(move |price| (map, price))) {
                 let name = format!("{}{seen}{}", set.name(), if unmatched { " with a price" } else { "" });
                 let map = if unmatched { map.clone().with_unmatched() } else { map.clone() };
-                let with = |pose: Pose| Plan::Features(Box::new(FeatureMap { pose, ..map.clone() }));
+                let with = |pose: Rotation| Plan::Features(Box::new(FeatureMap { pose, ..map.clone() }));
                 if or_as_given && map.sees_turns() {
-                    last.push((format!("{name}{AS_GIVEN}"), with(Pose::default())));
+                    last.push((format!("{name}{AS_GIVEN}"), with(Rotation::default())));
                 }
                 candidates.push((name, with(pose)));
             }
@@ -71,7 +71,7 @@ impl AutoTrainer {
 
 /// The least turns that the true matchings show, as given, tilted, or any; and whether graphs as given are worth trying too. Limbs that swing look
 /// like a turn, and trying turns if there are none does harm; where some are turned far it is hopeless.
-fn pose_of(pairs: &LabelledPairs) -> Result<(Pose, bool)> {
+fn pose_of(pairs: &LabelledPairs) -> Result<(Rotation, bool)> {
     let (mut farthest, mut is_hopeless) = (0.0_f64, false);
     for (pair, truth, _) in pairs.iter() {
         if !lies_within(FAR_TURN, &pair, truth)? {
@@ -80,11 +80,11 @@ fn pose_of(pairs: &LabelledPairs) -> Result<(Pose, bool)> {
         }
     }
     let turns = match farthest {
-        0.0 => return Ok((Pose::default(), false)),
+        0.0 => return Ok((Rotation::default(), false)),
         turn if turn <= TILTED => Turns::Tilted,
         _ => Turns::Any,
     };
-    Ok((Pose { turns, mirror: false }, !is_hopeless))
+    Ok((Rotation { turns, mirror: false }, !is_hopeless))
 }
 
 /// Whether the partner of some left node is known not to be there.

@@ -27,7 +27,9 @@ use super::k_best::behind;
 use super::lp::{Listing, Shifts, build, check_size};
 use super::problem::FoldedPrices;
 use super::search::{Growth, Tabu};
-use super::{BruteForce, Compatibility, FrankWolfe, Linear, Matcher, Matching, Solution, Status, Streamed, Workspace};
+use super::{
+    BruteForce, Compatibility, Form, FrankWolfe, Linear, Matcher, Matching, Problem, Solution, Status, Workspace,
+};
 use crate::{Error, Result};
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
@@ -85,6 +87,9 @@ impl Default for Exact {
     }
 }
 
+/// Rows that are computed when they are needed become a table if it has no more cells than this (8 MB): with edges there is no proof otherwise.
+const SMALL_TABLE: usize = 1 << 20;
+
 /// How far a solve is.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[non_exhaustive]
@@ -102,7 +107,7 @@ pub struct Progress {
 }
 
 impl Matcher for Exact {
-    fn solve(&self, problem: &Compatibility, work: &mut Workspace) -> Result<Solution> {
+    fn solve_with(&self, problem: &dyn Problem, work: &mut Workspace) -> Result<Solution> {
         self.solve_observed(problem, work, &mut |_| ControlFlow::Continue(()))
     }
 }
@@ -114,14 +119,21 @@ impl Exact {
     /// As [`Matcher::solve`].
     pub fn solve_observed(
         &self,
-        problem: &Compatibility,
+        problem: &dyn Problem,
         work: &mut Workspace,
         observe: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
     ) -> Result<Solution> {
-        if self.gap.is_nan() || self.gap < 0.0 {
-            return Err(Error::BadSetting { name: "gap", value: self.gap, reason: "it must be zero or more" });
-        }
-        let Some(entries) = self.entries(problem) else { return search_alone(problem, work) };
+        Error::unless_at_least_0_or_infinite("gap", self.gap)?;
+        let problem = match problem.form() {
+            Form::Table(table) if self.fits(table) => table,
+            Form::List(list) => return Linear::default().solve_with(list, work),
+            Form::Rows(rows) if rows.edge().is_none() => return Linear::default().solve_with(rows, work),
+            Form::Rows(rows) if rows.dim().0.saturating_mul(rows.dim().1) <= SMALL_TABLE => {
+                return self.solve_observed(&*rows.table()?, work, observe);
+            }
+            _ => return search_alone(problem, work),
+        };
+        let entries = self.entries(problem).unwrap_or_default();
         problem.check()?;
         let folded = FoldedPrices::of(problem);
         let start = quick_start(&folded.problem, work)?;
@@ -205,7 +217,8 @@ impl Exact {
             iterations += tree.iterations;
             matching = tree.matching(problem)?;
             let ended = tree.is_proven();
-            let proven = ended && tree.tells_scores_apart(problem, &matching, folded.rounding() * scale);
+            let open = if ended { tree.leaves_open(problem, &matching, folded.rounding() * scale) } else { None };
+            let proven = open.is_some();
             let (bound, room) = (shifts.unshifted_bound(tree.safe_bound() / scale), tree.room());
             // Once more without the large scores that turned out not to matter.
             rounds += 1;
@@ -230,6 +243,7 @@ impl Exact {
                 iterations,
                 certificate: None,
                 shortage: start.shortage,
+                allowed: open.map_or(0.0, |open| open / scale),
             });
         }
     }
@@ -246,7 +260,7 @@ fn decided(problem: &Compatibility, solution: Solution, work: &mut Workspace) ->
     if matching_count(problem, most) > most {
         return Ok(solution);
     }
-    let best = BruteForce { max_matchings: most }.solve(problem, work)?;
+    let best = BruteForce { max_matchings: most }.solve_with(problem, work)?;
     let is_kept = best.status != Status::Optimal
         || solution.status == Status::Optimal && behind(problem, &best.matching, &solution.matching) <= 0.0;
     Ok(if is_kept { solution } else { Solution { shortage: solution.shortage, ..best } })
@@ -259,22 +273,13 @@ fn quick_start(problem: &Compatibility, work: &mut Workspace) -> Result<Option<M
         return Ok(None);
     }
     let quick = FrankWolfe { starts: 2, kicks: 0, ..FrankWolfe::default() };
-    let found = quick.solve(problem, work)?;
+    let found = quick.solve_with(problem, work)?;
     Ok((found.status != Status::Limit).then_some(found.matching))
 }
 
-/// The answer to a problem whose node scores are computed when they are needed: linear assignment, or with edges a search alone.
-pub(super) fn solve_streamed(problem: &Streamed<'_>, work: &mut Workspace) -> Result<Solution> {
-    if problem.edge().is_none() {
-        return Linear::default().solve_streamed(problem, work);
-    }
-    let found = FrankWolfe::default().solve_streamed(problem, work)?;
-    Ok(Solution { status: Status::Limit, ..found })
-}
-
 /// The answer of a search, with the bound that goes with it: nothing is proven.
-fn search_alone(problem: &Compatibility, work: &mut Workspace) -> Result<Solution> {
-    let found = FrankWolfe::default().solve(problem, work)?;
+fn search_alone(problem: &dyn Problem, work: &mut Workspace) -> Result<Solution> {
+    let found = FrankWolfe::default().solve_with(problem, work)?;
     Ok(Solution { status: Status::Limit, ..found })
 }
 

@@ -130,7 +130,7 @@ fn refill<T: Clone>(list: &mut Vec<T>, size: usize, value: T) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::matching::{Compatibility, Linear, Matcher, Workspace};
+    use crate::matching::{Compatibility, Linear, Matcher};
     use ndarray::Array2;
     use rand::{RngExt, SeedableRng};
 
@@ -149,9 +149,7 @@ mod tests {
             let mut reduced = cost.clone();
             let total = reduction.reduce(&mut reduced, size);
             let scores = Array2::from_shape_fn((size, size), |(i, k)| -cost[i * size + k]);
-            let answer = Linear::default()
-                .solve(&Compatibility::linear(scores), &mut Workspace::new())
-                .expect("a small problem");
+            let answer = Linear::default().solve(&Compatibility::linear(scores)).expect("a small problem");
             if answer.matching.pairs().count() < size {
                 assert_eq!(total, f64::INFINITY, "{cost:?}");
                 continue;

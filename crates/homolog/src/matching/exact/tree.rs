@@ -11,6 +11,7 @@ use super::{Exact, PATIENCE, PROOF_TOLERANCE, Progress};
 use crate::Result;
 use crate::matching::lp::{Factors, Halpern, Outlook, Point, Resolution, START_WEIGHT, common_step, linear_problem};
 use crate::matching::search::Tabu;
+use crate::matching::tolerance::is_negligible;
 use crate::matching::{Compatibility, Linear, Matching, Workspace};
 use std::ops::ControlFlow;
 use std::rc::Rc;
@@ -199,11 +200,18 @@ impl<'a> Tree<'a> {
         (self.edge_hope - self.best.score + 8.0 * self.tolerance()) * (1.0 + 1e-9)
     }
 
-    /// Whether the tolerance, and what scores may be off by anyway, is negligible beside the differences that decide between matchings.
-    /// Differences between rounded scores say nothing about what rounding took from them, so that has to be below the tolerance too.
-    pub(super) fn tells_scores_apart(&self, problem: &Compatibility, best: &Matching, rounding: f64) -> bool {
-        rounding <= self.tolerance()
-            && Resolution::of(self.root, problem, best).allows(self.tolerance(), rounding + self.blur)
+    /// Whether the tolerance, and what scores may be off by anyway, is small beside the differences that decide between matchings, so that
+    /// there is a proof; then how much it leaves open, or 0 if that is negligible. Differences between rounded scores say nothing about what
+    /// rounding took from them, so that has to be below the tolerance too.
+    pub(super) fn leaves_open(&self, problem: &Compatibility, best: &Matching, rounding: f64) -> Option<f64> {
+        let (tolerance, resolution) = (self.tolerance(), Resolution::of(self.root, problem, best));
+        if rounding > tolerance || !resolution.allows(tolerance, rounding + self.blur) {
+            return None;
+        }
+        // If the next better score is a whole step up, nothing is left open.
+        let open = if self.step > 0.0 { 0.0 } else { tolerance + rounding };
+        let is_negligible = is_negligible(open, resolution.difference(), self.best.score);
+        Some(if is_negligible { 0.0 } else { open })
     }
 
     /// A branch that cannot exceed this has nothing better to offer.

@@ -63,7 +63,7 @@ pub(super) fn solve(
     let bound = tree.run(root, work, observe)?.max(tree.score);
     let status = if bound <= tree.score { Status::Optimal } else { Status::Limit };
     let (matching, score, iterations) = (tree.best, tree.score, tree.ascent.rounds);
-    Ok(Some(Solution { matching, score, bound, status, iterations, certificate: None, shortage: None }))
+    Ok(Some(Solution { matching, score, bound, status, iterations, certificate: None, shortage: None, allowed: 0.0 }))
 }
 
 /// How scores and costs translate: score = constant - cost / scale, if everyone is matched.

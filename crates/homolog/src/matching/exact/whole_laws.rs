@@ -44,7 +44,7 @@ fn split(random: &mut ChaCha8Rng, size: usize) -> Compatibility {
 }
 
 fn start_of(problem: &Compatibility) -> Matching {
-    Linear::default().solve(&problem.without_edges(), &mut Workspace::new()).unwrap().matching
+    Linear::default().solve(&problem.without_edges()).unwrap().matching
 }
 
 /// The tree alone, from the worst of a few matchings, so that it has to find the better ones itself.
@@ -65,7 +65,7 @@ fn proofs_and_bounds_agree_with_brute_force() {
         let Some((root, units)) = Units::with_sizes(&problem, problem.edge.as_ref().unwrap(), &start, &(2..=16)) else {
             continue;
         };
-        let best = BruteForce::default().solve(&problem, &mut Workspace::new()).unwrap().score;
+        let best = BruteForce::default().solve(&problem).unwrap().score;
         let mut tree = tree_of(&problem, &settings, &start, units);
         let mut looks = 0;
         let bound = tree
@@ -168,7 +168,7 @@ fn edge_scores_that_add_up_with_rounding_are_not_taken() {
         let settings = Exact::default();
         let mut tree = tree_of(&problem, &settings, &start, units);
         let bound = tree.run(root, &Workspace::new(), &mut |_| ControlFlow::Continue(())).unwrap();
-        let best = BruteForce::default().solve(&problem, &mut Workspace::new()).unwrap().score;
+        let best = BruteForce::default().solve(&problem).unwrap().score;
         assert!(bound > tree.score || tree.score > best - 0.5, "{} is called the best, {best} is", tree.score);
     }
 }
@@ -183,7 +183,7 @@ fn what_prices_of_right_nodes_round_away_is_not_called_proven() {
         let mut score = || f64::from(random.random_range(0..3_i32)) + f64::from(random.random_range(0..9_i32)) / unit;
         problem.node = Array2::from_shape_simple_fn((8, 8), &mut score);
         problem.right_unmatched = Some(ndarray::Array1::from_elem(8, 2.0_f64.powi(30)));
-        let answer = Exact::default().solve(&problem, &mut Workspace::new()).unwrap();
+        let answer = Exact::default().solve(&problem).unwrap();
         // Multiples of 2^-26 below 2^20: sums are exact.
         let maps = permutations(8).into_iter().map(|rights| rights.into_iter().map(Some).collect());
         let scores = maps.filter_map(|map| problem.score(&Matching::new(map, 8, problem.constraint).ok()?).ok());

@@ -7,7 +7,7 @@
 //! what comes after is exact from any. They never fall, which is what lists need.
 //!
 //! Epsilon is measured against the median lead, by which a row's best column was ahead of its second at first. On random scores half of that is
-//! a good start. Where neighbouring rows want the same columns (distances between points), prices have to rise far above that, in small steps:
+//! a good start. If neighbouring rows want the same columns (distances between points), prices have to rise far above that, in small steps:
 //! a round with a small epsilon does not end, and then one with a large epsilon comes first.
 
 use super::core::{Core, NONE, Offer, Scores};
@@ -126,6 +126,7 @@ mod tests {
     use super::super::bids::FirstBids;
     use super::super::dense::Dense;
     use super::super::lazy::Lazy;
+    use super::super::scan::Facts;
     use super::*;
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;
@@ -136,7 +137,12 @@ mod tests {
         core.clear(problem.rows, problem.columns);
         lists.begin(problem.rows, problem.columns);
         let first = is_listed.then_some(&mut lists);
-        pulp::Arch::new().dispatch(FirstBids { problem, core: &mut core, facts: None, lists: first });
+        pulp::Arch::new().dispatch(FirstBids {
+            problem,
+            core: &mut core,
+            facts: &mut Facts::new(problem.sign),
+            lists: first,
+        });
         let placed = if is_listed {
             Auction::default().raise_prices(problem, &mut core, &mut lists, &|| true);
             bid_from_lists(problem, &mut core, &mut lists);

@@ -8,11 +8,11 @@ use super::core::{Core, Scores};
 use super::lists::Lists;
 use super::scan::{Facts, best_offer};
 
-/// Every row bids once, in order; a row that is displaced bids again later. The facts are collected along the way, if asked for.
+/// Every row bids once, in order; a row that is displaced bids again later. The facts are collected along the way.
 pub(super) struct FirstBids<'a> {
     pub(super) problem: &'a Scores<'a>,
     pub(super) core: &'a mut Core,
-    pub(super) facts: Option<&'a mut Facts>,
+    pub(super) facts: &'a mut Facts,
     /// Where rows are long, a list of each is made while it is in the cache.
     pub(super) lists: Option<&'a mut Lists>,
 }
@@ -25,7 +25,7 @@ impl pulp::WithSimd for FirstBids<'_> {
         for row in 0..self.problem.rows {
             let core = &mut *self.core;
             let (row_values, sign) = (self.problem.row(row), self.problem.sign);
-            let offer = best_offer(row_values, sign, &core.right, &core.row_of, self.facts.as_deref_mut());
+            let offer = best_offer(row_values, sign, &core.right, &core.row_of, Some(&mut *self.facts));
             // Lists do not pay where many scores are equal.
             if let Some(lists) = &mut self.lists
                 && core.ties * 4 < row + 8
@@ -33,7 +33,9 @@ impl pulp::WithSimd for FirstBids<'_> {
             {
                 lists.list_first(self.problem, &core.right, row, &offer);
             }
-            core.bid(row, &offer, self.problem.floor(row));
+            let floor = self.problem.floor(row);
+            core.top[row] = offer.top.max(floor);
+            core.bid(row, &offer, floor);
         }
     }
 }

@@ -39,6 +39,11 @@ impl LinearBuffers {
         reset(&mut self.right_of, n, None);
         reset(&mut self.left, n, 0.0);
         reset(&mut self.right, m, 0.0);
+        self.forget();
+    }
+
+    /// Nothing is known of a problem yet.
+    fn forget(&mut self) {
         self.crowd.left.clear();
         self.crowd.right.clear();
         self.stopped = false;
@@ -54,18 +59,18 @@ impl LinearBuffers {
 
     pub(super) fn assign(&mut self, problem: &Given<'_>) -> Result<()> {
         let (n, m) = problem.node.dim();
-        self.begin((n, m));
         self.unmatched.clear();
         self.unmatched.extend(problem.prices.iter().flatten());
         if self.unmatched.iter().all(|&price| price == f64::NEG_INFINITY) {
             self.unmatched.clear();
         }
         let is_tiny = n <= m && m <= tiny::MOST && self.unmatched.is_empty();
-        if !self.cores.sure
-            && (is_tiny && problem.goes_on() && self.assign_tiny(problem)
-                || self.assign_few(problem, few::AT_ONCE)?
-                || self.assign_common(problem))
-        {
+        if is_tiny && !self.cores.sure && problem.goes_on() && self.assign_tiny(problem) {
+            self.forget();
+            return Ok(());
+        }
+        self.begin((n, m));
+        if !self.cores.sure && (self.assign_few(problem, few::AT_ONCE)? || self.assign_common(problem)) {
             return Ok(());
         }
         if n > m && self.unmatched.is_empty() { self.assign_tall(problem) } else { self.assign_wide(problem) }
@@ -97,7 +102,7 @@ impl LinearBuffers {
         let given = Scores { rows: n, columns, values, sign, unmatched: some_if_any(&self.unmatched) };
         let goes_on = || problem.goes_on();
         let mut facts = Facts::new(sign);
-        self.cores.begin(&given, m, Some(&mut facts));
+        self.cores.begin(&given, m, &mut facts);
         let scale = problem.checked_scale(&facts)?;
         let placed = if scale == 1.0 {
             self.cores.finish(&given, &goes_on)
@@ -134,11 +139,19 @@ impl LinearBuffers {
     /// whole problem is one crowd.
     fn assign_tall(&mut self, problem: &Given<'_>) -> Result<()> {
         let (n, m) = problem.node.dim();
-        let facts = problem.facts();
-        let scale = problem.checked_scale(&facts)?;
-        self.copy_transposed(problem, scale);
+        let goes_on = || problem.goes_on();
+        self.copy_transposed(problem, 1.0);
         let transposed = Scores { rows: m, columns: n, values: &self.part, sign: 1.0, unmatched: None };
-        if self.cores.solve(&transposed, &|| problem.goes_on()) {
+        let mut facts = Facts::new(1.0);
+        self.cores.begin(&transposed, n, &mut facts);
+        let scale = problem.checked_scale(&facts)?;
+        let placed = if scale == 1.0 {
+            self.cores.finish(&transposed, &goes_on)
+        } else {
+            self.copy_transposed(problem, scale);
+            self.cores.solve(&Scores { rows: m, columns: n, values: &self.part, sign: 1.0, unmatched: None }, &goes_on)
+        };
+        if placed {
             self.crowd.left.extend(0..n);
             self.crowd.right.extend(0..m);
             self.take_crowd();

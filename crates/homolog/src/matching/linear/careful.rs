@@ -10,10 +10,14 @@
 //! 3. The bound that the dual values prove is computed with twice the digits. If it is not within the tolerance, the right values are
 //!    subtracted too, and it starts again: what columns have in common is gone then, and the values that are found are corrections.
 //!    If that does not help either, the answer is not called proven.
+#![expect(
+    clippy::inline_always,
+    reason = "only what is inlined into a `WithSimd` task is compiled for the wider instructions"
+)]
 
 use super::core::{Core, NONE, Scores};
 use super::dense::Dense;
-use super::scan::best_score;
+use super::scan::{best_score, largest};
 use crate::matching::problem::{Differences, PART, Precise, is_sum_positive};
 
 /// What an optimal answer promises: nothing is better by more than this fraction of L, nor by more than the smaller one `PART` of n q.
@@ -43,29 +47,15 @@ pub(super) fn refine(
     sure: bool,
     goes_on: &dyn Fn() -> bool,
 ) -> Option<f64> {
-    let noise = noise(&core.left, &core.right);
-    let own = (0..problem.rows).map(|row| chosen(problem, core, row));
-    let looks = looks(problem.rows, problem.columns).map(|(row, start)| {
-        let end = problem.columns.min(start + MOST_COLUMNS);
-        let scores = problem.row(row)[start..end].iter().map(|value| problem.sign * value);
-        let chosen = core.column_of[row].wrapping_sub(start);
-        Look { left: core.left[row], right: &core.right[start..end], scores, chosen }
-    });
-    let is_even = !sure && is_even(noise, &core.left, &core.right, own) && tells_apart(noise, problem.rows, looks);
-    if is_even && noise <= TOLERANCE * estimated_loss(problem, core) {
-        return Some(0.0);
-    }
-    // Right values never fall: if all are zero now they always were, and what rows bid for first is exactly their best.
-    let is_plain = core.right.iter().all(|&right| right == 0.0);
-    let loss = if is_plain { estimated_loss(problem, core) } else { loss(problem, core) };
-    if is_even && noise <= TOLERANCE * loss {
+    let task = QuickLook { problem, core };
+    let Seen { noise, loss, is_precise } = pulp::Arch::new().dispatch(task);
+    if is_precise && !sure {
         return Some(0.0);
     }
     if loss == 0.0 {
         // Every row has its best: nothing is better, and dual values of zero prove it.
-        let largest = (0..problem.rows).fold(0.0_f64, |most, row| most.max(chosen(problem, core, row).abs()));
-        if noise > TOLERANCE * largest {
-            (0..problem.rows).for_each(|row| core.left[row] = chosen(problem, core, row));
+        if noise > TOLERANCE * largest(&core.own) {
+            core.left.copy_from_slice(&core.own);
             core.right.fill(0.0);
         }
         return Some(0.0);
@@ -108,53 +98,102 @@ pub(super) fn refine(
     Some(best.0)
 }
 
+/// Looks at an answer of the cores, and writes what each row has.
+struct QuickLook<'a> {
+    problem: &'a Scores<'a>,
+    core: &'a mut Core,
+}
+
+/// What a quick look sees.
+struct Seen {
+    noise: f64,
+    /// L.
+    loss: f64,
+    is_precise: bool,
+}
+
+impl pulp::WithSimd for QuickLook<'_> {
+    type Output = Seen;
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _: S) -> Seen {
+        let Self { problem, core } = self;
+        core.own.clear();
+        let columns = core.column_of.iter().enumerate();
+        core.own.extend(columns.map(|(row, &column)| match column {
+            NONE => problem.floor(row),
+            column => problem.score(row, column),
+        }));
+        let loss = core.top.iter().zip(&core.own).map(|(top, own)| top - own).sum();
+        let (left, right, own) = (&core.left[..], &core.right[..], &core.own[..]);
+        let (column, row) = (|row: usize| core.column_of[row], |row: usize| problem.row(row));
+        let answer = Answer { own, left, right, column, row, sign: problem.sign };
+        Seen { noise: noise(left, right), loss, is_precise: answer.is_precise(loss) }
+    }
+}
+
 /// Whether this much is nothing next to most dual values and scores of the answer that are not zero, or to all of them in a small problem: a
 /// quick look, without a pass over the scores.
-fn is_even(noise: f64, left: &[f64], right: &[f64], own: impl Iterator<Item = f64>) -> bool {
-    let (least, mut below, mut all) = (noise / (PART * left.len() as f64), 0_usize, 0_usize);
-    for value in left.iter().chain(right).copied().chain(own) {
-        all += usize::from(value != 0.0);
-        below += usize::from(value != 0.0 && value.abs() < least);
-    }
-    if left.len() <= FEW_ROWS { below == 0 } else { 4 * below <= all }
+#[inline(always)]
+fn is_even(noise: f64, own: &[f64], left: &[f64], right: &[f64]) -> bool {
+    let least = noise / (PART * own.len() as f64);
+    // How many are not zero, but smaller than this.
+    let below = |most: f64| -> u64 {
+        let is_below = |value: f64| u64::from((value != 0.0) & (value.abs() < most));
+        [own, left, right].map(|values| values.iter().map(|&value| is_below(value)).sum::<u64>()).iter().sum()
+    };
+    if own.len() <= FEW_ROWS { below(least) == 0 } else { 4 * below(least) <= below(f64::INFINITY) }
 }
 
 /// Whether rounding of this size hides most of what pairs that are not chosen fall short by: a quick look at a few rows. In a small problem
 /// everything counts that is not a tie; in others what is hardly more than the last digit is what rounding made of one. If all are ties, those that
 /// are chosen must not fall short by anything.
-fn tells_apart<'a, I: Iterator<Item = f64>>(
-    noise: f64,
-    count: usize,
-    looks: impl Iterator<Item = Look<'a, I>>,
-) -> bool {
+#[inline(always)]
+fn tells_apart<'a>(noise: f64, count: usize, looks: impl Iterator<Item = Look<'a>> + Clone) -> bool {
     let least = HIDDEN * noise;
     let nothing = if count <= FEW_ROWS { 0.0 } else { noise / (count as f64).sqrt() };
-    let (mut all, mut below, mut is_exact) = (0_u32, 0_u32, true);
-    for Look { left, right, scores, chosen } in looks {
-        let mut own = 0.0;
-        for (column, (right, score)) in right.iter().zip(scores).enumerate() {
-            let short = (left + right - score).abs();
-            own = if column == chosen { short } else { own };
-            all += u32::from(short > nothing && short < f64::INFINITY);
-            below += u32::from(short > nothing && short < least);
+    let (mut all, mut below) = (0_u64, 0_u64);
+    // Without a branch, so that the compiler makes vectors of it.
+    let counts = |short: f64| u64::from((short > nothing) & (short < f64::INFINITY));
+    let is_below = |short: f64| u64::from((short > nothing) & (short < least));
+    for look in looks.clone() {
+        let end = look.scores.len().min(look.start + MOST_COLUMNS);
+        for (right, value) in look.right[look.start..end].iter().zip(&look.scores[look.start..end]) {
+            let short = (look.left + right - look.sign * value).abs();
+            all += counts(short);
+            below += is_below(short);
         }
-        all -= u32::from(own > nothing);
-        below -= u32::from(own > nothing && own < least);
-        is_exact &= own == 0.0;
+        if (look.start..end).contains(&look.chosen) {
+            let own = look.own().abs();
+            all -= counts(own);
+            below -= is_below(own);
+        }
     }
-    2 * below <= all && (all > 0 || is_exact || count > FEW_ROWS)
+    let is_exact = |look: Look<'_>| look.chosen >= look.scores.len() || look.own() == 0.0;
+    2 * below <= all && (all > 0 || count > FEW_ROWS || { looks }.all(is_exact))
 }
 
-/// Some columns of a row, their scores for it, and the chosen one among them, if it is.
-struct Look<'a, I> {
+/// Some columns of a row, from `start` on: the dual values, the scores (`sign` times the values), and the column that the row has.
+struct Look<'a> {
     left: f64,
     right: &'a [f64],
-    scores: I,
+    scores: &'a [f64],
+    sign: f64,
     chosen: usize,
+    start: usize,
+}
+
+impl Look<'_> {
+    /// What the chosen column falls short by.
+    #[inline(always)]
+    fn own(&self) -> f64 {
+        self.left + self.right[self.chosen] - self.sign * self.scores[self.chosen]
+    }
 }
 
 /// Which rows a quick look takes, and where in each it begins.
-fn looks(rows: usize, columns: usize) -> impl Iterator<Item = (usize, usize)> {
+#[inline(always)]
+fn looks(rows: usize, columns: usize) -> impl Iterator<Item = (usize, usize)> + Clone {
     let step = rows / FEW_ROWS + 1;
     let room = columns - columns.min(MOST_COLUMNS);
     (0..rows).step_by(step).map(move |row| (row, room * row / rows))
@@ -178,30 +217,48 @@ fn tolerance(problem: &Scores<'_>, right: &[Precise], loss: f64) -> f64 {
 }
 
 /// How far rounding may have moved the dual values of an answer.
+#[inline(always)]
 pub(super) fn noise(left: &[f64], right: &[f64]) -> f64 {
-    let size = left.iter().chain(right).fold(0.0_f64, |size, value| size.max(value.abs()));
-    // Each row that is placed may change a dual value once more, and round it; errors of random sign add up like a square root.
-    4.0 * f64::EPSILON * (left.len() as f64).sqrt() * size
+    noise_of(left.len(), left, right)
 }
 
-/// Whether rounding can be neglected next to what an answer gives up, by a quick look at its dual values; if not, [`refine`] looks closer.
-/// `columns` has the column of each row, `NONE` if it has none, and `scores` the scores of a row.
-pub(super) fn is_precise<I: Iterator<Item = f64>>(
-    left: &[f64],
-    right: &[f64],
-    columns: impl Fn(usize) -> usize,
-    scores: impl Fn(usize) -> I,
-    loss: f64,
-) -> bool {
-    let noise = noise(left, right);
-    let score = |(row, column): (usize, usize)| scores(row).nth(column);
-    let own = (0..left.len()).map(|row| (row, columns(row))).filter(|&(_, column)| column != NONE).filter_map(score);
-    let looks = looks(left.len(), right.len()).map(|(row, start)| {
-        let end = right.len().min(start + MOST_COLUMNS);
-        let chosen = columns(row).wrapping_sub(start);
-        Look { left: left[row], right: &right[start..end], scores: scores(row).skip(start), chosen }
-    });
-    noise <= TOLERANCE * loss && is_even(noise, left, right, own) && tells_apart(noise, left.len(), looks)
+/// The same, where zeros may follow the dual values of `count` rows.
+#[inline(always)]
+fn noise_of(count: usize, left: &[f64], right: &[f64]) -> f64 {
+    let size = largest(left).max(largest(right));
+    // Each row that is placed may change a dual value once more, and round it; errors of random sign add up like a square root.
+    4.0 * f64::EPSILON * (count as f64).sqrt() * size
+}
+
+/// An answer as a quick look needs it. Zeros may follow the dual values of the rows, and forbidden columns those that there are.
+pub(super) struct Answer<'a, C, R> {
+    /// What each row has: its score, or its price.
+    pub(super) own: &'a [f64],
+    pub(super) left: &'a [f64],
+    pub(super) right: &'a [f64],
+    /// The column of each row, `NONE` if it has none.
+    pub(super) column: C,
+    /// The values of each row, whose scores are `sign` times that.
+    pub(super) row: R,
+    pub(super) sign: f64,
+}
+
+impl<'a, C: Fn(usize) -> usize, R: Fn(usize) -> &'a [f64]> Answer<'a, C, R> {
+    /// Whether rounding can be neglected next to what the answer gives up, by a quick look at its dual values; if not, [`refine`] looks closer.
+    #[inline(always)]
+    pub(super) fn is_precise(&self, loss: f64) -> bool {
+        let Self { own, left, right, sign, .. } = *self;
+        let noise = noise_of(own.len(), left, right);
+        let looks = looks(own.len(), right.len()).map(|(row, start)| Look {
+            left: left[row],
+            right,
+            scores: (self.row)(row),
+            sign,
+            chosen: (self.column)(row),
+            start,
+        });
+        noise <= TOLERANCE * loss && is_even(noise, own, left, right) && tells_apart(noise, own.len(), looks)
+    }
 }
 
 /// What a row has in the answer.
@@ -210,11 +267,6 @@ fn chosen(problem: &Scores<'_>, core: &Core, row: usize) -> f64 {
         NONE => problem.floor(row),
         column => problem.score(row, column),
     }
-}
-
-/// L estimated from what rows first bid for: no more than L, up to rounding.
-fn estimated_loss(problem: &Scores<'_>, core: &Core) -> f64 {
-    (0..problem.rows).map(|row| (core.wish[row] - chosen(problem, core, row)).max(0.0)).sum()
 }
 
 fn best_of(problem: &Scores<'_>, row: usize) -> f64 {

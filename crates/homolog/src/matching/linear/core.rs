@@ -40,6 +40,8 @@ pub(super) struct Offer {
     pub(super) column: usize,
     pub(super) best: f64,
     pub(super) second: f64,
+    /// The largest score of the row, whatever the right values; minus infinity if it was not asked for.
+    pub(super) top: f64,
 }
 
 /// The matching and the dual values.
@@ -51,8 +53,10 @@ pub(super) struct Core {
     pub(super) right: Vec<f64>,
     /// Rows that stay unmatched, at their price.
     unmatched: Vec<bool>,
-    /// The score of the first column each row bid for, or its price: roughly the best it could have.
-    pub(super) wish: Vec<f64>,
+    /// The best that each row could have: its largest score, or its price.
+    pub(super) top: Vec<f64>,
+    /// What each row has, as [`careful`](super::careful) finds it.
+    pub(super) own: Vec<f64>,
     /// How many bids found two equally good columns.
     pub(super) ties: usize,
 }
@@ -65,7 +69,7 @@ impl Core {
         super::reset(&mut self.left, rows, 0.0);
         super::reset(&mut self.right, columns, 0.0);
         super::reset(&mut self.unmatched, rows, false);
-        super::reset(&mut self.wish, rows, f64::NEG_INFINITY);
+        super::reset(&mut self.top, rows, f64::NEG_INFINITY);
         self.ties = 0;
     }
 
@@ -79,10 +83,6 @@ impl Core {
     /// corrected.
     pub(super) fn bid(&mut self, row: usize, offer: &Offer, floor: f64) -> Option<usize> {
         let second = offer.second.max(floor);
-        if self.wish[row] == f64::NEG_INFINITY {
-            self.wish[row] =
-                if offer.column == NONE { floor } else { floor.max(offer.best + self.right[offer.column]) };
-        }
         self.ties += usize::from(offer.best == second);
         if offer.column == NONE || offer.best < second {
             // Staying unmatched is best, or the row's list is exhausted.

@@ -26,12 +26,12 @@ pub(super) struct Cores {
 impl Cores {
     /// Places every row; `false` if some row has no place, or where `goes_on` says no.
     pub(super) fn solve(&mut self, problem: &Scores<'_>, goes_on: &dyn Fn() -> bool) -> bool {
-        self.begin(problem, problem.columns, None);
+        self.begin(problem, problem.columns, &mut Facts::new(problem.sign));
         self.finish(problem, goes_on)
     }
 
-    /// The first bids; the facts are collected on the way, if asked for. Columns from `width` on are forbidden to all rows.
-    pub(super) fn begin(&mut self, problem: &Scores<'_>, width: usize, facts: Option<&mut Facts>) {
+    /// The first bids; the facts are collected on the way. Columns from `width` on are forbidden to all rows.
+    pub(super) fn begin(&mut self, problem: &Scores<'_>, width: usize, facts: &mut Facts) {
         self.core.clear(problem.rows, problem.columns);
         if problem.rows == width && problem.unmatched.is_none() && problem.rows >= FEWEST_REDUCED {
             pulp::Arch::new().dispatch(ReduceColumns { problem, right: &mut self.core.right[..width] });

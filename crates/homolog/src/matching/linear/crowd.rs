@@ -12,7 +12,7 @@ pub(super) fn find(problem: &Scores<'_>, goes_on: &dyn Fn() -> bool) -> Option<S
     let (n, m) = (problem.rows, problem.columns);
     let mut row_of = vec![NONE; m];
     let mut left_over = Vec::new();
-    let mut search = Search { problem, from: vec![NONE; m], reached: Vec::new() };
+    let mut search = CrowdSearch { problem, from: vec![NONE; m], reached: Vec::new() };
     for row in 0..n {
         if !goes_on() {
             return None;
@@ -40,14 +40,14 @@ pub(super) fn find(problem: &Scores<'_>, goes_on: &dyn Fn() -> bool) -> Option<S
     Some(Shortage { left, right: (0..m).filter(|&column| seen[column]).collect() })
 }
 
-struct Search<'a> {
+struct CrowdSearch<'a> {
     problem: &'a Scores<'a>,
     /// The row a column was reached from; `NONE` if it was not reached.
     from: Vec<usize>,
     reached: Vec<usize>,
 }
 
-impl Search<'_> {
+impl CrowdSearch<'_> {
     /// Places a row by a breadth-first augmenting path.
     fn place(&mut self, new_row: usize, row_of: &mut [usize]) -> bool {
         let m = self.problem.columns;

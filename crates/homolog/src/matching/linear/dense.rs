@@ -43,7 +43,7 @@ impl Dense {
         self.open_right.extend_from_slice(&core.right);
         self.tree.clear();
         self.settled.clear();
-        let Some((end, length)) = pulp::Arch::new().dispatch(Search { scratch: self, problem, core, new_row }) else {
+        let Some((end, length)) = pulp::Arch::new().dispatch(PathTree { scratch: self, problem, core, new_row }) else {
             return false;
         };
         self.augment(problem, core, &end);
@@ -89,14 +89,14 @@ impl Dense {
 }
 
 /// Grows the tree until it reaches an end; returns the end and its length.
-struct Search<'a> {
+struct PathTree<'a> {
     scratch: &'a mut Dense,
     problem: &'a Scores<'a>,
     core: &'a Core,
     new_row: usize,
 }
 
-impl pulp::WithSimd for Search<'_> {
+impl pulp::WithSimd for PathTree<'_> {
     type Output = Option<(End, f64)>;
 
     #[expect(clippy::inline_always, reason = "only what is inlined here is compiled for the wider instructions")]

@@ -1,5 +1,6 @@
 //! A problem in place in the caller's memory: costs or scores, in any memory order, checked.
 
+use super::few::ORDINARY;
 use super::scan::Facts;
 use crate::matching::Sense;
 use crate::{Control, Error, Result};
@@ -41,20 +42,18 @@ impl Given<'_> {
         }
     }
 
-    /// What a pass over the whole matrix finds.
-    pub(super) fn facts(&self) -> Facts {
-        let mut facts = Facts::new(self.sign());
-        match self.node.as_slice_memory_order() {
-            Some(scores) => facts.add(scores),
-            None => self.node.iter().for_each(|&score| facts.add(&[score])),
-        }
-        facts
-    }
-
     /// A power of two by which to multiply the scores; an error if one of them has no meaning.
     pub(super) fn checked_scale(&self, facts: &Facts) -> Result<f64> {
-        let largest = self.checked_magnitude(facts)?;
-        if largest > ORDINARY {
+        let finite = |scores: &mut dyn Iterator<Item = &f64>| {
+            scores.filter(|score| score.is_finite()).fold(0.0, |largest: f64, score| largest.max(score.abs()))
+        };
+        let prices = finite(&mut self.prices.iter().flatten());
+        if facts.is_ordinary() && (prices == 0.0 || ORDINARY.contains(&prices)) {
+            return Ok(1.0);
+        }
+        self.check()?;
+        let largest = finite(&mut self.node.iter()).max(prices);
+        if largest > MOST_SUMMED {
             self.check_sums()?;
         }
         Ok(safe_scale(largest))
@@ -64,19 +63,6 @@ impl Given<'_> {
     pub(super) fn loses_by(&self, scale: f64) -> bool {
         let changes = |score: &f64| score.is_finite() && score * scale / scale != *score;
         scale < 1.0 && (self.node.iter().any(changes) || self.prices.iter().flatten().any(changes))
-    }
-
-    /// The largest magnitude of all scores, prices included; an error if there is a NaN or plus infinity.
-    fn checked_magnitude(&self, facts: &Facts) -> Result<f64> {
-        let finite = |scores: &mut dyn Iterator<Item = &f64>| {
-            scores.filter(|score| score.is_finite()).fold(0.0, |largest: f64, score| largest.max(score.abs()))
-        };
-        let prices = finite(&mut self.prices.iter().flatten());
-        if facts.is_odd() {
-            self.check()?;
-            return Ok(finite(&mut self.node.iter()).max(prices));
-        }
-        Ok(facts.largest().max(prices))
     }
 
     /// Whether every matching's score is in range, with room for differences.
@@ -98,7 +84,7 @@ pub(super) fn lost_by(scale: f64) -> f64 {
 }
 
 /// Sums of scores up to this size are in range, however many there are.
-const ORDINARY: f64 = 1e290;
+const MOST_SUMMED: f64 = 1e290;
 
 /// A power of two that brings scores of this largest magnitude to where sums neither overflow nor lose bits to denormals; 1 for
 /// all ordinary scores.

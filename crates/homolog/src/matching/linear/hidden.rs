@@ -4,6 +4,10 @@
 //! rounding: around a cycle of left nodes, or from a right node that is free (or a left node that is unmatched) to a place that costs nothing to
 //! leave. In most problems there is no such cycle, and the answer is the best by far more than rounding. If there is one of pairs that are
 //! not exactly equal, the dual values do not tell which matching is better. O(n m), and for each node that is on no cycle O(n).
+#![expect(
+    clippy::inline_always,
+    reason = "only what is inlined into a `WithSimd` task is compiled for the wider instructions"
+)]
 
 use super::LinearBuffers;
 use super::careful::{HIDDEN, noise};
@@ -53,19 +57,41 @@ pub(super) fn may_hide_better(problem: &Compatibility, buffers: &LinearBuffers) 
 /// Whether some score, or the difference of some neighbours, is smaller than this: only then there is something to hide. Numbers that are
 /// equal but for rounding do not count, so that they are ties for [`Linear::assign`](super::Linear::assign) and for proofs alike.
 fn is_fine(problem: &Compatibility, least: f64) -> bool {
-    let is_small = |a: f64, b: f64| {
-        let apart = (a - b).abs();
-        apart < least && apart > EQUAL * a.abs().max(b.abs())
-    };
-    let rows = problem.node.rows();
-    let beside = rows.into_iter().any(|row| {
-        let mut before = 0.0;
-        row.iter().any(|&score| is_small(score, std::mem::replace(&mut before, score)) || is_small(score, 0.0))
-    });
-    let below = problem.node.rows().into_iter().zip(problem.node.rows().into_iter().skip(1));
-    beside
-        || below.into_iter().any(|(row, next)| row.iter().zip(next).any(|(&a, &b)| is_small(a, b)))
-        || problem.unmatched.iter().flatten().any(|&price| is_small(price, 0.0))
+    let node = problem.node.as_standard_layout();
+    let prices = problem.unmatched.iter().flatten().any(|&price| is_small(price, 0.0, least));
+    let fine = Fine { values: node.as_slice().unwrap_or_default(), width: node.ncols(), least };
+    prices || pulp::Arch::new().dispatch(fine)
+}
+
+#[inline(always)]
+fn is_small(a: f64, b: f64, least: f64) -> bool {
+    let apart = (a - b).abs();
+    let largest = if a.abs() > b.abs() { a.abs() } else { b.abs() };
+    (apart < least) & (apart > EQUAL * largest)
+}
+
+/// Looks at the scores of a table, row by row; the end of a row and the beginning of the next pass for neighbours.
+struct Fine<'a> {
+    values: &'a [f64],
+    width: usize,
+    least: f64,
+}
+
+impl pulp::WithSimd for Fine<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _: S) -> bool {
+        let Self { values, width, least } = self;
+        // Without a branch per pair, so that the compiler makes vectors of it.
+        let beside = |by: usize| {
+            let pairs = values.iter().zip(values.get(by..).unwrap_or_default());
+            pairs.fold(0, |count, (&a, &b)| count + u64::from(is_small(a, b, least))) > 0
+        };
+        values.iter().fold(0, |count, &score| count + u64::from(is_small(score, 0.0, least))) > 0
+            || beside(1)
+            || beside(width)
+    }
 }
 
 /// left + right - score, to the last digit of what is left of it: a sum that is rounded to the score is not a tie.

@@ -7,7 +7,7 @@
 //! how much a score falls short of the best of its row, so costs are precise where they are small.
 
 use crate::matching::problem::FoldedPrices;
-use crate::matching::{Compatibility, Constraint, Matcher, Matching, Solution, Status, Workspace};
+use crate::matching::{Constraint, Matcher, Matching, Problem, Solution, Status, Workspace};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 
@@ -29,7 +29,8 @@ fn minus(a: Cost, b: Cost) -> Cost {
 
 impl Matcher for Hungarian {
     /// If interrupted, it answers with the rows placed so far; the others stay unmatched.
-    fn solve(&self, given: &Compatibility, work: &mut Workspace) -> Result<Solution> {
+    fn solve_with(&self, given: &dyn Problem, work: &mut Workspace) -> Result<Solution> {
+        let given = &*given.table()?;
         given.check()?;
         let folded = FoldedPrices::of(given);
         let problem = &*folded.problem;
@@ -69,6 +70,7 @@ impl Matcher for Hungarian {
             iterations: n,
             certificate: None,
             shortage: None,
+            allowed: 0.0,
         };
         folded.carry_back(given, solution)
     }

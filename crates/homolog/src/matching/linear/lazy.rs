@@ -18,11 +18,11 @@ const WHOLE_ROWS_SHARE: usize = 16;
 pub(super) struct Lazy {
     /// How often a whole row was relaxed because lists did not suffice.
     whole_rows: usize,
-    search: Search,
+    search: PathSearch,
 }
 
 #[derive(Debug, Default)]
-struct Search {
+struct PathSearch {
     distance: Vec<f64>,
     from: Vec<usize>,
     settled: Vec<bool>,
@@ -158,7 +158,7 @@ impl Lazy {
 /// Heap entries below this are promises of tree rows, from here on they are columns: at equal distance promises come first.
 const COLUMNS_FROM: u32 = 1 << 31;
 
-impl Search {
+impl PathSearch {
     fn relax(&mut self, core: &Core, row: usize, column: usize, through: f64) {
         if through >= self.end.0 {
             return;

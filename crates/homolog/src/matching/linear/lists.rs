@@ -123,7 +123,7 @@ impl Lists {
             column = if value > best { at } else { column };
             best = if value > best { value } else { best };
         }
-        Offer { column, best, second }
+        Offer { column, best, second, top: f64::NEG_INFINITY }
     }
 
     /// Lists the columns of the largest reduced scores of a row, however far they reach.

@@ -48,12 +48,15 @@ pub(crate) use self::hungarian::Hungarian;
 
 pub(crate) use self::buffers::LinearBuffers;
 use self::given::Given;
-pub use self::sparse::{Sparse, verify_sparse};
+pub use self::sparse::Sparse;
 pub use self::streamed::Streamed;
 pub(super) use self::streamed::{Best, Prices, raise};
 use super::k_best::behind;
 use super::problem::FoldedPrices;
-use super::{Certificate, Compatibility, Constraint, Matcher, Matching, Sense, Shortage, Solution, Status, Workspace};
+use super::{
+    Certificate, Compatibility, Constraint, Form, Matcher, Matching, Problem, Sense, Shortage, Solution, Status,
+    Workspace,
+};
 use crate::{Control, Error, Result};
 use ndarray::ArrayView2;
 use serde::{Deserialize, Serialize};
@@ -169,6 +172,7 @@ impl Linear {
                 right: buffers.right.clone(),
                 crowd,
             }),
+            allowed: 0.0,
         };
         let solution = folded.carry_back(given, solution)?;
         let nodes = problem.left_count() + problem.right_count();
@@ -217,8 +221,12 @@ impl Linear {
 impl Matcher for Linear {
     /// Interrupted, it answers with the rows placed so far, the others in any place that is free and allowed: [`Status::Limit`], no
     /// certificate, and where pairs are forbidden a node may be left over that could have been matched.
-    fn solve(&self, given: &Compatibility, work: &mut Workspace) -> Result<Solution> {
-        self.solve_within(given, &mut work.linear, Some(&work.control))
+    fn solve_with(&self, problem: &dyn Problem, work: &mut Workspace) -> Result<Solution> {
+        match problem.form() {
+            Form::Table(table) => self.solve_within(table, &mut work.linear, Some(&work.control)),
+            Form::List(list) => self.solve_list(list, work),
+            Form::Rows(rows) => self.solve_rows(rows, work),
+        }
     }
 }
 

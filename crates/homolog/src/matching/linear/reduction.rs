@@ -76,8 +76,9 @@ fn share(problem: &Scores<'_>, width: usize) -> f64 {
 mod tests {
     use super::super::buffers::LinearBuffers;
     use super::super::given::Given;
+    use super::super::scan::Facts;
     use super::*;
-    use crate::matching::{Compatibility, Linear, Matcher, Sense, Workspace, verify};
+    use crate::matching::{Compatibility, Linear, Matcher, Sense, verify};
     use ndarray::Array2;
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;
@@ -97,9 +98,13 @@ mod tests {
             let scores = Array2::from_shape_fn((n, n), |(i, k)| ((i * k) % 5 + 50 * (k % 7)) as f64);
             let mut buffers = LinearBuffers::default();
             let given = Given { node: scores.view(), sense: Sense::Maximize, prices: None, control: None };
-            buffers.assign(&given).unwrap();
-            // Without prices to start with, every row would first bid for one of the columns that all of them like best.
-            assert!(buffers.cores.core.wish.iter().any(|&wish| wish < 300.0), "{n}: {:?}", buffers.cores.core.wish);
+            buffers.copy_scores(&given, 1.0, n.next_multiple_of(8));
+            let columns = n.next_multiple_of(8);
+            let filled = Scores { rows: n, columns, values: &buffers.scores, sign: 1.0, unmatched: None };
+            buffers.cores.begin(&filled, n, &mut Facts::new(1.0));
+            // Without prices to start with, the bids of n rows for the columns that all of them like best would raise these alone.
+            let raised = buffers.cores.core.right.iter().filter(|&&right| right >= 50.0).count();
+            assert!(2 * raised > n, "{n}: {:?}", buffers.cores.core.right);
         }
     }
 
@@ -115,11 +120,11 @@ mod tests {
             let right = reduced(&scores);
             assert!(right.iter().all(|&right| right >= 0.0) && right.iter().any(|&right| right > 50.0));
             let problem = Compatibility::linear(scores);
-            let answer = Linear::default().solve(&problem, &mut Workspace::new()).unwrap();
+            let answer = Linear::default().solve(&problem).unwrap();
             let bound = verify(&problem, &answer.matching, answer.certificate.as_ref().unwrap()).unwrap();
             assert_eq!(bound, answer.score);
             // What every matching pays does not matter.
-            let plain = Linear::default().solve(&Compatibility::linear(-noise), &mut Workspace::new()).unwrap();
+            let plain = Linear::default().solve(&Compatibility::linear(-noise)).unwrap();
             assert_eq!(plain.score - rows.iter().chain(&columns).sum::<f64>(), answer.score);
         }
     }

@@ -11,61 +11,52 @@
 )]
 
 use super::core::{NONE, Offer};
+use super::few::ORDINARY;
 use std::array::from_fn;
 
 /// How many columns a pass takes at a time.
 pub(super) const LANES: usize = 8;
 type Lanes = [f64; LANES];
 
-/// What passes over scores also find out: the largest magnitude, and whether anything is neither finite nor forbidden.
+/// What the first pass over scores also finds out: whether all are ordinary numbers, and the best of each row.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Facts {
-    /// The value of a forbidden cell.
-    forbidden: f64,
-    largest: Lanes,
-    /// Zero times a finite number is zero; times anything else it is NaN, and stays NaN.
-    poison: Lanes,
+    sign: f64,
+    /// Of magnitudes; forbidden cells count as zeros. A sum that has met NaN or an infinity remains one.
+    sum: Lanes,
+    /// The largest scores since they were last asked for.
+    best: Lanes,
 }
 
 impl Facts {
     /// For values that, times `sign`, are scores.
     pub(super) fn new(sign: f64) -> Self {
-        Self { forbidden: sign * f64::NEG_INFINITY, largest: [0.0; LANES], poison: [0.0; LANES] }
+        Self { sign, sum: [0.0; LANES], best: [f64::NEG_INFINITY; LANES] }
     }
 
-    /// The largest magnitude. Meaningless if [`Self::is_odd`].
-    pub(super) fn largest(&self) -> f64 {
-        fold(self.largest, larger)
+    /// Whether nothing is NaN or the infinity that would be taken at any price, and sums neither overflow nor lose digits.
+    pub(super) fn is_ordinary(&self) -> bool {
+        let sum = fold(self.sum, |a, b| a + b);
+        sum == 0.0 || ORDINARY.contains(&sum)
     }
 
-    /// Whether anything has no meaning: NaN, or the infinity that would be taken at any price.
-    pub(super) fn is_odd(&self) -> bool {
-        fold(self.poison, |a, b| a + b).is_nan()
-    }
-
-    /// Adds the facts of these scores.
+    /// The largest score since this was last asked.
     #[inline(always)]
-    pub(super) fn add(&mut self, scores: &[f64]) {
-        let (chunks, rest) = scores.as_chunks::<LANES>();
-        for chunk in chunks {
-            self.add_lanes(chunk);
-        }
-        self.add_lanes(&padded(rest, 0.0));
+    fn take_best(&mut self) -> f64 {
+        fold(std::mem::replace(&mut self.best, [f64::NEG_INFINITY; LANES]), larger)
     }
 
     #[inline(always)]
-    fn add_lanes(&mut self, scores: &Lanes) {
-        for lane in 0..LANES {
-            // Forbidden cells count as zeros.
-            let value = if scores[lane] == self.forbidden { 0.0 } else { scores[lane] };
-            self.largest[lane] = larger(value.abs(), self.largest[lane]);
-            self.poison[lane] += value * 0.0;
-        }
+    fn add(&mut self, values: &Lanes) {
+        let scores: Lanes = from_fn(|lane| self.sign * values[lane]);
+        self.sum =
+            from_fn(|lane| self.sum[lane] + if scores[lane] == f64::NEG_INFINITY { 0.0 } else { scores[lane].abs() });
+        self.best = from_fn(|lane| larger(scores[lane], self.best[lane]));
     }
 }
 
 /// The best column of a row by score - right (on ties the first free one, or else the first), and the second best value. The scores are
-/// `sign` times the values. Adds the facts of the row along the way, if asked: a long row is read from memory only once.
+/// `sign` times the values. Adds the facts of the row along the way, if asked, and finds its best score: a long row is read from memory only once.
 #[inline(always)]
 pub(super) fn best_offer(
     scores: &[f64],
@@ -82,7 +73,7 @@ pub(super) fn best_offer(
         if let Some(facts) = &mut facts {
             let mut own = **facts;
             for (scores, right) in scores.iter().zip(right) {
-                own.add_lanes(scores);
+                own.add(scores);
                 lanes.add(scores, sign, right);
             }
             **facts = own;
@@ -96,11 +87,12 @@ pub(super) fn best_offer(
         }
     }
     if !rest.is_empty() {
-        if let Some(facts) = facts {
-            facts.add(rest);
+        let rest = padded(rest, sign * f64::NEG_INFINITY);
+        if let Some(facts) = &mut facts {
+            facts.add(&rest);
         }
         let mut lanes = TopTwo::default();
-        lanes.add(&padded(rest, sign * f64::NEG_INFINITY), sign, &padded(right_rest, 0.0));
+        lanes.add(&rest, sign, &padded(right_rest, 0.0));
         if top.merge(lanes) {
             place = chunks.len() / BLOCK;
         }
@@ -116,7 +108,7 @@ pub(super) fn best_offer(
             column = first_at(best, scores, sign, right, 0);
         }
     }
-    Offer { column, best, second }
+    Offer { column, best, second, top: facts.map_or(f64::NEG_INFINITY, Facts::take_best) }
 }
 
 /// How many sets of lanes make up a block, in which a single best column is searched for again.
@@ -183,6 +175,15 @@ pub(super) fn best_score(scores: &[f64], sign: f64) -> f64 {
         .iter()
         .fold([f64::NEG_INFINITY; LANES], |best, scores| from_fn(|lane| larger(sign * scores[lane], best[lane])));
     rest.iter().fold(fold(best, larger), |best, score| larger(sign * score, best))
+}
+
+/// The largest magnitude.
+#[inline(always)]
+pub(super) fn largest(values: &[f64]) -> f64 {
+    let (chunks, rest) = values.as_chunks::<4>();
+    let most = chunks.iter().fold([0.0; 4], |most, values| from_fn(|lane| larger(values[lane].abs(), most[lane])));
+    let [a, b, c, d] = most;
+    rest.iter().fold(larger(larger(a, b), larger(c, d)), |most, value| larger(value.abs(), most))
 }
 
 /// Raises each of `most` to the score of its column, which is `sign` times the value.
@@ -304,7 +305,7 @@ pub(super) fn strided_maxima(row: &[f64], maxima: &mut [f64]) {
 
 /// The larger of two; the second if the first is NaN. One instruction, unlike `f64::max`.
 #[inline(always)]
-fn larger(a: f64, b: f64) -> f64 {
+pub(super) fn larger(a: f64, b: f64) -> f64 {
     if a > b { a } else { b }
 }
 

@@ -38,7 +38,7 @@ pub(crate) fn random_problem(rng: &mut ChaCha8Rng) -> Compatibility {
 
 pub(crate) fn factors_of(problem: &Compatibility) -> Factors {
     let linear = Compatibility { edge: None, ..problem.clone() };
-    let answer = Linear::default().solve(&linear, &mut Workspace::new()).unwrap();
+    let answer = Linear::default().solve(&linear).unwrap();
     let crowd = answer.certificate.unwrap().crowd;
     let shifts = Shifts::of(problem, crowd.as_ref());
     build(problem, problem.edge.as_ref().unwrap(), &shifts, &answer.matching, Listing::Tight)
@@ -59,7 +59,7 @@ pub(crate) fn all_matchings(problem: &Compatibility) -> Vec<(Matching, f64)> {
     let all: Vec<Matching> = matchings.collect();
     let most = all.iter().map(placed).max().unwrap_or(0);
     let feasible = all.into_iter().filter(|matching| placed(matching) == most);
-    let linear = Linear::default().solve(&problem.without_edges(), &mut Workspace::new()).unwrap();
+    let linear = Linear::default().solve(&problem.without_edges()).unwrap();
     let shifts = Shifts::of(problem, linear.certificate.unwrap().crowd.as_ref());
     let shifted = |matching: Matching| {
         let (score, shifted) = (problem.score(&matching).unwrap(), shifts.score(problem, &matching));
@@ -153,7 +153,7 @@ fn check_rounding(factors: &Factors, rng: &mut ChaCha8Rng, matchings: &[(Matchin
         return;
     }
     let soft: Vec<f64> = (0..factors.cell_count()).map(|_| rng.random()).collect();
-    let rounded = Linear::default().solve(&linear_problem(factors, &soft), &mut Workspace::new()).unwrap();
+    let rounded = Linear::default().solve(&linear_problem(factors, &soft)).unwrap();
     let feasible = |matching: &Matching| {
         let fixed = factors.fixed.iter().all(|&(left, right)| matching.right_of(left) == right);
         let right_of = |row: usize| rounded.matching.right_of(row).map(|column| factors.rights[column]);

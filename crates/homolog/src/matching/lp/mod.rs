@@ -47,7 +47,7 @@ pub(crate) use halpern::{Average, Halpern, Point, START_WEIGHT};
 use lower::Lower;
 pub(crate) use moving::Moving;
 pub(crate) use pace::Pace;
-pub(crate) use resolution::{Resolution, common_step};
+pub(crate) use resolution::{Resolution, common_step, exchanges, quantile};
 pub(crate) use shifts::Shifts;
 use sift::Sifting;
 
@@ -141,7 +141,15 @@ impl LpRelaxation {
     ///
     /// # Errors
     /// Bad input; [`Error::TooLarge`] beyond `max_entries`.
-    pub fn solve(&self, problem: &Compatibility, work: &mut Workspace) -> Result<Relaxed> {
+    pub fn solve(&self, problem: &Compatibility) -> Result<Relaxed> {
+        self.solve_with(problem, &mut Workspace::new())
+    }
+
+    /// [`Self::solve`] with buffers that are reused, under the workspace's [`Control`](crate::Control).
+    ///
+    /// # Errors
+    /// As [`Self::solve`].
+    pub fn solve_with(&self, problem: &Compatibility, work: &mut Workspace) -> Result<Relaxed> {
         self.solve_from(problem, &mut WarmStart::default(), work)
     }
 
@@ -166,12 +174,8 @@ impl LpRelaxation {
 
     /// Refuses settings out of range.
     pub(crate) fn check(&self) -> Result<()> {
-        for (name, value) in [("gap", self.gap), ("tolerance", self.tolerance)] {
-            if value.is_nan() || value < 0.0 {
-                return Err(Error::BadSetting { name, value, reason: "it must be zero or more" });
-            }
-        }
-        Ok(())
+        Error::unless_at_least_0_or_infinite("gap", self.gap)?;
+        Error::unless_at_least_0_or_infinite("tolerance", self.tolerance)
     }
 
     fn solve_folded(&self, folded: &FoldedPrices<'_>, warm: &mut WarmStart, work: &mut Workspace) -> Result<Relaxed> {

@@ -64,7 +64,8 @@ impl Resolution {
             let is_few = apart.len() <= FEW_DIFFERENCES;
             count(quantile(apart, part(if is_few { 0.25 } else { 0.75 })));
         }
-        let mut others: Vec<f64> = exchanges(problem, best).into_iter().map(|cost| cost * factors.scale).collect();
+        let mut others: Vec<f64> =
+            exchanges(problem, best, MOST_EXCHANGES).into_iter().map(|cost| cost * factors.scale).collect();
         if is_small {
             let nodes = problem.node.iter().chain(problem.unmatched.iter().flatten());
             let sizes = nodes.map(|score| (score * factors.scale).abs()).chain(all().map(f64::abs));
@@ -72,6 +73,11 @@ impl Resolution {
         }
         count(quantile(others, part(0.1)));
         Self { difference: least.map(|least| if is_small { SMALL_PART / PART * least } else { least }) }
+    }
+
+    /// The difference that counts; infinite if all scores are alike.
+    pub(crate) fn difference(&self) -> f64 {
+        self.difference.unwrap_or(f64::INFINITY)
     }
 
     /// Whether scores that differ by no more than this are as good as equal; `rounding` is what all of them may be off by, which hides
@@ -82,7 +88,7 @@ impl Resolution {
 }
 
 /// The number that this part of the others is below.
-fn quantile(mut values: Vec<f64>, part: f64) -> Option<f64> {
+pub(crate) fn quantile(mut values: Vec<f64>, part: f64) -> Option<f64> {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a part of a length")]
     let at = (values.len() as f64 * part) as usize;
     (!values.is_empty()).then(|| *values.select_nth_unstable_by(at, f64::total_cmp).1)
@@ -93,12 +99,13 @@ fn visible(problem: &Compatibility, matching: &Matching) -> f64 {
     0.5 * f64::EPSILON * problem.score(matching).map_or(f64::INFINITY, f64::abs)
 }
 
-/// What the score changes by if a left node takes another partner, who takes its old one; without what a score of this size cannot show.
-fn exchanges(problem: &Compatibility, matching: &Matching) -> Vec<f64> {
+/// What the score changes by if a left node takes another partner, who takes its old one; without what a score of this size cannot show. At
+/// most about so many exchanges, evenly spread.
+pub(crate) fn exchanges(problem: &Compatibility, matching: &Matching, most: usize) -> Vec<f64> {
     let (n, m) = problem.node.dim();
     let mut right_of = matching.left_to_right().to_vec();
     let mut costs = Vec::new();
-    for at in (0..n * m).step_by(n * m / MOST_EXCHANGES + 1) {
+    for at in (0..n * m).step_by(n * m / most + 1) {
         let (i, k) = (at / m, at % m);
         let old = right_of[i];
         let other = matching.left_of(k).filter(|_| matching.constraint() == Constraint::OneToOne);

@@ -15,18 +15,18 @@
 //! So a rectangular problem with more left than right nodes simply leaves some left nodes over, and there is no big number
 //! standing for "forbidden" anywhere.
 
-use super::{Constraint, EdgeTerm, Matching};
+use super::{Constraint, EdgeTerm, Matching, score_of};
 use crate::{Error, Result};
 use ndarray::{Array1, Array2};
 
 /// Scores of pairs of nodes, of pairs of edges, and of staying unmatched. They are maximised.
 ///
 /// ```
-/// use homolog::matching::{Compatibility, Exact, Matcher, Workspace};
+/// use homolog::matching::{Compatibility, Exact, Matcher};
 /// use ndarray::array;
 /// // Left node 1 would rather stay out, and so would right node 0, for 0.5 more than nothing.
 /// let problem = Compatibility::linear(array![[3.0, 1.0], [0.2, 0.1]]).with_unmatched(array![0.0, 0.3]).with_right_unmatched(array![2.5, 0.0]);
-/// let answer = Exact::default().solve(&problem, &mut Workspace::new())?;
+/// let answer = Exact::default().solve(&problem)?;
 /// assert_eq!(answer.matching.to_array(), array![1, -1]);
 /// assert_eq!(answer.score, 1.0 + 0.3 + 2.5);
 /// # Ok::<(), homolog::Error>(())
@@ -160,6 +160,9 @@ impl Compatibility {
 
     /// [`Self::check`] without the node scores, for solvers that check those while reading them.
     pub(crate) fn check_rest(&self) -> Result<()> {
+        if self.edge.is_none() && self.unmatched.is_none() && self.right_unmatched.is_none() {
+            return Ok(());
+        }
         self.check_sizes()?;
         let find = |scores: &Array1<f64>, bad: fn(f64) -> bool| scores.iter().position(|&value| bad(value));
         if let Some(scores) = &self.unmatched
@@ -203,24 +206,7 @@ impl Compatibility {
     /// The sizes of the matching, or of a part of the problem, do not agree; a forbidden pair is used.
     pub fn score(&self, matching: &Matching) -> Result<f64> {
         self.check_sizes()?;
-        self.check_matching(matching)?;
-        let mut total = 0.0;
-        for (left, right) in matching.left_to_right().iter().enumerate() {
-            let score = match *right {
-                Some(right) if self.node[[left, right]] == f64::NEG_INFINITY => {
-                    return Err(Error::ForbiddenPair { left, right });
-                }
-                Some(right) => self.node[[left, right]],
-                None => self.unmatched_score(left),
-            };
-            if score > f64::NEG_INFINITY {
-                total += score;
-            }
-        }
-        if let Some(scores) = &self.right_unmatched {
-            total += matching.unmatched_right().map(|k| scores[k]).sum::<f64>();
-        }
-        Ok(total + self.edge.as_ref().map_or(0.0, |edge| edge.score(matching)))
+        score_of(self, matching)
     }
 
     /// Each left node's part in the score of a matching; with the prices of unmatched right nodes the parts add up to the score. An edge

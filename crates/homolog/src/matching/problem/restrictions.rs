@@ -7,16 +7,18 @@
 
 use super::{Compatibility, Constraint, Matching};
 use crate::{Error, Result};
+use ndarray::Array2;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// Pairs of nodes (left, right) that every matching has, and pairs that none has.
 ///
 /// ```
-/// use homolog::matching::{Compatibility, Linear, Matcher, Restrictions, Workspace};
+/// use homolog::matching::{Compatibility, Linear, Matcher, Restrictions};
 /// let mut problem = Compatibility::linear(ndarray::array![[3.0, 0.0], [0.0, 3.0]]);
 /// let given = Restrictions { seeds: vec![[0, 1]], forbidden: vec![] };
 /// given.apply(&mut problem)?;
-/// let solution = Linear::default().solve(&problem, &mut Workspace::new())?;
+/// let solution = Linear::default().solve(&problem)?;
 /// assert_eq!(solution.matching.left_to_right(), [Some(1), Some(0)]);
 /// # Ok::<(), homolog::Error>(())
 /// ```
@@ -104,5 +106,21 @@ impl Restrictions {
             }
         }
         Ok(())
+    }
+
+    /// What [`Self::apply`] does to a one-to-one table, for the scores of some rows.
+    pub(crate) fn apply_to_rows(&self, rows: &Range<usize>, scores: &mut Array2<f64>) {
+        for &[i, k] in self.forbidden.iter().filter(|[i, _]| rows.contains(i)) {
+            scores[[i - rows.start, k]] = f64::NEG_INFINITY;
+        }
+        for &[i, k] in &self.seeds {
+            let own = rows.contains(&i).then(|| i - rows.start);
+            let score = own.map(|row| scores[[row, k]]);
+            scores.column_mut(k).fill(f64::NEG_INFINITY);
+            if let (Some(row), Some(score)) = (own, score) {
+                scores.row_mut(row).fill(f64::NEG_INFINITY);
+                scores[[row, k]] = score;
+            }
+        }
     }
 }

@@ -21,6 +21,9 @@ pub struct Solution {
     pub certificate: Option<Certificate>,
     /// Why fewer left nodes are matched than there could be without forbidden pairs; `None` if that is not the case.
     pub shortage: Option<Shortage>,
+    /// How much another matching may score more although the status is `Optimal`, if no certificate shows it; 0 if that is negligible.
+    #[serde(skip)]
+    pub(crate) allowed: f64,
 }
 
 /// How a solver ended.

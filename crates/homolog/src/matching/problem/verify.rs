@@ -15,18 +15,18 @@
 //! shared, only left nodes that may go nowhere form a crowd: R is empty.
 //!
 //! Prices of right nodes count as in the problem: node_ik - price_k stands for node_ik, and Σ_k price_k is added. All sums and differences
-//! are carried with twice the digits and the result is rounded up, so rounding never makes the bound false. Tables and lists of pairs are
-//! both read row by row ([`ByRow`]).
+//! are carried with twice the digits and the result is rounded up, so rounding never makes the bound false. Problems of every form are read
+//! row by row ([`ByRow`]).
 //!
 //! How far the bound is above a matching's score is added up from differences of single rows,
 //! Σ_i (max_k (s_ik - r_k) - (s_iy - r_y)) + Σ_(k free) r_k, which loses no digits to scores that all matchings share.
 
-use super::Precise;
-use crate::matching::{Certificate, Compatibility, Constraint, Matching};
+use super::{Form, Precise, Problem, score_of};
+use crate::matching::{Certificate, Compatibility, Constraint, EdgeTerm, Matching};
 use crate::{Error, Result};
 use std::borrow::Cow;
 
-/// A problem without edge scores, row by row.
+/// A problem row by row.
 pub(in crate::matching) trait ByRow {
     /// The numbers of left and right nodes.
     fn sizes(&self) -> (usize, usize);
@@ -38,6 +38,12 @@ pub(in crate::matching) trait ByRow {
     fn unmatched_score(&self, left: usize) -> f64;
     /// The score of leaving a right node unmatched.
     fn right_unmatched_score(&self, right: usize) -> f64;
+    /// Whether any right node has such a score.
+    fn has_right_prices(&self) -> bool;
+    /// The edge scores, if there are any.
+    fn edge(&self) -> Option<&EdgeTerm> {
+        None
+    }
     /// Whether several left nodes may go to the same right node.
     fn is_shared(&self) -> bool {
         false
@@ -66,33 +72,56 @@ impl ByRow for Compatibility {
         self.right_unmatched.as_ref().map_or(0.0, |prices| prices[right])
     }
 
+    fn has_right_prices(&self) -> bool {
+        self.right_unmatched.is_some()
+    }
+
+    fn edge(&self) -> Option<&EdgeTerm> {
+        self.edge.as_ref()
+    }
+
     fn is_shared(&self) -> bool {
         self.constraint == Constraint::ManyToOne
     }
 }
 
 /// An upper bound on the score of every feasible matching of a linear problem, from a certificate. The matching is optimal to
-/// within `bound - score(matching)`, which is zero up to rounding if the certificate is any good.
+/// within `bound - score(matching)`, which is zero up to rounding if the certificate is any good. Time and memory are linear in the scores
+/// that are given.
 ///
 /// # Errors
 /// The problem is not linear; sizes disagree; the certificate has numbers that are not finite; the crowd is not one, or the matching
 /// does not show that every left node it leaves over has to be left over.
 ///
 /// ```
-/// use homolog::matching::{Compatibility, Linear, Matcher, Workspace, verify};
+/// use homolog::matching::{Compatibility, Linear, Matcher, verify};
 /// let problem = Compatibility::linear(ndarray::array![[3.0, 1.0], [5.0, 2.0]]);
-/// let answer = Linear::default().solve(&problem, &mut Workspace::new())?;
+/// let answer = Linear::default().solve(&problem)?;
 /// let bound = verify(&problem, &answer.matching, answer.certificate.as_ref().unwrap())?;
 /// assert_eq!(bound, answer.score);
 /// # Ok::<(), homolog::Error>(())
 /// ```
-pub fn verify(problem: &Compatibility, matching: &Matching, certificate: &Certificate) -> Result<f64> {
-    problem.check()?;
-    problem.score(matching)?;
-    if problem.edge.is_some() {
+pub fn verify(problem: &dyn Problem, matching: &Matching, certificate: &Certificate) -> Result<f64> {
+    match problem.form() {
+        Form::Table(table) => {
+            table.check()?;
+            verify_by_row(table, matching, certificate)
+        }
+        Form::List(list) => verify_by_row(list, matching, certificate),
+        Form::Rows(rows) => {
+            rows.check()?;
+            rows.check_scores()?;
+            verify_by_row(rows, matching, certificate)
+        }
+    }
+}
+
+fn verify_by_row(problem: &impl ByRow, matching: &Matching, certificate: &Certificate) -> Result<f64> {
+    score_of(problem, matching)?;
+    if problem.edge().is_some() {
         return Err(Error::Unsupported { solver: "verify", what: "edge scores" });
     }
-    if matching.constraint() == Constraint::ManyToOne && problem.constraint == Constraint::OneToOne {
+    if matching.constraint() == Constraint::ManyToOne && !problem.is_shared() {
         return Err(Error::BadCertificate { reason: "the matching is many-to-one, the problem is not" });
     }
     Proof::new(problem, matching, certificate)?.bound()

@@ -20,7 +20,7 @@ pub(super) use grow::{Growth, grow};
 pub(super) use tabu::Tabu;
 pub use tabu_search::TabuSearch;
 
-use self::moves::Search;
+use self::moves::MoveSearch;
 pub(super) use self::moves::{MAX_ROUNDS, RELATIVE_GAIN};
 use crate::Result;
 use crate::matching::{Compatibility, Constraint, EdgeTerm, Matching, Workspace};
@@ -45,7 +45,7 @@ pub(crate) fn polish(
     kicks: Kicks,
     work: &Workspace,
 ) -> Result<Matching> {
-    let mut search = Search::new(problem, edge, matching);
+    let mut search = MoveSearch::new(problem, edge, matching);
     search.settle(work);
     let mut random = ChaCha8Rng::seed_from_u64(kicks.seed);
     for _ in 0..kicks.count {
@@ -59,7 +59,7 @@ pub(crate) fn polish(
     Ok(if problem.score(&improved)? > problem.score(matching)? { improved } else { matching.clone() })
 }
 
-impl Search<'_> {
+impl MoveSearch<'_> {
     /// Shakes, settles, and goes back if that was worse; `false` if there is nothing to shake.
     fn try_kick(&mut self, random: &mut ChaCha8Rng, work: &Workspace) -> bool {
         let (before, score) = (self.right_of.clone(), self.total);
@@ -142,7 +142,7 @@ mod tests {
     fn start(problem: &Compatibility) -> Matching {
         let linear = Compatibility { edge: None, ..problem.clone() };
         let solver = crate::matching::Linear::default();
-        crate::matching::Matcher::solve(&solver, &linear, &mut Workspace::new()).unwrap().matching
+        crate::matching::Matcher::solve(&solver, &linear).unwrap().matching
     }
 
     fn forced_count(problem: &Compatibility, matching: &Matching) -> usize {
@@ -207,7 +207,7 @@ mod tests {
     fn the_running_total_is_the_score() {
         each_problem(|problem| {
             let start = start(problem);
-            let mut search = Search::new(problem, problem.edge.as_ref().unwrap(), &start);
+            let mut search = MoveSearch::new(problem, problem.edge.as_ref().unwrap(), &start);
             search.settle(&Workspace::new());
             let mut random = ChaCha8Rng::seed_from_u64(2);
             for _ in 0..10 {

@@ -32,7 +32,7 @@ struct Change {
 }
 
 /// A matching on the way up.
-pub(super) struct Search<'a> {
+pub(super) struct MoveSearch<'a> {
     pub(super) problem: &'a Compatibility,
     edge: &'a EdgeTerm,
     /// v.
@@ -61,7 +61,7 @@ struct Swaps {
     own: Vec<f64>,
 }
 
-impl<'a> Search<'a> {
+impl<'a> MoveSearch<'a> {
     pub(super) fn new(problem: &'a Compatibility, edge: &'a EdgeTerm, matching: &Matching) -> Self {
         let (n, m) = problem.node.dim();
         let mut value = problem.node.clone();
@@ -292,7 +292,7 @@ impl<'a> Search<'a> {
     }
 }
 
-impl Search<'_> {
+impl MoveSearch<'_> {
     /// Updates the transposed values for what node i at k changes.
     fn keep_turned(&mut self, i: usize, k: usize) {
         let Some(Swaps { turned, own }) = &mut self.swaps else { return };

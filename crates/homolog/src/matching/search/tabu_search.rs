@@ -4,7 +4,7 @@
 use super::Growth;
 use super::tabu::Tabu;
 use crate::matching::soft::{Found, SoftProblem, Steps, solve_softly};
-use crate::matching::{Compatibility, Matcher, Matching, Solution, Workspace};
+use crate::matching::{Matcher, Matching, Problem, Solution, Workspace};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 
@@ -30,7 +30,7 @@ impl Default for TabuSearch {
 }
 
 impl Matcher for TabuSearch {
-    fn solve(&self, problem: &Compatibility, work: &mut Workspace) -> Result<Solution> {
+    fn solve_with(&self, problem: &dyn Problem, work: &mut Workspace) -> Result<Solution> {
         Error::unless_counted("patience", self.patience)?;
         solve_softly(problem, None, work, |soft, work| self.search(soft, work))
     }

@@ -15,7 +15,7 @@ use super::pairs::AllPairs;
 use super::problem::{SoftProblem, solve_softly};
 use super::sinkhorn::{Sinkhorn, Soft};
 use crate::matching::search::Kicks;
-use crate::matching::{Compatibility, EdgeTerm, Matcher, Solution, Workspace};
+use crate::matching::{EdgeTerm, Matcher, Problem, Solution, Workspace};
 use crate::{Error, Result};
 use ndarray::{Array2, ArrayView2};
 use serde::{Deserialize, Serialize};
@@ -41,7 +41,7 @@ impl Default for Bistochastic {
 }
 
 impl Matcher for Bistochastic {
-    fn solve(&self, problem: &Compatibility, work: &mut Workspace) -> Result<Solution> {
+    fn solve_with(&self, problem: &dyn Problem, work: &mut Workspace) -> Result<Solution> {
         self.check()?;
         solve_softly(problem, self.assignment.polish.then(Kicks::default), work, |relaxed, work| {
             let edge = self.normalise_edges(&relaxed.objective.edge, relaxed.objective.weight);

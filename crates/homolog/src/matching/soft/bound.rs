@@ -35,7 +35,7 @@ pub(super) fn edge_bound(problem: &Compatibility, edge: &EdgeTerm, is_full: bool
         return Ok(f64::INFINITY);
     }
     let linear = Compatibility { node, edge: None, ..problem.without_edges() };
-    let answer = Linear::default().solve(&linear, work)?;
+    let answer = Linear::default().solve_with(&linear, work)?;
     // Each of the sums has fewer terms than this, each off by at most the last digit of the size of the whole.
     let terms = (problem.left_count() + edge.left_edges().len() + 8) as f64;
     Ok(answer.bound + size * terms * f64::EPSILON)

@@ -17,7 +17,7 @@ use super::pairs::AllPairs;
 use super::problem::{Found, SoftProblem, solve_softly};
 use super::sinkhorn::Soft;
 use crate::matching::search::Kicks;
-use crate::matching::{Compatibility, Matcher, Matching, Solution, Streamed, Workspace};
+use crate::matching::{Compatibility, Matcher, Matching, Problem, Solution, Workspace};
 use crate::{Error, Result};
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
@@ -74,16 +74,13 @@ fn fits_seeds(seeds: &[(usize, usize)], matching: &Matching, gradient: &Array2<f
 }
 
 impl Matcher for FrankWolfe {
-    fn solve(&self, problem: &Compatibility, work: &mut Workspace) -> Result<Solution> {
+    fn solve_with(&self, problem: &dyn Problem, work: &mut Workspace) -> Result<Solution> {
         self.check()?;
-        let kicks = Kicks { count: self.kicks, seed: self.seed };
-        if self.polish {
-            let answer = listed::solve_table(problem, kicks, work, |listed, work| self.climb_listed(listed, work))?;
-            if let Some(solution) = answer {
-                return Ok(solution);
-            }
+        let improve = self.polish.then_some(Kicks { count: self.kicks, seed: self.seed });
+        let on_lists = |listed: &mut Listed<'_>, work: &mut Workspace| self.climb_listed(listed, work);
+        if let Some(solution) = listed::solve(problem, self, improve, work, on_lists)? {
+            return Ok(solution);
         }
-        let improve = self.polish.then_some(kicks);
         solve_softly(problem, improve, work, |relaxed, work| self.climb_table(None, relaxed, work))
     }
 }
@@ -114,20 +111,6 @@ impl FrankWolfe {
             soft.set(start, &relaxed.objective.gain);
             self.climb_table(Some(&soft), relaxed, work)
         })
-    }
-
-    /// Solves a problem whose node scores are computed when they are needed, on lists of candidate pairs: ten thousand nodes. No table of
-    /// all pairs is made. The bound holds for all pairs.
-    ///
-    /// # Errors
-    /// As [`GraduatedAssignment::solve_streamed`](super::GraduatedAssignment::solve_streamed).
-    pub fn solve_streamed(&self, problem: &Streamed<'_>, work: &mut Workspace) -> Result<Solution> {
-        self.check()?;
-        if let Some(solution) = networks::solve_streamed(problem, work, |table, work| self.solve(table, work))? {
-            return Ok(solution);
-        }
-        let improve = self.polish.then_some(Kicks { count: self.kicks, seed: self.seed });
-        listed::solve_streamed(problem, improve, work, |listed, work| self.climb_listed(listed, work))
     }
 
     /// The matchings found from all starts on a table, where large problems and networks have their own order and end.
@@ -169,16 +152,9 @@ impl FrankWolfe {
     }
 
     fn check(&self) -> Result<()> {
-        for (name, value) in [("starts", self.starts), ("max_steps", self.max_steps)] {
-            if value == 0 {
-                return Err(Error::BadSetting { name, value: 0.0, reason: "must be at least 1" });
-            }
-        }
-        for (name, value) in [("tolerance", self.tolerance), ("min_step", self.min_step)] {
-            if !(value >= 0.0 && value.is_finite()) {
-                return Err(Error::BadSetting { name, value, reason: "must be 0 or more" });
-            }
-        }
-        Ok(())
+        Error::unless_counted("starts", self.starts)?;
+        Error::unless_counted("max_steps", self.max_steps)?;
+        Error::unless_at_least_0("tolerance", self.tolerance)?;
+        Error::unless_at_least_0("min_step", self.min_step)
     }
 }

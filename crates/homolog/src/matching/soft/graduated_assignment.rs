@@ -20,13 +20,13 @@
 //! then cut to the length that maximises a model of score plus entropy: with Δ the full step, κ = Δ·(gradient difference) < 0 and
 //! s = Σ 2 Δ² / (y + y_new), to s / (s - β κ) of itself. The gradient is linear in y, so this costs no extra product.
 
+use super::listed::{self, Listed};
 use super::objective::{Feasible, Objective, ValuesOf};
 use super::pairs::{Pairs, Values};
 use super::problem::{Found, Steps, solve_softly};
 use super::sinkhorn::{Sinkhorn, Slack, Soft};
-use super::{listed, networks};
 use crate::matching::search::Kicks;
-use crate::matching::{Compatibility, Matcher, Solution, Streamed, Workspace};
+use crate::matching::{Matcher, Problem, Solution, Workspace};
 use crate::{Error, Result};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -81,47 +81,22 @@ impl Default for GraduatedAssignment {
 }
 
 impl Matcher for GraduatedAssignment {
-    fn solve(&self, problem: &Compatibility, work: &mut Workspace) -> Result<Solution> {
+    fn solve_with(&self, problem: &dyn Problem, work: &mut Workspace) -> Result<Solution> {
         self.check()?;
-        if self.polish {
-            let answer = listed::solve_table(problem, Kicks::default(), work, |listed, work| {
-                self.anneal_and_round(listed, work)
-            })?;
-            if let Some(solution) = answer {
-                return Ok(solution);
-            }
-        }
         let improve = self.polish.then(Kicks::default);
+        let on_lists = |listed: &mut Listed<'_>, work: &mut Workspace| self.anneal_and_round(listed, work);
+        if let Some(solution) = listed::solve(problem, self, improve, work, on_lists)? {
+            return Ok(solution);
+        }
         solve_softly(problem, improve, work, |relaxed, work| self.anneal_and_round(relaxed, work))
     }
 }
 
 impl GraduatedAssignment {
-    /// Solves a problem whose node scores are computed when they are needed, on lists of candidate pairs: ten thousand nodes. No table of
-    /// all pairs is made. The bound holds for all pairs.
-    ///
-    /// # Errors
-    /// As [`Linear::solve_streamed`](crate::matching::Linear::solve_streamed), but edge scores are welcome; scores so large that sums
-    /// overflow.
-    pub fn solve_streamed(&self, problem: &Streamed<'_>, work: &mut Workspace) -> Result<Solution> {
-        self.check()?;
-        if let Some(solution) = networks::solve_streamed(problem, work, |table, work| self.solve(table, work))? {
-            return Ok(solution);
-        }
-        let improve = self.polish.then(Kicks::default);
-        listed::solve_streamed(problem, improve, work, |listed, work| self.anneal_and_round(listed, work))
-    }
-
     pub(super) fn check(&self) -> Result<()> {
         Error::unless_positive("beta_start", self.beta_start)?;
         Error::unless_positive("beta_end", self.beta_end)?;
-        if !(self.beta_rate > 1.0 && self.beta_rate.is_finite()) {
-            return Err(Error::BadSetting {
-                name: "beta_rate",
-                value: self.beta_rate,
-                reason: "it must be more than 1",
-            });
-        }
+        Error::unless_more_than("beta_rate", self.beta_rate, 1.0)?;
         Error::unless_at_least_0("step_tolerance", self.step_tolerance)?;
         Error::unless_at_least_0("normalisation_tolerance", self.normalisation_tolerance)?;
         Error::unless_at_least_0("perturbation", self.perturbation)?;

@@ -18,7 +18,8 @@ use crate::Result;
 use crate::matching::problem::{FoldedPrices, check_cells};
 use crate::matching::search::{Growth, Kicks, Tabu, grow, polish};
 use crate::matching::{
-    Compatibility, Constraint, EdgeTerm, Linear, MAX_CELLS, Matcher, Matching, Shortage, Solution, Status, Workspace,
+    Compatibility, Constraint, EdgeTerm, Form, Linear, MAX_CELLS, Matcher, Matching, Problem, Shortage, Solution,
+    Status, Workspace,
 };
 use ndarray::{Array2, ArrayView1};
 use std::borrow::Cow;
@@ -49,16 +50,25 @@ pub(in crate::matching) type Found = (Vec<Matching>, Steps);
 /// what the search found, and unless the search is to be alone, the answer is never worse than what local search makes of the best matching
 /// without edges, or of one grown from the best pairs of edges; without it, the answer is the search's own.
 pub(in crate::matching) fn solve_softly(
-    given: &Compatibility,
+    given: &dyn Problem,
     improve: Option<Kicks>,
     work: &mut Workspace,
     search: impl FnOnce(&mut SoftProblem<'_>, &mut Workspace) -> Result<Found>,
 ) -> Result<Solution> {
+    let given = match given.form() {
+        Form::List(list) => return Linear::default().solve_with(list, work),
+        Form::Rows(rows) => {
+            let (n, m) = rows.dim();
+            check_nodes(n, m)?;
+            &*given.table()?
+        }
+        Form::Table(table) => table,
+    };
     check_nodes(given.left_count(), given.right_count())?;
     given.check()?;
     let folded = FoldedPrices::of(given);
     let problem = &*folded.problem;
-    let linear = Linear::default().solve(&problem.without_edges(), work)?;
+    let linear = Linear::default().solve_with(&problem.without_edges(), work)?;
     if linear.status == Status::Limit {
         return folded.carry_back(given, Solution { score: problem.score(&linear.matching)?, ..linear });
     }
@@ -131,7 +141,7 @@ impl<'a> SoftProblem<'a> {
                 row.iter_mut().zip(&self.prices).for_each(|(cell, price)| *cell -= price);
             }
         }
-        let answer = Linear::default().solve(&self.rounding, work)?;
+        let answer = Linear::default().solve_with(&self.rounding, work)?;
         if let Some(certificate) = &answer.certificate {
             self.prices.iter_mut().zip(&certificate.right).for_each(|(price, more)| *price += more);
         }
@@ -191,7 +201,7 @@ impl<'a> SoftProblem<'a> {
         let bound = bound::edge_bound(self.problem, &self.objective.edge, is_full, work)?.max(score);
         let status = if steps.interrupted { Status::Limit } else { Status::Converged };
         let (iterations, shortage) = (steps.count, self.shortage.clone());
-        Ok(Solution { matching, score, bound, status, iterations, certificate: None, shortage })
+        Ok(Solution { matching, score, bound, status, iterations, certificate: None, shortage, allowed: 0.0 })
     }
 
     /// The matching, or a better one by a short tabu search: on dense graphs its steps are products of rows, many times faster than those of

@@ -12,7 +12,7 @@ use super::pairs::{AllPairs, Pairs};
 use super::problem::{Found, SoftProblem, Steps, solve_softly};
 use super::sinkhorn::{Sinkhorn, Soft};
 use crate::matching::search::Kicks;
-use crate::matching::{Compatibility, Matcher, Solution, Workspace};
+use crate::matching::{Matcher, Problem, Solution, Workspace};
 use crate::{Error, Result};
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
@@ -46,7 +46,7 @@ impl Default for Rrwm {
 const NORMALISED: f64 = 1e-4;
 
 impl Matcher for Rrwm {
-    fn solve(&self, problem: &Compatibility, work: &mut Workspace) -> Result<Solution> {
+    fn solve_with(&self, problem: &dyn Problem, work: &mut Workspace) -> Result<Solution> {
         self.check()?;
         solve_softly(problem, self.polish.then(Kicks::default), work, |relaxed, work| self.walk_about(relaxed, work))
     }
@@ -79,9 +79,7 @@ impl Rrwm {
     }
 
     fn check(&self) -> Result<()> {
-        if !(0.0..=1.0).contains(&self.walk) {
-            return Err(Error::BadSetting { name: "walk", value: self.walk, reason: "it must be between 0 and 1" });
-        }
+        Error::unless_between("walk", self.walk, 0.0, 1.0)?;
         Error::unless_at_least_0("inflation", self.inflation)?;
         Error::unless_at_least_0("tolerance", self.tolerance)?;
         Error::unless_counted("normalisations", self.normalisations)

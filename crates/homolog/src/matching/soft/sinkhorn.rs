@@ -324,11 +324,7 @@ mod tests {
     fn cold_assignment_is_the_best_matching() {
         let score = scores(5, 5, 1.0);
         let problem = crate::matching::Compatibility::linear(score.clone());
-        let best = crate::matching::Matcher::solve(
-            &crate::matching::BruteForce::default(),
-            &problem,
-            &mut crate::matching::Workspace::new(),
-        );
+        let best = crate::matching::Matcher::solve(&crate::matching::BruteForce::default(), &problem);
         let slack = Slack { left: vec![false; 5], right: vec![false; 5], many_to_one: false };
         let pairs = AllPairs::of(&score);
         let mut soft = Soft::zeros(&pairs);

@@ -10,7 +10,7 @@ use super::affinity::{Affinity, divide, divide_by_largest, sum_over};
 use super::objective::Feasible;
 use super::problem::{Found, SoftProblem, Steps, solve_softly};
 use crate::matching::search::Kicks;
-use crate::matching::{Compatibility, Matcher, Solution, Workspace};
+use crate::matching::{Matcher, Problem, Solution, Workspace};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 
@@ -34,7 +34,7 @@ impl Default for Spectral {
 }
 
 impl Matcher for Spectral {
-    fn solve(&self, problem: &Compatibility, work: &mut Workspace) -> Result<Solution> {
+    fn solve_with(&self, problem: &dyn Problem, work: &mut Workspace) -> Result<Solution> {
         self.check()?;
         solve_softly(problem, self.polish.then(Kicks::default), work, |relaxed, work| self.iterate(relaxed, work))
     }

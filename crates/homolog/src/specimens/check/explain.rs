@@ -18,7 +18,7 @@ const MOST_DISPLACED: f64 = 0.25;
 const LEAST_SPREADS: f64 = 3.4;
 const SURE: f64 = 1.4;
 /// Exchanged names must leave at most this share of the squared oddness.
-const CLEARLY: f64 = 0.25;
+pub(super) const CLEARLY: f64 = 0.25;
 
 /// Something wrong with a specimen, in the frame.
 pub(super) struct Mistake {

@@ -10,8 +10,8 @@
 
 use super::robust::median;
 use super::shapes::{Place, Shape, Shapes, centre_and_size, difference, length};
-use crate::Result;
 use crate::geometry::Similarity;
+use crate::{Control, Error, Result};
 use ndarray::{Array2, ArrayView1};
 
 /// Rounds of fitting and taking medians, and of weighting within a fit.
@@ -22,6 +22,8 @@ const REACH: f64 = 4.0;
 /// At most so many specimens are tried as the first mean shape, each compared with at most so many.
 const STARTS: usize = 20;
 const COMPARED: usize = 60;
+/// So many specimens are placed between two questions whether to go on.
+const AT_A_TIME: usize = 64;
 /// A mirror image fits if its misfit is below this share of that of the specimen, and below this many times the usual misfit.
 const MIRROR_SHARE: f64 = 0.5;
 const USUAL_MISFIT: f64 = 3.0;
@@ -49,13 +51,21 @@ pub(super) struct Placed {
 }
 
 /// The frame of specimens, and where they lie in it.
-pub(super) fn align(shapes: &Shapes) -> Result<(Frame, Vec<Placed>)> {
+/// If interrupted, the frame is that of fewer rounds.
+///
+/// # Errors
+/// [`Error::Interrupted`] before many specimens were placed once.
+pub(super) fn align(shapes: &Shapes, control: &Control) -> Result<(Frame, Vec<Placed>)> {
     let d = shapes.dimension;
-    let mut frame = start(shapes)?;
-    let mut placed = place_all(&frame, &shapes.specimens)?;
-    for _ in 0..ROUNDS {
+    let mut frame = start(shapes, control)?;
+    let mut placed = place_all(&frame, &shapes.specimens, control)?;
+    for round in 0..ROUNDS {
+        // Of a few specimens this takes a moment.
+        if round > 0 && control.interrupted() {
+            break;
+        }
         frame = Frame::of(d, &placed);
-        placed = place_all(&frame, &shapes.specimens)?;
+        placed = place_all(&frame, &shapes.specimens, control)?;
         frame.usual = median(placed.iter().map(|placed| placed.misfit).collect());
         for (placed, shape) in placed.iter_mut().zip(&shapes.specimens) {
             frame.try_mirror(shape, placed)?;
@@ -64,12 +74,18 @@ pub(super) fn align(shapes: &Shapes) -> Result<(Frame, Vec<Placed>)> {
     Ok((frame, placed))
 }
 
-fn place_all(frame: &Frame, specimens: &[Shape]) -> Result<Vec<Placed>> {
-    specimens.iter().map(|shape| frame.place(shape)).collect()
+fn place_all(frame: &Frame, specimens: &[Shape], control: &Control) -> Result<Vec<Placed>> {
+    let place = |(at, shape): (usize, &Shape)| {
+        if at % AT_A_TIME == AT_A_TIME - 1 {
+            Error::if_interrupted(control)?;
+        }
+        frame.place(shape)
+    };
+    specimens.iter().enumerate().map(place).collect()
 }
 
 /// The specimen that the others fit best.
-fn start(shapes: &Shapes) -> Result<Frame> {
+fn start(shapes: &Shapes, control: &Control) -> Result<Frame> {
     let d = shapes.dimension;
     let every = |most: usize| shapes.specimens.iter().step_by(shapes.specimens.len().div_ceil(most).max(1));
     let mut best: Option<(f64, Frame)> = None;
@@ -79,6 +95,9 @@ fn start(shapes: &Shapes) -> Result<Frame> {
         let misfit = median(misfits);
         if best.as_ref().is_none_or(|(least, _)| misfit < *least) {
             best = Some((misfit, frame));
+        }
+        if control.interrupted() {
+            break;
         }
     }
     Ok(best.map_or(Frame { dimension: d, mean: Vec::new(), spread: Vec::new(), usual: 0.0 }, |(_, frame)| frame))
@@ -148,6 +167,19 @@ impl Frame {
     /// Whether the misfit is as others have it.
     pub(super) fn fits(&self, misfit: f64) -> bool {
         misfit <= USUAL_MISFIT * self.usual.max(1e-9)
+    }
+
+    /// How far a landmark at a point is from fitting: z²/(z² + c²) with z in units of its spread, c as far as specimens usually reach.
+    pub(super) fn strain_of(&self, landmark: usize, point: Option<Place>) -> f64 {
+        let (Some(point), Some(mean)) = (point, self.mean[landmark]) else { return 0.0 };
+        let z = length(&difference(&point, &mean)) / self.spread[landmark];
+        let unit = REACH * self.usual.max(1e-9);
+        z * z / (z * z + unit * unit)
+    }
+
+    /// The same of all landmarks.
+    pub(super) fn strain(&self, points: &Shape) -> f64 {
+        points.iter().enumerate().map(|(at, point)| self.strain_of(at, *point)).sum()
     }
 
     /// Takes the mirror image of a specimen instead if that clearly fits better.

@@ -15,7 +15,7 @@ use super::regression::{Design, Regression, Shrinkage};
 use super::shapes::{Place, Shape, difference, length};
 use super::tail::Tail;
 use crate::Control;
-use crate::atlas::{Square, inverse_and_log_det};
+use crate::linalg::{Square, inverse_and_log_det};
 
 const ROUNDS: usize = 6;
 /// Rounds in which the shrinkage is chosen again.
@@ -350,14 +350,13 @@ impl Learned {
         self.odd_landmarks(specimen).len() as f64 > MOST_ODD * present as f64
     }
 
-    /// The oddness of the oddest landmark of points in the frame that took no part in the learning.
-    pub(super) fn oddest_of(&self, points: &Shape) -> f64 {
-        let present: Vec<usize> = (0..points.len()).filter(|&at| points[at].is_some()).collect();
+    /// The oddness of each landmark of points in the frame that took no part in the learning.
+    pub(super) fn oddness_of_all(&self, points: &Shape) -> Vec<f64> {
         let filled: Vec<Place> = points.iter().map(|point| point.unwrap_or_default()).collect();
-        let odd = |&at: &usize| {
-            let regression = self.regressions[at].as_ref()?;
+        let odd = |at: usize| {
+            let regression = points[at].and(self.regressions[at].as_ref())?;
             Some(self.oddness_of(at, &difference(&filled[at], &regression.predict(&filled))))
         };
-        present.iter().filter_map(odd).fold(0.0, f64::max)
+        (0..points.len()).filter_map(odd).collect()
     }
 }

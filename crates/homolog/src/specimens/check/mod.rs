@@ -26,8 +26,9 @@ mod tail;
 pub(crate) use report::Should;
 pub use report::{CheckReport, Finding, Fix, Kind};
 
+use crate::atlas::MOST_LANDMARKS;
 use crate::data::dataset::NamedGraph;
-use crate::{Control, Report, Result};
+use crate::{Control, Error, Report, Result};
 use explain::{Mistake, explain};
 use frame::{Frame, Placed};
 use learning::{Learned, learn};
@@ -46,6 +47,10 @@ const SAME_POINT: f64 = 1e-9;
 /// Landmarks whose mean places are closer than this share of the radius may share a point.
 const USUALLY_APART: f64 = 1e-3;
 
+/// The landmarks of a specimen are odd together if their oddness is this many times the usual one. Of good ones nine in ten have at most 1.5 times
+/// as much, of bicycles that are mirrored, which vary most, none less than 2.9 times.
+const TOGETHER: f64 = 2.0;
+
 /// The share of good specimens that is listed by mistake, if there are at least 40; smaller sets have more.
 pub const FALSE_ALARMS: f64 = 0.01;
 /// The same for fewer than so many specimens, as measured on random parts of eight sets (docs/benchmarks.md).
@@ -54,9 +59,14 @@ const FALSE_ALARMS_OF_FEW: [(usize, f64); 3] = [(12, 0.06), (20, 0.03), (40, 0.0
 /// Lists what looks wrong in labelled specimens. If `control` interrupts, by what was learned so far.
 ///
 /// # Errors
-/// A graph without points or names, or with points of another dimension than the first.
+/// A graph without points or names, or with points of another dimension than the first; too many landmarks; interrupted before specimens were
+/// brought into one frame.
 pub fn check(graphs: &[NamedGraph], control: &Control) -> Result<CheckReport> {
     let shapes = Shapes::new(graphs)?;
+    if shapes.names.len() > MOST_LANDMARKS {
+        let what = "landmarks to check, all pairs of which are compared";
+        return Err(Error::TooLarge { what, limit: MOST_LANDMARKS, found: shapes.names.len() });
+    }
     let mut report = CheckReport::new(graphs, &shapes);
     report.findings = missing(graphs, &shapes);
     let (judged, table) = judged(&shapes);
@@ -66,19 +76,29 @@ pub fn check(graphs: &[NamedGraph], control: &Control) -> Result<CheckReport> {
         let few = FALSE_ALARMS_OF_FEW.into_iter().find(|&(below, _)| judged.len() < below);
         report.false_alarms = Some(few.map_or(FALSE_ALARMS, |(_, share)| share));
         for (at, &specimen) in judged.iter().enumerate() {
+            if at > 0 && control.interrupted() {
+                report.judged = at;
+                break;
+            }
             found.add(at, specimen, &graphs[specimen].id, &table, &mut report)?;
         }
     }
     if judged.len() < ENOUGH_SPECIMENS {
-        add_swaps(graphs, &judged, &table, &mut report)?;
+        add_swaps(graphs, &judged, &table, &mut report, control)?;
     }
     report.sort();
     Ok(report)
 }
 
 /// Adds swaps that each specimen beside each other one shows; two landmarks that are swapped are not displaced.
-fn add_swaps(graphs: &[NamedGraph], judged: &[usize], table: &Shapes, report: &mut CheckReport) -> Result<()> {
-    for (pairs, &specimen) in few::swaps(table)?.into_iter().zip(judged) {
+fn add_swaps(
+    graphs: &[NamedGraph],
+    judged: &[usize],
+    table: &Shapes,
+    report: &mut CheckReport,
+    control: &Control,
+) -> Result<()> {
+    for (pairs, &specimen) in few::swaps(table, control)?.into_iter().zip(judged) {
         for pair in pairs {
             let [a, b] = pair.map(|at| table.names[at].clone());
             let concerns =
@@ -136,12 +156,14 @@ struct Checked {
     learned: Learned,
     sizes: Vec<Option<f64>>,
     rotations: Vec<Option<f64>>,
+    /// The usual oddness of all landmarks of a specimen together.
+    usual: f64,
 }
 
 impl Checked {
     fn new(table: &Shapes, control: &Control) -> Result<Self> {
         control.report(&Report::new("aligning specimens", 0, Some(3)));
-        let (frame, mut placed) = frame::align(table)?;
+        let (frame, mut placed) = frame::align(table, control)?;
         let (usual, angles) = pose::orientations(&placed);
         let (sizes, rotations) = (pose::odd_sizes(&placed), pose::odd_orientations(&angles));
         let usual = placed.get(usual).cloned();
@@ -149,6 +171,9 @@ impl Checked {
         let mut rename = |wrong: &dyn Fn(usize, &Placed) -> bool, placed: &mut [Placed]| -> Result<bool> {
             let mut any = false;
             for (at, own) in placed.iter_mut().enumerate() {
+                if control.interrupted() {
+                    break;
+                }
                 let Some(usual) = usual.as_ref().filter(|_| wrong(at, own) && orders[at].is_none()) else { continue };
                 if let Some((order, again)) = names::mended(&frame, &table.specimens[at], own, usual)? {
                     (orders[at], *own, any) = (Some(order), again, true);
@@ -167,13 +192,18 @@ impl Checked {
         if rename(&|at, placed| !placed.mirrored && learned.fits_nothing(at), &mut placed)? {
             learned = learn_from(&placed);
         }
-        Ok(Self { frame, placed, orders, learned, sizes, rotations })
+        let together = |placed: &Placed| root_mean_square(&learned.oddness_of_all(&placed.points));
+        let usual = robust::median(placed.iter().map(together).collect());
+        Ok(Self { frame, placed, orders, learned, sizes, rotations, usual })
     }
 
     /// Adds what is wrong with a specimen to the report.
     fn add(&self, at: usize, index: usize, id: &str, table: &Shapes, report: &mut CheckReport) -> Result<()> {
         let (placed, shape) = (&self.placed[at], &table.specimens[at]);
         let mut mistakes = explain(&self.learned, at, &placed.points)?;
+        if let Some(roll) = self.rolled(at, shape, &mistakes)? {
+            mistakes = vec![roll];
+        }
         let fits = mistakes.iter().all(|mistake| mistake.kind != Kind::Unlike);
         if fits && (placed.mirrored || self.orders[at].is_some()) {
             // A mirror image that fits better is no mistake if the specimen fits as given: a flat body is nearly its own.
@@ -221,10 +251,54 @@ impl Checked {
         Ok(())
     }
 
-    /// How odd a specimen was before it was mended.
-    fn oddness_as_given(&self, shape: &Shape) -> Result<f64> {
-        Ok(self.learned.oddest_of(&self.frame.place(shape)?.points))
+    /// A contiguous part of the names rolled by one, if that explains all of what is odd about a specimen and leaves nearly as little as other names:
+    /// a roll along a dense curve moves most of its landmarks so little that they are not odd, and single ones look displaced.
+    fn rolled(&self, at: usize, shape: &Shape, mistakes: &[Mistake]) -> Result<Option<Mistake>> {
+        let is_simple = |mistake: &Mistake| matches!(mistake.kind, Kind::Swapped | Kind::Rolled | Kind::Reversed);
+        let placed = &self.placed[at];
+        let is_explained = mistakes.len() == 1 && is_simple(&mistakes[0]);
+        if mistakes.is_empty() || is_explained || placed.mirrored || self.orders[at].is_some() {
+            return Ok(None);
+        }
+        let squares = |odd: &[f64]| odd.iter().map(|odd| odd * odd).sum::<f64>();
+        let present: Vec<usize> = (0..shape.len()).filter(|&at| shape[at].is_some()).collect();
+        let mut best: Option<(f64, Vec<usize>)> = None;
+        for order in names::parts_rolled(&self.frame, &placed.points, &present) {
+            let odd = self.learned.oddness_of_all(&self.frame.place(&names::ordered(shape, &order))?.points);
+            let is_mended = odd.iter().all(|odd| *odd <= self.learned.tail.threshold);
+            if is_mended && best.as_ref().is_none_or(|(least, _)| squares(&odd) < *least) {
+                best = Some((squares(&odd), order));
+            }
+        }
+        let Some((after, order)) = best else { return Ok(None) };
+        let before = squares(&self.learned.specimens[at].odd);
+        let is_of_names = mistakes.iter().all(|mistake| !mistake.points_of.is_empty());
+        let others = if is_of_names {
+            let mut order: Vec<usize> = (0..shape.len()).collect();
+            let given = mistakes.iter().flat_map(|mistake| mistake.landmarks.iter().zip(&mistake.points_of));
+            given.for_each(|(&landmark, &point)| order[landmark] = point);
+            squares(&self.learned.oddness_of_all(&self.frame.place(&names::ordered(shape, &order))?.points))
+        } else {
+            f64::INFINITY
+        };
+        let is_clear = after <= explain::CLEARLY * before && after <= names::NEARLY * others + names::NEARLY_BY;
+        let odd = self.learned.specimens[at].oddest();
+        let of = |renaming| Mistake::named(renaming, odd);
+        Ok(renamings(&order).into_iter().next().filter(|_| is_clear).map(of))
     }
+
+    /// How odd a specimen was before it was mended: its oddest landmark or, in units in which the threshold is twice what is usual, all of them
+    /// together. A mirror image predicts its own landmarks, so that in specimens that vary much none of them need be odd alone.
+    fn oddness_as_given(&self, shape: &Shape) -> Result<f64> {
+        let odd = self.learned.oddness_of_all(&self.frame.place(shape)?.points);
+        let oddest = odd.iter().copied().fold(0.0, f64::max);
+        let together = root_mean_square(&odd) / (TOGETHER * self.usual.max(f64::MIN_POSITIVE));
+        Ok(oddest.max(together * self.learned.tail.threshold))
+    }
+}
+
+fn root_mean_square(values: &[f64]) -> f64 {
+    (values.iter().map(|x| x * x).sum::<f64>() / values.len().max(1) as f64).sqrt()
 }
 
 /// Landmarks of a specimen that have the same point though their usual places differ.

@@ -1,26 +1,32 @@
 //! Names that went to the wrong points: whose point each landmark should have, and what to call the mistake.
 //!
 //! Among landmarks that are odd together, points go to names by least Σ u² (linear assignment), u being how odd the landmark would be
-//! there. A whole specimen that fits badly is tried with its names rolled and reversed, in the order of the table, and by linear
-//! assignment to the mean shape in the usual orientation, fitted again until the names stay.
+//! there. A whole specimen that fits badly is tried with its names rolled and reversed, in the order of the table, with the names of each
+//! contiguous part of the list rolled by one, and by linear assignment to the mean shape in the usual orientation, fitted again until the names
+//! stay. The names that strain the specimen least are taken, by Σ z²/(z² + c²) with z a landmark's distance from its mean place in its spreads,
+//! and a roll if it is nearly as good: that is the simpler mistake.
 
 use super::frame::{Frame, Placed, moved};
 use super::shapes::{Place, Shape, centre_and_size, difference, length};
 use crate::Result;
-use crate::matching::{Compatibility, Linear, Matcher, Workspace};
+use crate::matching::{Compatibility, Linear, Matcher};
 use ndarray::Array2;
 
 /// Other names must leave less than this share of the misfit.
 const RENAMED_SHARE: f64 = 0.5;
 /// Rounds of naming and fitting.
 const ROUNDS: usize = 5;
-/// Beyond so many landmarks not every roll is tried.
+/// Beyond so many landmarks not every roll is tried; and so many of the contiguous parts that look best are.
 const MOST_ROLLED: usize = 200;
+const PARTS: usize = 40;
+/// A roll may strain so many times as much as other names, and by this more.
+pub(super) const NEARLY: f64 = 1.2;
+pub(super) const NEARLY_BY: f64 = 0.5;
 
 /// For each position the position whose point it should have: least total cost.
 pub(super) fn assign(costs: &Array2<f64>) -> Result<Vec<usize>> {
     let problem = Compatibility::linear(costs.mapv(|cost| -cost));
-    let solution = Linear::default().solve(&problem, &mut Workspace::new())?;
+    let solution = Linear::default().solve(&problem)?;
     let map = solution.matching.left_to_right();
     Ok(map.iter().enumerate().map(|(left, right)| right.unwrap_or(left)).collect())
 }
@@ -99,28 +105,76 @@ pub(super) fn mended(
     usual: &Placed,
 ) -> Result<Option<(Vec<usize>, Placed)>> {
     let present: Vec<usize> = (0..shape.len()).filter(|&at| shape[at].is_some()).collect();
-    let mut best: Option<(Vec<usize>, Placed)> = None;
-    let mut consider = |order: Vec<usize>| -> Result<()> {
-        let again = frame.place(&ordered(shape, &order))?;
-        if best.as_ref().is_none_or(|(_, best)| again.misfit < best.misfit) {
-            best = Some((order, again));
-        }
-        Ok(())
-    };
+    let mut rolled = Best::default();
     if present.len() <= MOST_ROLLED {
-        for order in rolls(&present, shape.len()) {
-            consider(order)?;
+        for order in rolls(&present, shape.len()).chain(parts_rolled(frame, &placed.points, &present)) {
+            rolled.consider(frame, shape, order)?;
         }
     }
+    let mut best = Best::default();
     for start in [placed.points.clone(), like(usual, shape)] {
         if let Some(order) = by_position(frame, shape, &present, start)? {
-            consider(order)?;
+            best.consider(frame, shape, order)?;
         }
     }
+    let is_near = rolled.strain() <= NEARLY * best.strain() + NEARLY_BY;
     let fits = |(order, again): &(Vec<usize>, Placed)| {
         again.misfit < RENAMED_SHARE * placed.misfit && frame.fits(again.misfit) && !cycles(order).is_empty()
     };
-    Ok(best.filter(fits))
+    let best = if is_near { rolled } else { best };
+    Ok(best.0.map(|(_, order, again)| (order, again)).filter(fits))
+}
+
+/// The names that strain a specimen least so far.
+#[derive(Default)]
+struct Best(Option<(f64, Vec<usize>, Placed)>);
+
+impl Best {
+    fn strain(&self) -> f64 {
+        self.0.as_ref().map_or(f64::INFINITY, |(strain, ..)| *strain)
+    }
+
+    fn consider(&mut self, frame: &Frame, shape: &Shape, order: Vec<usize>) -> Result<()> {
+        let again = frame.place(&ordered(shape, &order))?;
+        let strain = frame.strain(&again.points);
+        if strain < self.strain() {
+            self.0 = Some((strain, order, again));
+        }
+        Ok(())
+    }
+}
+
+/// Names with those of a contiguous part of the list rolled by one, either way: the parts that strain points in the frame least.
+pub(super) fn parts_rolled(frame: &Frame, points: &Shape, present: &[usize]) -> Vec<Vec<usize>> {
+    let count = present.len();
+    let strain = |name: usize, point: usize| frame.strain_of(present[name % count], points[present[point % count]]);
+    // Of names and their own points, and of names and the points before and after them in the list.
+    let by = |step: usize| -> Vec<f64> { (0..count).map(|name| strain(name, name + step)).collect() };
+    let [own, after, before] = [0, 1, count.max(1) - 1].map(by);
+    let mut found: Vec<(f64, usize, usize, bool)> = Vec::new();
+    for start in 0..count {
+        let (mut gain_after, mut gain_before) = (0.0, 0.0);
+        for end in start + 1..count {
+            gain_after += own[end - 1] - after[end - 1];
+            gain_before += own[end] - before[end];
+            if end < start + 2 {
+                continue;
+            }
+            found.push((gain_after + own[end] - strain(end, start), start, end, true));
+            found.push((gain_before + own[start] - strain(start, end), start, end, false));
+        }
+    }
+    found.retain(|part| part.0 > 0.0);
+    found.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
+    found.truncate(PARTS);
+    let order = |(_, start, end, is_after): (f64, usize, usize, bool)| {
+        let mut order: Vec<usize> = (0..points.len()).collect();
+        let length = end + 1 - start;
+        let step = if is_after { 1 } else { length - 1 };
+        (0..length).for_each(|at| order[present[start + at]] = present[start + (at + step) % length]);
+        order
+    };
+    found.into_iter().map(order).collect()
 }
 
 /// The points under other names.

@@ -9,6 +9,7 @@
 
 use super::neighbours::Neighbour;
 use super::shapes::{Place, difference};
+use crate::linalg::invert;
 
 /// Leverages above this are not believed.
 const MOST_LEVERAGE: f64 = 0.95;
@@ -157,25 +158,6 @@ fn combination(factors: &[f64], rows: &[Place]) -> Place {
     sum
 }
 
-/// Inverts a symmetric positive definite matrix in place (Gauss-Jordan without pivoting, which such a matrix does not need).
-fn invert(matrix: &mut [f64], n: usize) -> Option<()> {
-    for k in 0..n {
-        let pivot = matrix[k * n + k];
-        if !(pivot.is_finite() && pivot > 0.0) {
-            return None;
-        }
-        matrix[k * n + k] = 1.0;
-        matrix[k * n..][..n].iter_mut().for_each(|x| *x /= pivot);
-        let row: Vec<f64> = matrix[k * n..][..n].to_vec();
-        for i in (0..n).filter(|&i| i != k) {
-            let factor = matrix[i * n + k];
-            matrix[i * n + k] = 0.0;
-            matrix[i * n..][..n].iter_mut().zip(&row).for_each(|(x, y)| *x -= factor * y);
-        }
-    }
-    Some(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -230,19 +212,5 @@ mod tests {
             let off = difference(&truth, &found).iter().fold(0.0_f64, |most, x| most.max(x.abs()));
             assert!(off < 1e-9, "{truth:?} {found:?}");
         }
-    }
-
-    #[test]
-    fn inverts() {
-        let mut matrix = vec![4.0, 1.0, 0.5, 1.0, 3.0, -0.25, 0.5, -0.25, 2.0];
-        let before = matrix.clone();
-        invert(&mut matrix, 3).unwrap();
-        for i in 0..3 {
-            for j in 0..3 {
-                let product: f64 = (0..3).map(|k| before[i * 3 + k] * matrix[k * 3 + j]).sum();
-                assert!((product - f64::from(u8::from(i == j))).abs() < 1e-12);
-            }
-        }
-        assert!(invert(&mut [0.0], 1).is_none());
     }
 }

@@ -126,7 +126,7 @@ impl Finding {
         }
     }
 
-    /// Whether exchanging names mends it.
+    /// Whether exchanging names corrects it.
     #[must_use]
     pub fn is_mended_by_names(&self) -> bool {
         matches!(self.kind, Kind::Swapped | Kind::Rolled | Kind::Reversed | Kind::Renamed)
@@ -163,7 +163,7 @@ impl fmt::Display for Finding {
         let list = self.landmarks.join(", ");
         match self.kind {
             Kind::Swapped => {
-                write!(formatter, "{} are swapped; exchanging them mends it", self.landmarks.join(" and "))
+                write!(formatter, "{} are swapped; exchanging the names corrects it", self.landmarks.join(" and "))
             }
             Kind::Rolled => {
                 let (by, count) = (self.by.unwrap_or(0), self.landmarks.len());

@@ -10,7 +10,7 @@
 use super::super::rounds::Labels;
 use super::pairwise::Star;
 use crate::Result;
-use crate::matching::{Compatibility, Linear, Matcher, Workspace};
+use crate::matching::{Compatibility, Linear, Matcher};
 use ndarray::Array2;
 use std::collections::BTreeMap;
 
@@ -91,8 +91,7 @@ pub(super) fn voted(stars: &[&Star], mut groups: Labels) -> Result<Labels> {
         let before = groups.clone();
         for s in 0..groups.len() {
             let gains = gains(stars, &groups, s, count);
-            let matching =
-                Linear::default().solve(&Compatibility::linear(gains.clone()), &mut Workspace::new())?.matching;
+            let matching = Linear::default().solve(&Compatibility::linear(gains.clone()))?.matching;
             groups[s].fill(None);
             let chosen = matching.pairs().filter(|&(point, group)| gains[[point, group]] > 0.0);
             chosen.for_each(|(point, group)| groups[s][point] = Some(group));

@@ -25,7 +25,7 @@ pub(crate) use outcome::JoinReport;
 pub use outcome::{Joined, JoinedPoint};
 
 use super::rounds::{Labels, Poses, Rounds, counts};
-use crate::atlas::AtlasSettings;
+use crate::atlas::{AtlasSettings, MOST_LANDMARKS};
 use crate::graph::Graph;
 use crate::matching::{Compatibility, Matching};
 use crate::model::Model;
@@ -61,7 +61,7 @@ const CONTRADICTING: f64 = 0.1;
 /// ```
 ///
 /// # Errors
-/// Fewer than two specimens; one without points, or with points of another dimension; no group of points that belong together; interrupted
+/// Fewer than two specimens; one without points, with too many, or with points of another dimension; no group of points that belong together; interrupted
 /// before the first specimen was matched with all others.
 pub fn join(
     specimens: &[&Graph],
@@ -71,6 +71,12 @@ pub fn join(
 ) -> Result<Joined> {
     if specimens.len() < 2 {
         return Err(Error::Size { what: "specimens to join", expected: 2, found: specimens.len() });
+    }
+    // Before anything is computed.
+    let most = specimens.iter().map(|graph| graph.node_count()).max().unwrap_or(0);
+    if most > MOST_LANDMARKS {
+        let what = "points of a specimen to join, all pairs of which are compared";
+        return Err(Error::TooLarge { what, limit: MOST_LANDMARKS, found: most });
     }
     let bare = |graph: &&Graph| (*graph).clone().with_names(vec![String::new(); graph.node_count()]);
     let bare = specimens.iter().map(bare).collect::<Result<Vec<Graph>>>()?;

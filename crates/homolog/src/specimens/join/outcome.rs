@@ -315,7 +315,7 @@ fn names_of(labels: &Labels, given: &[&Graph]) -> Result<Vec<(usize, String)>> {
                 }
             }
         }
-        let matching = Linear::default().solve(&Compatibility::linear(votes.clone()), &mut Workspace::new())?.matching;
+        let matching = Linear::default().solve(&Compatibility::linear(votes.clone()))?.matching;
         let voted = matching.pairs().filter(|&(group, name)| votes[[group, name]] > 0.0);
         called = voted.map(|(group, name)| (groups[group], known[name].to_string())).collect();
     }

@@ -2,11 +2,12 @@
 //! compared with the best by exact arithmetic, and has to be the best to the last digit unless the family says otherwise.
 
 use super::fixed::{self, Total, rounded};
-use super::{as_list, check_all, check_beside_constants, middle, namings};
+use super::forms::{as_list, on_rows};
+use super::{check_all, check_beside_constants, middle, namings};
 use homolog::Control;
 use homolog::matching::{
     Compatibility, Constraint, EdgeList, EdgeTerm, Exact, Linear, LpRelaxation, Matcher, Matching, Solution, Status,
-    Streamed, Workspace, k_best, margins, verify,
+    Workspace, k_best, margins, verify,
 };
 use ndarray::{Array1, Array2};
 use rand::{RngExt, SeedableRng};
@@ -253,7 +254,7 @@ fn linear(number: u64, work: &mut Workspace, scores: Scores) -> Result<bool, Str
     let failed = |error: homolog::Error| format!("{error} on {problem:?}");
     let is_rounded = [Scores::Mixed, Scores::Beside].contains(&scores);
     let slack = |answer: &Solution| if is_rounded { tolerance(&problem, answer) } else { 0.0 };
-    let answer = Linear::default().solve(&problem, work).map_err(failed)?;
+    let answer = Linear::default().solve_with(&problem, work).map_err(failed)?;
     let mut all_proven = check("linear", &problem, &answer, best, slack(&answer))?;
     if let Some(certificate) = &answer.certificate {
         let bound = verify(&problem, &answer.matching, certificate).map_err(failed)?;
@@ -263,21 +264,11 @@ fn linear(number: u64, work: &mut Workspace, scores: Scores) -> Result<bool, Str
         }
     }
     if let Some(list) = as_list(&problem) {
-        let mut listed = Linear::default().solve_sparse(&list, work).map_err(failed)?;
+        let mut listed = Linear::default().solve_with(&list, work).map_err(failed)?;
         listed.score = problem.score(&listed.matching).map_err(failed)?;
         all_proven &= check("list", &problem, &listed, best, slack(&listed))?;
-        let write = |rows: std::ops::Range<usize>, scores: &mut Array2<f64>| {
-            scores.assign(&problem.node.slice_axis(ndarray::Axis(0), rows.into()));
-        };
-        let mut streamed = Streamed::new(problem.left_count(), problem.right_count(), &write);
-        if let Some(prices) = &problem.unmatched {
-            streamed = streamed.with_unmatched(prices.to_vec());
-        }
-        if let Some(prices) = &problem.right_unmatched {
-            streamed = streamed.with_right_unmatched(prices.to_vec());
-        }
-        streamed.candidates = 1;
-        let answer = Linear::default().solve_streamed(&streamed, work).map_err(failed)?;
+        let answer =
+            on_rows(&problem, [1, 48, 1 << 20], |rows| Linear::default().solve_with(rows, work)).map_err(failed)?;
         all_proven &= check("streamed", &problem, &answer, best, slack(&answer))?;
     }
     Ok(all_proven)
@@ -288,7 +279,7 @@ fn quadratic(number: u64, work: &mut Workspace, scores: Scores) -> Result<bool, 
     let all = fixed::all(&problem);
     let best = all.iter().map(|(_, total)| *total).max().unwrap_or((0, 0));
     let failed = |error: homolog::Error| format!("{error} on {problem:?}");
-    let answer = Exact::default().solve(&problem, work).map_err(failed)?;
+    let answer = Exact::default().solve_with(&problem, work).map_err(failed)?;
     // What rounding hides is settled by trying all matchings, if they are few.
     if !check("exact", &problem, &answer, best, 0.0)? && all.len() <= 400_000 {
         return Err(format!("exact proved nothing\n{answer:?}\n{problem:?}"));
@@ -297,7 +288,7 @@ fn quadratic(number: u64, work: &mut Workspace, scores: Scores) -> Result<bool, 
         return Ok(true);
     }
     let relaxation = LpRelaxation { max_iterations: 400, ..LpRelaxation::default() };
-    let relaxed = relaxation.solve(&problem, work).map_err(failed)?;
+    let relaxed = relaxation.solve_with(&problem, work).map_err(failed)?;
     if let Some(matching) = &relaxed.matching {
         let own = fixed::total(&problem, matching);
         if own != best {
@@ -316,7 +307,7 @@ fn at<T: Copy>(all: &[T], number: u64) -> T {
 fn check_margins(number: u64, work: &mut Workspace) -> Result<bool, String> {
     let problem = linear_problem(number, at(&[Scores::Large, Scores::Reals, Scores::Ties], number));
     let failed = |error: homolog::Error| format!("{error} on {problem:?}");
-    let solution = Linear::default().solve(&problem, work).map_err(failed)?;
+    let solution = Linear::default().solve_with(&problem, work).map_err(failed)?;
     let best = fixed::best_linear(&problem);
     let mut all_proven = true;
     for margin in margins(&problem, &solution, None, &Control::new()).map_err(failed)? {
@@ -378,7 +369,7 @@ fn check_scaled(number: u64, work: &mut Workspace) -> Result<bool, String> {
         scaled.edge = EdgeTerm::listed(left, right, all.collect()).ok();
     }
     let best = fixed::all(&problem).into_iter().map(|(_, total)| total).max().unwrap_or((0, 0));
-    let answer = Exact::default().solve(&scaled, work).map_err(|error| format!("{error} on {scaled:?}"))?;
+    let answer = Exact::default().solve_with(&scaled, work).map_err(|error| format!("{error} on {scaled:?}"))?;
     let own = fixed::total(&problem, &answer.matching);
     let bound = answer.bound / unit;
     if own.0 != best.0 || answer.status == Status::Optimal && own != best || bound < fixed::value(best.1) {

@@ -3,9 +3,9 @@
 //!
 //! Scores are whole multiples of 2^-80, so sums are exact.
 
-use super::as_list;
-use homolog::matching::{Compatibility, Linear, Matcher, Solution, Status, Streamed, Workspace, verify};
-use ndarray::{Array1, Array2, Axis};
+use super::forms::{as_list, on_rows};
+use homolog::matching::{Compatibility, Linear, Matcher, Solution, Status, Workspace, verify};
+use ndarray::{Array1, Array2};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -151,20 +151,13 @@ pub(super) fn check(number: u64, work: &mut Workspace) -> Result<bool, String> {
         }
         Ok(true)
     };
-    let mut is_proven = look("linear", &Linear::default().solve(&problem, work).map_err(failed)?)?;
+    let mut is_proven = look("linear", &Linear::default().solve_with(&problem, work).map_err(failed)?)?;
     if number % 4 == 1
         && let Some(list) = as_list(&problem)
     {
-        is_proven &= look("list", &Linear::default().solve_sparse(&list, work).map_err(failed)?)?;
-        let write = |rows: std::ops::Range<usize>, scores: &mut Array2<f64>| {
-            scores.assign(&problem.node.slice_axis(Axis(0), rows.into()));
-        };
-        let mut streamed = Streamed::new(problem.left_count(), problem.right_count(), &write);
-        if let Some(prices) = &problem.unmatched {
-            streamed = streamed.with_unmatched(prices.to_vec());
-        }
-        streamed.candidates = 4;
-        is_proven &= look("streamed", &Linear::default().solve_streamed(&streamed, work).map_err(failed)?)?;
+        is_proven &= look("list", &Linear::default().solve_with(&list, work).map_err(failed)?)?;
+        let answer = on_rows(&problem, [4, 48, 1 << 20], |rows| Linear::default().solve_with(rows, work));
+        is_proven &= look("streamed", &answer.map_err(failed)?)?;
     }
     Ok(is_proven)
 }

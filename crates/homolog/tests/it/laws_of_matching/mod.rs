@@ -5,12 +5,14 @@
 
 pub mod families;
 mod fixed;
+pub mod forms;
 mod middle;
 mod namings;
 
+use forms::as_list;
 use homolog::matching::{
     BruteForce, Compatibility, Constraint, EdgeList, EdgeTerm, Exact, Linear, LpRelaxation, Matcher, Matching, Method,
-    Sense, Solution, Sparse, Status, Workspace, verify,
+    Solution, Status, Workspace, verify,
 };
 use ndarray::{Array1, Array2};
 use rand::{RngExt, SeedableRng};
@@ -127,12 +129,12 @@ pub fn problem_beside_constants(number: u64) -> Compatibility {
 /// What is called proven beside large constants is the best to the last digit; what is not is still bounded.
 pub fn check_beside_constants(number: u64, work: &mut Workspace) -> Result<bool, String> {
     let problem = problem_beside_constants(number);
-    let best = BruteForce::default().solve(&problem, work).map_err(|error| format!("{error} on {problem:?}"))?;
+    let best = BruteForce::default().solve_with(&problem, work).map_err(|error| format!("{error} on {problem:?}"))?;
     let of_best = terms(&problem, &best.matching);
     let behind = |matching: &Matching| {
         exact_sum(of_best.iter().copied().chain(terms(&problem, matching).iter().map(|term| -term)))
     };
-    let exact = Exact::default().solve(&problem, work).map_err(|error| format!("{error} on {problem:?}"))?;
+    let exact = Exact::default().solve_with(&problem, work).map_err(|error| format!("{error} on {problem:?}"))?;
     if exact.status == Status::Optimal && behind(&exact.matching) != 0.0 {
         return Err(format!("exact: proven, but {} behind {best:?}\n{exact:?}\n{problem:?}", behind(&exact.matching)));
     }
@@ -143,7 +145,7 @@ pub fn check_beside_constants(number: u64, work: &mut Workspace) -> Result<bool,
     }
     if number.is_multiple_of(4) {
         let relaxation = LpRelaxation { max_iterations: 400, ..LpRelaxation::default() };
-        let relaxed = relaxation.solve(&problem, work).map_err(|error| format!("{error} on {problem:?}"))?;
+        let relaxed = relaxation.solve_with(&problem, work).map_err(|error| format!("{error} on {problem:?}"))?;
         if let Some(matching) = relaxed.matching.as_ref().filter(|matching| behind(matching) != 0.0) {
             return Err(format!("relaxation: proven, but {} behind\n{matching:?}\n{problem:?}", behind(matching)));
         }
@@ -169,24 +171,6 @@ fn edges(rng: &mut ChaCha8Rng, n: usize, m: usize, values: Values) -> EdgeTerm {
         }
     }
     EdgeTerm::factored(left, right, a, b).and_then(|edge| edge.with_listed(entries)).expect("finite")
-}
-
-/// A one-to-one problem without edges as a list of its allowed pairs.
-fn as_list(problem: &Compatibility) -> Option<Sparse> {
-    if problem.edge.is_some() || problem.constraint == Constraint::ManyToOne {
-        return None;
-    }
-    let allowed = problem.node.indexed_iter().filter(|(_, score)| score.is_finite());
-    let pairs = allowed.map(|((i, k), &score)| (i, k, score)).collect();
-    let mut list = Sparse::from_pairs(problem.left_count(), problem.right_count(), pairs, Sense::Maximize)
-        .expect("a small problem");
-    if let Some(prices) = &problem.unmatched {
-        list = list.with_unmatched(prices.to_vec()).expect("as many as nodes");
-    }
-    if let Some(prices) = &problem.right_unmatched {
-        list = list.with_right_unmatched(prices.to_vec()).expect("as many as nodes");
-    }
-    Some(list)
 }
 
 /// Every number that is added up in a matching's score.
@@ -247,7 +231,7 @@ fn placed(problem: &Compatibility, matching: &Matching) -> usize {
 
 /// Solves by trying everything.
 pub fn know(problem: &Compatibility) -> Known {
-    let best = BruteForce::default().solve(problem, &mut Workspace::new()).expect("a small problem");
+    let best = BruteForce::default().solve(problem).expect("a small problem");
     let mut size = problem.right_unmatched.iter().flatten().map(|price| price.abs()).sum::<f64>();
     let price = |k: usize| problem.right_unmatched.as_ref().map_or(0.0, |prices| prices[k]);
     for (i, row) in problem.node.rows().into_iter().enumerate() {
@@ -270,7 +254,7 @@ pub fn know(problem: &Compatibility) -> Known {
 /// Whether some left node that must be matched cannot be.
 fn has_shortage(problem: &Compatibility) -> bool {
     let forced = (0..problem.left_count()).filter(|&i| problem.unmatched_score(i) == f64::NEG_INFINITY).count();
-    let best = BruteForce::default().solve(&problem.without_edges(), &mut Workspace::new()).expect("a small problem");
+    let best = BruteForce::default().solve(&problem.without_edges()).expect("a small problem");
     placed(problem, &best.matching) < forced
 }
 
@@ -308,7 +292,7 @@ pub fn check_all(number: u64, work: &mut Workspace) -> Result<(), String> {
     let problem = problem(number);
     let known = know(&problem);
     let solve = |matcher: &dyn Matcher, work: &mut Workspace| {
-        matcher.solve(&problem, work).map_err(|error| format!("{error} on {problem:?}"))
+        matcher.solve_with(&problem, work).map_err(|error| format!("{error} on {problem:?}"))
     };
     let exact = solve(&Exact::default(), work)?;
     check(&problem, &known, &exact, "exact")?;
@@ -328,13 +312,13 @@ pub fn check_all(number: u64, work: &mut Workspace) -> Result<(), String> {
     }
     if let Some(list) = as_list(&problem) {
         let mut listed =
-            Linear::default().solve_sparse(&list, work).map_err(|error| format!("{error} on {problem:?}"))?;
+            Linear::default().solve_with(&list, work).map_err(|error| format!("{error} on {problem:?}"))?;
         listed.score = problem.score(&listed.matching).unwrap_or(f64::NAN);
         check(&problem, &known, &listed, "sparse")?;
     }
     if number.is_multiple_of(4) {
         let relaxed = LpRelaxation { max_iterations: 400, ..LpRelaxation::default() }
-            .solve(&problem, work)
+            .solve_with(&problem, work)
             .map_err(|error| format!("{error} on {problem:?}"))?;
         let best = exact_sum(known.terms.iter().copied());
         let ulp = 4.0 * f64::EPSILON * known.terms.iter().map(|term| term.abs()).sum::<f64>();
@@ -351,7 +335,7 @@ pub fn check_all(number: u64, work: &mut Workspace) -> Result<(), String> {
     }
     if number.is_multiple_of(16) {
         for method in Method::all() {
-            match method.matcher().solve(&problem, work) {
+            match method.matcher().solve_with(&problem, work) {
                 Ok(answer) => check(&problem, &known, &answer, method.name())?,
                 Err(homolog::Error::Unsupported { .. }) => {}
                 Err(error) => return Err(format!("{}: {error}\n{problem:?}", method.name())),

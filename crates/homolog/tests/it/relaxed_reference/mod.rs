@@ -3,11 +3,11 @@
 use crate::common::placed;
 use clarabel::algebra::CscMatrix;
 use clarabel::solver::{DefaultSettingsBuilder, DefaultSolver, IPSolver, SolverStatus, SupportedConeT};
-use homolog::matching::{BruteForce, Compatibility, Constraint, Matcher, Solution, Workspace};
+use homolog::matching::{BruteForce, Compatibility, Constraint, Matcher, Solution};
 use std::collections::BTreeMap;
 
 pub(crate) fn best_matching(problem: &Compatibility) -> Solution {
-    BruteForce::default().solve(problem, &mut Workspace::new()).unwrap()
+    BruteForce::default().solve(problem).unwrap()
 }
 
 /// d(ij, kl) + d(ji, lk) for i < j.
@@ -26,15 +26,28 @@ pub(crate) fn pair_scores(problem: &Compatibility) -> BTreeMap<([usize; 2], [usi
 }
 
 /// A row of the program: Σ coefficient · variable (= or <=) limit.
-struct Row {
-    terms: Vec<(usize, f64)>,
-    limit: f64,
-    equal: bool,
+pub(crate) struct Row {
+    pub(crate) terms: Vec<(usize, f64)>,
+    pub(crate) limit: f64,
+    pub(crate) equal: bool,
+}
+
+/// A relaxation: constant + the maximum of scores · x over x >= 0 and the rows.
+pub(crate) struct Program {
+    pub(crate) constant: f64,
+    pub(crate) scores: Vec<f64>,
+    pub(crate) rows: Vec<Row>,
 }
 
 /// The relaxation's maximum by an interior-point solver, from the definition, without knowledge of crowds: in total, the left nodes that
 /// must be matched are matched as often as in the best matching.
 pub(crate) fn reference(problem: &Compatibility) -> Option<f64> {
+    let Program { constant, scores, rows } = program(problem, |score| score > 0.0);
+    if scores.is_empty() { Some(constant) } else { Some(constant + maximum(&scores, rows)?) }
+}
+
+/// The relaxation; pairs of edges are in it if `counts` says so of their scores. Those below zero can be left out.
+pub(crate) fn program(problem: &Compatibility, counts: impl Fn(f64) -> bool) -> Program {
     let (n, m) = problem.node.dim();
     let mut variables = Vec::new();
     let mut cell = BTreeMap::new();
@@ -58,7 +71,7 @@ pub(crate) fn reference(problem: &Compatibility) -> Option<f64> {
     // Marginals of pairs and stars: which sums are at most which cell.
     let mut sums: BTreeMap<(usize, [usize; 3], Option<usize>), Vec<usize>> = BTreeMap::new();
     for (([i, j], [k, l]), score) in pair_scores(problem) {
-        if score <= 0.0 {
+        if !counts(score) {
             continue;
         }
         let x = variables.len();
@@ -75,7 +88,7 @@ pub(crate) fn reference(problem: &Compatibility) -> Option<f64> {
         rows.push(Row { terms, limit: 0.0, equal: false });
     }
     let constant: f64 = (0..n).filter_map(price).sum();
-    if variables.is_empty() { Some(constant) } else { Some(constant + maximum(&variables, rows)?) }
+    Program { constant, scores: variables, rows }
 }
 
 /// max scores·x over x >= 0 and the rows, if the solver is sure of it.

@@ -10,7 +10,7 @@
 //! prices that are at least c, no row takes a cell that scores c, and the list is the whole problem.
 
 use super::super::buffers::LinearBuffers;
-use super::super::careful::is_precise;
+use super::super::careful::Answer;
 use super::super::few::ORDINARY;
 use super::super::given::Given;
 use super::super::scan::LANES;
@@ -80,7 +80,7 @@ impl LinearBuffers {
             self.crowd.left.extend(0..n);
             self.crowd.right.extend(0..m);
         }
-        let is_proven = self.is_precise(problem, common);
+        let is_proven = self.is_precise(problem, values, common);
         if !is_proven {
             self.begin((n, m));
         }
@@ -89,9 +89,9 @@ impl LinearBuffers {
 
     /// Whether rounding of the dual values is small compared with what the answer gives up. Dual values of zero take their place if it
     /// gives up nothing.
-    fn is_precise(&mut self, problem: &Given<'_>, common: f64) -> bool {
+    fn is_precise(&mut self, problem: &Given<'_>, values: &[f64], common: f64) -> bool {
         let (n, m) = problem.node.dim();
-        let Self { sparse, right_of, left, right, crowd, .. } = self;
+        let Self { sparse, right_of, left, right, crowd, part, .. } = self;
         let rows = sparse.listed.rows();
         let best = &mut sparse.scores;
         let is_tall = !crowd.left.is_empty();
@@ -114,9 +114,11 @@ impl LinearBuffers {
         };
         let loss: f64 = (0..n).map(given_up).sum();
         if loss > 0.0 {
-            let columns = |row: usize| right_of[row].unwrap_or(usize::MAX);
-            let scores = |row: usize| problem.node.row(row).into_iter().map(move |value| sign * value);
-            return is_precise(left, right, columns, scores, loss);
+            let column = |row: usize| right_of[row].unwrap_or(usize::MAX);
+            let row = |row: usize| &values[row * m..][..m];
+            part.clear();
+            part.extend((0..n).map(|row| chosen(row).map_or(sparse.prices[row], |(_, score)| score)));
+            return Answer { own: part, left, right, column, row, sign }.is_precise(loss);
         }
         let (bests, zeros) = if is_tall { (right, left) } else { (left, right) };
         bests.copy_from_slice(best);
@@ -240,14 +242,14 @@ mod tests {
             let prices = (step % 4 == 3).then(|| Array1::from_shape_simple_fn(n, || -rng.random::<f64>()));
             taken += usize::from(is_taken(&scores, prices.as_ref()));
             let problem = Compatibility { unmatched: prices, ..Compatibility::linear(scores.clone()) };
-            let answer = Linear::default().solve(&problem, &mut Workspace::new()).unwrap();
+            let answer = Linear::default().solve(&problem).unwrap();
             let bound = verify(&problem, &answer.matching, answer.certificate.as_ref().unwrap()).unwrap();
             assert!(bound - answer.score < 1e-9, "step {step}: {bound} and {}", answer.score);
             // The same with one cell worse than the common value, which is read the ordinary way; it takes at most what that cell can cost.
             let mut other = problem.clone();
             other.node[[n / 2, m / 2]] = -1.5;
             assert!(!is_taken(&other.node, other.unmatched.as_ref()));
-            let other = Linear::default().solve(&other, &mut Workspace::new()).unwrap();
+            let other = Linear::default().solve(&other).unwrap();
             assert!(other.score <= answer.score + 1e-9 && other.score > answer.score - 1.0, "step {step}");
         }
         assert!(taken > 50, "{taken}");

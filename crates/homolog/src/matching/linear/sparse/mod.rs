@@ -17,7 +17,6 @@ mod problem;
 mod verify;
 
 pub use problem::Sparse;
-pub use verify::verify_sparse;
 use verify::{excess, given_up, is_surely_within, usual_difference};
 
 use self::core::{Core, NONE, Rows};
@@ -68,12 +67,8 @@ struct Answer {
 }
 
 impl Linear {
-    /// Solves a sparse problem. The workspace's [`Control`](crate::Control) can stop it: the matching is then what was found so far, the
-    /// status [`Status::Limit`], and nothing is proven.
-    ///
-    /// # Errors
-    /// [`Error::NoFullMatching`] if [`Self::require_full`] is set and there is none; [`Error::Overflow`] if the total is out of range.
-    pub fn solve_sparse(&self, problem: &Sparse, work: &mut Workspace) -> Result<Solution> {
+    /// Solves a list. If told to stop, the matching is what was found so far, and nothing is proven.
+    pub(super) fn solve_list(&self, problem: &Sparse, work: &mut Workspace) -> Result<Solution> {
         let control = work.control().clone();
         let goes_on = || !control.interrupted();
         let answer = work.linear.sparse.solve(problem, Start::AsGiven, &goes_on);
@@ -86,7 +81,16 @@ impl Linear {
         }
         if answer.stopped {
             let (bound, status) = (f64::INFINITY, Status::Limit);
-            return Ok(Solution { matching, score, bound, status, iterations: n, certificate: None, shortage: None });
+            return Ok(Solution {
+                matching,
+                score,
+                bound,
+                status,
+                iterations: n,
+                certificate: None,
+                shortage: None,
+                allowed: 0.0,
+            });
         }
         let forced = (0..n).filter(|&i| problem.unmatched_score(i) == f64::NEG_INFINITY).count();
         // Forbidden pairs, and not just a lack of right nodes, keep nodes from being matched.
@@ -109,14 +113,23 @@ impl Linear {
             }
         }
         if gap > 0.0 && n.saturating_mul(m) <= SMALL_TABLE {
-            let table = self.solve(&problem.to_dense(), work)?;
+            let table = self.solve_with(&problem.to_dense(), work)?;
             if table.status != Status::Converged {
                 return Ok(table);
             }
         }
         let (bound, status) =
             if gap == 0.0 { (score, Status::Optimal) } else { ((score + gap).next_up(), Status::Converged) };
-        Ok(Solution { matching, score, bound, status, iterations: n, certificate: Some(certificate), shortage })
+        Ok(Solution {
+            matching,
+            score,
+            bound,
+            status,
+            iterations: n,
+            certificate: Some(certificate),
+            shortage,
+            allowed: 0.0,
+        })
     }
 }
 

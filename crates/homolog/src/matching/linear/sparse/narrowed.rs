@@ -62,7 +62,7 @@ impl Sparse {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::matching::{Linear, Matcher, Sense, Workspace};
+    use crate::matching::{Linear, Matcher, Sense};
 
     #[test]
     fn a_list_is_narrowed_as_a_table_is() {
@@ -74,8 +74,8 @@ mod tests {
         let mut table = sparse.to_dense();
         given.apply(&mut table).unwrap();
         assert_eq!(narrowed.to_dense(), table);
-        let score = Linear::default().solve(&table, &mut Workspace::new()).unwrap().score;
-        assert_eq!(Linear::default().solve_sparse(&narrowed, &mut Workspace::new()).unwrap().score, score);
+        let score = Linear::default().solve(&table).unwrap().score;
+        assert_eq!(Linear::default().solve(&narrowed).unwrap().score, score);
         let missing = Restrictions { seeds: vec![[0, 0]], forbidden: vec![] };
         assert_eq!(sparse.restricted(&missing), Err(Error::ForbiddenPair { left: 0, right: 0 }));
         let gated = sparse.gated(-3.0);

@@ -5,6 +5,7 @@
 //! over one-to-one matchings y of the listed pairs. What is feasible is as in [`Compatibility`]: of the left nodes without a price for
 //! staying unmatched, as many as possible are matched. Right nodes may always stay unmatched; their price is 0 unless given.
 
+use crate::matching::problem::score_of;
 use crate::matching::{Compatibility, Matching, Sense};
 use crate::{Error, Result};
 use ndarray::{Array1, Array2};
@@ -12,10 +13,10 @@ use ndarray::{Array1, Array2};
 /// Scores of the allowed pairs, and prices for staying unmatched on both sides.
 ///
 /// ```
-/// use homolog::matching::{Linear, Sense, Sparse, Workspace};
+/// use homolog::matching::{Linear, Matcher, Sense, Sparse};
 /// let costs = vec![(0, 0, 3.0), (0, 1, 1.0), (1, 1, 2.0), (2, 0, 4.0), (2, 2, 9.0)];
 /// let problem = Sparse::from_pairs(3, 3, costs, Sense::Minimize)?;
-/// let solution = Linear::default().solve_sparse(&problem, &mut Workspace::new())?;
+/// let solution = Linear::default().solve(&problem)?;
 /// assert_eq!(solution.matching.left_to_right(), [Some(0), Some(1), Some(2)]);
 /// assert_eq!(solution.score, -14.0);
 /// # Ok::<(), homolog::Error>(())
@@ -189,26 +190,7 @@ impl Sparse {
     /// # Errors
     /// The matching has other sizes, or uses a pair that is not allowed.
     pub fn score(&self, matching: &Matching) -> Result<f64> {
-        let sizes = [
-            ("left nodes of the matching", self.left_count(), matching.left_count()),
-            ("right nodes of the matching", self.right_count, matching.right_count()),
-        ];
-        for (what, expected, found) in sizes {
-            if expected != found {
-                return Err(Error::Size { what, expected, found });
-            }
-        }
-        let mut total = 0.0;
-        for (left, right) in matching.left_to_right().iter().enumerate() {
-            let score = match *right {
-                Some(right) => self.pair_score(left, right).ok_or(Error::ForbiddenPair { left, right })?,
-                None => self.unmatched_score(left),
-            };
-            if score > f64::NEG_INFINITY {
-                total += score;
-            }
-        }
-        Ok(total + matching.unmatched_right().map(|k| self.right_unmatched_score(k)).sum::<f64>())
+        score_of(self, matching)
     }
 
     /// The same problem as a table.

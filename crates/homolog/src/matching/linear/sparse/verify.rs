@@ -1,20 +1,9 @@
-//! [`verify`](crate::matching::verify) for sparse problems, and quick ways to see that it would find little or nothing.
+//! Lists read row by row, and quick ways to see that [`verify`](crate::matching::verify) would find little or nothing.
 
 use super::Sparse;
 use crate::Result;
 use crate::matching::problem::{ByRow, Differences, Proof};
 use crate::matching::{Certificate, Matching};
-
-/// An upper bound on the score of every feasible matching, from a certificate. The matching is optimal to within
-/// `bound - score(matching)`, which is zero up to rounding if the certificate is any good. Time and memory are linear in the pairs.
-///
-/// # Errors
-/// Sizes disagree; the certificate has numbers that are not finite; the crowd is not one, or the matching does not show that every left node
-/// it leaves over has to be left over.
-pub fn verify_sparse(problem: &Sparse, matching: &Matching, certificate: &Certificate) -> Result<f64> {
-    problem.score(matching)?;
-    Proof::new(problem, matching, certificate)?.bound()
-}
 
 /// How far the bound that a certificate proves is above the score of the matching; 0 where it is not above.
 pub(super) fn excess(problem: &Sparse, matching: &Matching, certificate: &Certificate) -> Result<f64> {
@@ -45,6 +34,10 @@ impl ByRow for Sparse {
 
     fn right_unmatched_score(&self, right: usize) -> f64 {
         self.right_unmatched_score(right)
+    }
+
+    fn has_right_prices(&self) -> bool {
+        self.right_unmatched.is_some()
     }
 }
 

@@ -14,6 +14,7 @@
 mod best;
 mod candidates;
 mod pricing;
+mod rows;
 
 pub(in crate::matching) use self::best::{Best, raise};
 use self::candidates::Candidates;
@@ -31,7 +32,7 @@ use std::ops::Range;
 /// A one-to-one problem whose node scores are computed when they are needed.
 ///
 /// ```
-/// use homolog::matching::{Linear, Streamed, Workspace};
+/// use homolog::matching::{Linear, Matcher, Streamed};
 /// let (left, right) = ([0.1, 5.2, 2.9], [3.0, 0.0, 5.0]);
 /// let write = |rows: std::ops::Range<usize>, scores: &mut ndarray::Array2<f64>| {
 ///     for ((at, k), score) in scores.indexed_iter_mut() {
@@ -39,7 +40,7 @@ use std::ops::Range;
 ///     }
 /// };
 /// let problem = Streamed::new(3, 3, &write);
-/// let solution = Linear::default().solve_streamed(&problem, &mut Workspace::new())?;
+/// let solution = Linear::default().solve(&problem)?;
 /// assert_eq!(solution.matching.left_to_right(), [Some(1), Some(2), Some(0)]);
 /// # Ok::<(), homolog::Error>(())
 /// ```
@@ -120,15 +121,13 @@ impl<'a> Streamed<'a> {
         Self { right_unmatched: Some(scores), ..self }
     }
 
-    fn check(&self) -> Result<()> {
+    pub(in crate::matching) fn check(&self) -> Result<()> {
         for (name, value) in [
             ("candidates", self.candidates),
             ("edge_candidates", self.edge_candidates),
             ("rows_at_once", self.rows_at_once),
         ] {
-            if value == 0 {
-                return Err(Error::BadSetting { name, value: 0.0, reason: "must be at least 1" });
-            }
+            Error::unless_counted(name, value)?;
         }
         let nodes = self.edge.map_or((self.left_count, self.right_count), |e| (e.left_count(), e.right_count()));
         for (what, expected, found) in [
@@ -167,9 +166,23 @@ impl<'a> Streamed<'a> {
         self.unmatched.as_ref().map_or(f64::NEG_INFINITY, |scores| scores[left])
     }
 
+    /// The scores of leaving left nodes unmatched, if there are any.
+    pub(in crate::matching) fn left_prices(&self) -> Option<Vec<f64>> {
+        self.unmatched.clone()
+    }
+
     /// What each right node gives up when it is matched.
     pub(in crate::matching) fn prices(&self) -> Vec<f64> {
         self.right_unmatched.clone().unwrap_or_else(|| vec![0.0; self.right_count])
+    }
+
+    /// The same problem with other rows and prices of left nodes.
+    pub(in crate::matching) fn narrowed<'b>(
+        &'b self,
+        write_rows: &'b WriteRows<'b>,
+        prices: Option<Vec<f64>>,
+    ) -> Streamed<'b> {
+        Streamed { write_rows, unmatched: prices, ..self.clone() }
     }
 
     fn block_count(&self) -> usize {
@@ -214,13 +227,9 @@ impl<'a> Streamed<'a> {
 }
 
 impl Linear {
-    /// Solves a problem whose scores are computed when they are needed. The workspace's [`Control`] can stop it: the matching is then what
-    /// was found so far, the status [`Status::Limit`], and nothing is proven.
-    ///
-    /// # Errors
-    /// A score that is NaN or plus infinity, with its position; a number of prices other than the number of nodes; a setting of zero; edge
-    /// scores; [`Error::NoFullMatching`] if [`Self::require_full`] is set and there is none; [`Error::Overflow`] if the total is out of range.
-    pub fn solve_streamed(&self, problem: &Streamed<'_>, work: &mut Workspace) -> Result<Solution> {
+    /// Solves a problem whose scores are computed when they are needed. If told to stop, the matching is what was found so far, and nothing
+    /// is proven.
+    pub(super) fn solve_rows(&self, problem: &Streamed<'_>, work: &mut Workspace) -> Result<Solution> {
         if problem.edge().is_some() {
             return Err(Error::Unsupported { solver: "linear", what: "edge scores" });
         }
@@ -229,7 +238,7 @@ impl Linear {
             (Status::Optimal, Some(shortage)) => Err(Error::NoFullMatching { shortage }),
             (Status::Optimal | Status::Limit, _) => Ok(solution),
             _ if Compatibility::check_size(problem.left_count, problem.right_count).is_err() => Ok(solution),
-            _ => self.solve(&problem.to_dense()?, work),
+            _ => self.solve_with(&problem.to_dense()?, work),
         }
     }
 }
@@ -243,7 +252,7 @@ impl Streamed<'_> {
         let Some(mut candidates) = Candidates::choose(self, &control)? else { return self.stopped() };
         let mut rounds = 0;
         loop {
-            let solution = Linear::default().solve_sparse(&candidates.problem(self)?, work)?;
+            let solution = Linear::default().solve_list(&candidates.problem(self)?, work)?;
             let Some(certificate) = &solution.certificate else { return Ok(solution) };
             let Some(priced) = pricing::price(self, &candidates, &solution, certificate, &control)? else {
                 let (bound, status) = (f64::INFINITY, Status::Limit);
@@ -265,7 +274,7 @@ impl Streamed<'_> {
         }
     }
 
-    /// The same problem as a table.
+    /// The node scores and prices as a table.
     pub(in crate::matching) fn to_dense(&self) -> Result<Compatibility> {
         Compatibility::check_size(self.left_count, self.right_count)?;
         let mut node = Array2::zeros((self.left_count, self.right_count));
@@ -280,6 +289,6 @@ impl Streamed<'_> {
         let matching = Matching::new(vec![None; self.left_count], self.right_count, Constraint::OneToOne)?;
         let score = Candidates::none(self.left_count).problem(self)?.score(&matching)?;
         let (bound, status) = (f64::INFINITY, Status::Limit);
-        Ok(Solution { matching, score, bound, status, iterations: 0, certificate: None, shortage: None })
+        Ok(Solution { matching, score, bound, status, iterations: 0, certificate: None, shortage: None, allowed: 0.0 })
     }
 }

@@ -14,7 +14,7 @@ use super::Listed;
 use super::reach::worth_at;
 use crate::Result;
 use crate::matching::linear::{Best, Prices, raise};
-use crate::matching::{Certificate, Linear, Sparse, Workspace};
+use crate::matching::{Certificate, Linear, Matcher, Sparse, Workspace};
 
 /// In each row b is computed for this many right nodes at most.
 const LOOKS: usize = 64;
@@ -42,7 +42,7 @@ impl Listed<'_> {
         let prices = (!self.prices.is_empty()).then(|| self.prices.clone());
         let sparse =
             Sparse::of_rows(cells.right_count, cells.starts().to_vec(), cells.columns.clone(), scores.clone(), prices);
-        let Some(found) = Linear::default().solve_sparse(&sparse, work)?.certificate else { return Ok(f64::INFINITY) };
+        let Some(found) = Linear::default().solve_with(&sparse, work)?.certificate else { return Ok(f64::INFINITY) };
         let certificate = Certificate {
             left: found.left.iter().map(|dual| dual.max(0.0)).collect(),
             right: found.right.iter().map(|dual| dual.max(0.0)).collect(),

@@ -29,8 +29,8 @@ use super::sinkhorn::{Slack, Soft};
 use super::tables::Tables;
 use crate::matching::search::Kicks;
 use crate::matching::{
-    Certificate, Compatibility, Constraint, EdgeTerm, Linear, Matcher, Matching, Shortage, Solution, Sparse, Status,
-    Streamed, Workspace,
+    Certificate, Compatibility, Constraint, EdgeTerm, Form, Linear, Matcher, Matching, Problem, Shortage, Solution,
+    Sparse, Status, Streamed, Workspace,
 };
 use crate::{Error, Result};
 use ndarray::{Array2, Axis};
@@ -87,15 +87,33 @@ enum Built<'a> {
 }
 
 /// A search on candidate pairs.
-pub(super) trait Search: FnOnce(&mut Listed<'_>, &mut Workspace) -> Result<Found> {}
-impl<F: FnOnce(&mut Listed<'_>, &mut Workspace) -> Result<Found>> Search for F {}
+pub(super) trait OnLists: FnOnce(&mut Listed<'_>, &mut Workspace) -> Result<Found> {}
+impl<F: FnOnce(&mut Listed<'_>, &mut Workspace) -> Result<Found>> OnLists for F {}
 
-/// Solves a problem by a search on candidate pairs; `improve` as in `solve_softly`.
-pub(super) fn solve_streamed(
+/// Solves a large problem by a search on candidate pairs; `improve` as in `solve_softly`. `None` if that does as well on tables; a table
+/// whose matchings are not to be improved is always left to it.
+pub(super) fn solve(
+    problem: &dyn Problem,
+    by_table: &dyn Matcher,
+    improve: Option<Kicks>,
+    work: &mut Workspace,
+    search: impl OnLists,
+) -> Result<Option<Solution>> {
+    match (problem.form(), improve) {
+        (Form::Table(table), Some(kicks)) => solve_table(table, kicks, work, search),
+        (Form::Rows(rows), _) => match networks::solve_rows(rows, by_table, work)? {
+            Some(solution) => Ok(Some(solution)),
+            None => solve_rows(rows, improve, work, search).map(Some),
+        },
+        _ => Ok(None),
+    }
+}
+
+fn solve_rows(
     problem: &Streamed<'_>,
     improve: Option<Kicks>,
     work: &mut Workspace,
-    search: impl Search,
+    search: impl OnLists,
 ) -> Result<Solution> {
     let room = Room { per_node: problem.edge_candidates, total: MOST_CELLS, thins: true };
     match Listed::build(problem, &room, work)? {
@@ -109,12 +127,11 @@ pub(super) fn solve_streamed(
     }
 }
 
-/// The same for a large table; `None` if the tables of `solve_softly` do as well.
-pub(super) fn solve_table(
+fn solve_table(
     given: &Compatibility,
     improve: Kicks,
     work: &mut Workspace,
-    search: impl Search,
+    search: impl OnLists,
 ) -> Result<Option<Solution>> {
     let (n, m) = given.node.dim();
     let Some(edge) = given.edge.as_ref().filter(|edge| !edge.is_empty()) else { return Ok(None) };
@@ -154,7 +171,7 @@ impl<'a> Listed<'a> {
         let needs_table =
             linear.status == Status::Converged && (linear.bound == f64::INFINITY || problem.edge().is_none());
         if needs_table {
-            linear = Linear::default().solve(&problem.to_dense()?, work)?;
+            linear = Linear::default().solve_with(&problem.to_dense()?, work)?;
         }
         let Some(edge) = problem.edge().filter(|_| n > 0 && m > 0) else {
             return Ok(Built::Answered(Box::new(linear)));
@@ -212,7 +229,7 @@ impl<'a> Listed<'a> {
         })))
     }
 
-    fn solve(&mut self, improve: Option<Kicks>, work: &mut Workspace, search: impl Search) -> Result<Solution> {
+    fn solve(&mut self, improve: Option<Kicks>, work: &mut Workspace, search: impl OnLists) -> Result<Solution> {
         let (found, steps) = search(self, work)?;
         self.finish(found, improve, steps, work)
     }
@@ -249,7 +266,7 @@ impl<'a> Listed<'a> {
         let bound = self.bound(work)?.max(score);
         let status = if steps.interrupted { Status::Limit } else { Status::Converged };
         let (iterations, shortage) = (steps.count, self.shortage.clone());
-        Ok(Solution { matching, score, bound, status, iterations, certificate: None, shortage })
+        Ok(Solution { matching, score, bound, status, iterations, certificate: None, shortage, allowed: 0.0 })
     }
 
     /// The total score of a matching of candidates, added up as that of a table.
@@ -288,7 +305,7 @@ impl<'a> Listed<'a> {
         let prices = (!self.prices.is_empty()).then(|| self.prices.iter().zip(rest).map(price).collect());
         let starts = self.cells.starts().to_vec();
         let problem = Sparse::of_rows(*right_count, starts, columns.clone(), scores, prices);
-        let answer = Linear::default().solve_sparse(&problem, work)?;
+        let answer = Linear::default().solve_with(&problem, work)?;
         if let Some(certificate) = &answer.certificate {
             self.duals.iter_mut().zip(&certificate.right).for_each(|(price, more)| *price += more);
         }

@@ -28,7 +28,7 @@ struct Change {
 }
 
 /// A matching on the way up.
-struct Search<'a> {
+struct ListedMoveSearch<'a> {
     listed: &'a Listed<'a>,
     /// v.
     value: Vec<f64>,
@@ -56,7 +56,7 @@ impl Listed<'_> {
 
     /// The matching, or a better one.
     pub(super) fn polish(&self, matching: &Matching, kicks: Kicks, work: &Workspace) -> Result<Matching> {
-        let mut search = Search::new(self, matching);
+        let mut search = ListedMoveSearch::new(self, matching);
         search.settle(work);
         let mut random = ChaCha8Rng::seed_from_u64(kicks.seed);
         for _ in 0..kicks.count {
@@ -73,7 +73,7 @@ impl Listed<'_> {
     }
 }
 
-impl<'a> Search<'a> {
+impl<'a> ListedMoveSearch<'a> {
     fn new(listed: &'a Listed<'a>, matching: &Matching) -> Self {
         let (n, m) = (listed.cells.left_count(), listed.cells.right_count);
         let mut search = Self {

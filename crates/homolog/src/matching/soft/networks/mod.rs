@@ -17,7 +17,7 @@ use self::structure::Network;
 use self::witness::Witnesses;
 use super::tables::Tables;
 use crate::Result;
-use crate::matching::{Compatibility, Constraint, EdgeTerm, Matching, Solution, Status, Streamed, Workspace};
+use crate::matching::{Constraint, EdgeTerm, Matcher, Matching, Problem, Solution, Status, Streamed, Workspace};
 
 /// Right nodes that each left node is compared with at first.
 const ALIKE: usize = 30;
@@ -54,17 +54,17 @@ fn is_network(edge: &EdgeTerm) -> bool {
 }
 
 /// The answer to a problem whose nodes say nothing: by edges alone, or, if there are too many for that, by a table. `None` if nodes differ.
-pub(super) fn solve_streamed(
+pub(super) fn solve_rows(
     problem: &Streamed<'_>,
+    by_table: &dyn Matcher,
     work: &mut Workspace,
-    by_table: impl FnOnce(&Compatibility, &mut Workspace) -> Result<Solution>,
 ) -> Result<Option<Solution>> {
     let Some(edge) = problem.edge() else { return Ok(None) };
     let Some(given) = Given::of(problem, work.control())? else { return Ok(None) };
     if let Some(solution) = answer_for(problem, edge, &given, work)? {
         return Ok(Some(solution));
     }
-    by_table(&problem.to_dense()?.with_edges(edge.clone()), work).map(Some)
+    by_table.solve_with(&*problem.table()?, work).map(Some)
 }
 
 /// The answer to a large problem of sparse networks; `None` for all others.
@@ -97,7 +97,7 @@ fn answer_for(
     let terms = (n + edge.left_edges().len() + 8) as f64;
     let bound = (most + most.abs() * terms * f64::EPSILON).max(score);
     let status = if work.interrupted() { Status::Limit } else { Status::Converged };
-    Ok(Some(Solution { matching, score, bound, status, iterations, certificate: None, shortage: None }))
+    Ok(Some(Solution { matching, score, bound, status, iterations, certificate: None, shortage: None, allowed: 0.0 }))
 }
 
 /// No matching keeps edges worth more than this.

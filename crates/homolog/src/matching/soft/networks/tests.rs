@@ -1,5 +1,5 @@
 use super::*;
-use crate::matching::{EdgeList, FrankWolfe, Matcher, Restrictions};
+use crate::matching::{Compatibility, EdgeList, FrankWolfe, Matcher, Restrictions};
 use ndarray::Array2;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
@@ -110,8 +110,8 @@ fn a_price_that_nobody_pays_does_not_end_the_search() {
         let free = Compatibility::linear(Array2::zeros((60, 60))).with_edges(edge.clone());
         let prices = Some(ndarray::Array1::from_elem(60, -100.0));
         let priced = Compatibility { unmatched: prices, ..free.clone() };
-        without += climb.solve(&free, &mut Workspace::new()).unwrap().score;
-        let solution = climb.solve(&priced, &mut Workspace::new()).unwrap();
+        without += climb.solve(&free).unwrap().score;
+        let solution = climb.solve(&priced).unwrap();
         assert_eq!(solution.matching.matched_count(), 60);
         // No single climb takes so many steps.
         assert!(solution.iterations > climb.max_steps, "{}", solution.iterations);
@@ -128,7 +128,7 @@ fn one_start_counts_the_steps_of_the_climb_that_is_kept() {
         let problem = Compatibility::linear(Array2::zeros((60, 60))).with_edges(edge);
         for max_steps in [1, 3, 30] {
             let climb = FrankWolfe { starts: 1, max_steps, ..FrankWolfe::default() };
-            let steps = climb.solve(&problem, &mut Workspace::new()).unwrap().iterations;
+            let steps = climb.solve(&problem).unwrap().iterations;
             assert!((1..=max_steps).contains(&steps), "{steps} of {max_steps}");
         }
     }
@@ -148,12 +148,9 @@ fn nodes_that_differ_and_dense_graphs_are_not_for_edges_alone() {
     // By a table then.
     let problem = Streamed::new(40, 40, &zeros).with_edges(&dense);
     let climb = FrankWolfe { starts: 1, ..FrankWolfe::default() };
-    let solution = climb.solve_streamed(&problem, &mut Workspace::new()).unwrap();
+    let solution = climb.solve(&problem).unwrap();
     assert_eq!(solution.matching.matched_count(), 40);
-    assert_eq!(
-        climb.solve(&problem.to_dense().unwrap().with_edges(dense.clone()), &mut Workspace::new()).unwrap().score,
-        solution.score
-    );
+    assert_eq!(climb.solve(&problem.to_dense().unwrap().with_edges(dense.clone())).unwrap().score, solution.score);
 }
 
 #[test]

@@ -1,6 +1,11 @@
 //! What can be wrong with a caller's input. Errors carry data (which cell, which node), so a program can point at the place;
 //! not converging or running out of time is never an error but a [`Status`](crate::matching::Status).
 
+mod limit;
+
+pub use limit::Limit;
+
+use crate::Control;
 use crate::matching::Shortage;
 
 /// The result type of the library.
@@ -91,9 +96,9 @@ pub enum Error {
         right: usize,
     },
     /// A full matching was asked for, but forbidden pairs allow none.
-    #[error("no full matching exists: left nodes {:?} have only right nodes {:?} to go to", .shortage.left, .shortage.right)]
+    #[error("no full matching exists: left nodes {:?} can only be matched to right nodes {:?}", .shortage.left, .shortage.right)]
     NoFullMatching {
-        /// The left nodes that are too many for the right nodes they may go to.
+        /// The left nodes that are too many for the right nodes that they may be matched to.
         shortage: Shortage,
     },
     /// A certificate does not prove what it is meant to.
@@ -275,38 +280,15 @@ pub enum Error {
         found: usize,
     },
     /// A setting has a value that makes no sense.
-    #[error("setting {name} is {value}: {reason}")]
+    #[error("setting {name} is {value}: it must be {limit}")]
     BadSetting {
         /// Its name, as in the settings struct.
         name: &'static str,
         /// Its value.
         value: f64,
         /// What it must be.
-        reason: &'static str,
+        limit: Limit,
     },
-}
-
-/// The limits of settings, in one form of words.
-impl Error {
-    pub(crate) fn unless_positive(name: &'static str, value: f64) -> Result<()> {
-        Self::unless(value > 0.0 && value.is_finite(), name, value, "it must be positive")
-    }
-
-    pub(crate) fn unless_at_least_0(name: &'static str, value: f64) -> Result<()> {
-        Self::unless(value >= 0.0 && value.is_finite(), name, value, "it must be at least 0")
-    }
-
-    pub(crate) fn unless_finite(name: &'static str, value: f64) -> Result<()> {
-        Self::unless(value.is_finite(), name, value, "it must be finite")
-    }
-
-    pub(crate) fn unless_counted(name: &'static str, count: usize) -> Result<()> {
-        Self::unless(count > 0, name, count as f64, "it must be at least 1")
-    }
-
-    fn unless(is_fine: bool, name: &'static str, value: f64, reason: &'static str) -> Result<()> {
-        if is_fine { Ok(()) } else { Err(Self::BadSetting { name, value, reason }) }
-    }
 }
 
 /// What is wrong with the columns of a table: with the names, so that a shell can say what to do about it.
@@ -407,6 +389,11 @@ pub enum ErrorKind {
 }
 
 impl Error {
+    /// For work that has nothing to show before it is done.
+    pub(crate) fn if_interrupted(control: &Control) -> Result<()> {
+        if control.interrupted() { Err(Self::Interrupted) } else { Ok(()) }
+    }
+
     /// What sort of mistake it is; for a mistake in one of many inputs, the sort of that mistake.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
