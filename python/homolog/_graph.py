@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Union
 
@@ -28,7 +29,8 @@ class Graph:
     names : sequence of str, optional
         One per node; an empty one means an unnamed node.
     attributes : dict of name to array_like, or array_like of shape (n, k), optional
-        Numbers of the nodes; columns of an array are called "0", "1", ...
+        Numbers of the nodes; columns of an array are called "0", "1", ... A column of text "kind" becomes one column of 0 and 1 per text,
+        "kind=city"; with more than 64 different texts, or all different, it is left out with a warning. None and "" are no text.
     edges : array_like of int, shape (e, 2), optional
         Pairs of nodes, by number or by name.
     directed : bool, default False
@@ -66,8 +68,11 @@ class Graph:
     ) -> None:
         table = None if points is None else coordinates(points, "points")
         labels = None if names is None else [str(name) for name in names]
+        attributes, texts = _split_texts(attributes)
         columns = None if attributes is None else _table(attributes, "attributes")
         count = _count(nodes, table, labels, columns)
+        if count == 0 and texts:
+            count = len(texts[0][1])
         size = None if image_size is None else (float(image_size[0]), float(image_size[1]))
         self._graph = _core.Graph(
             count,
@@ -79,7 +84,10 @@ class Graph:
             directed=directed,
             edge_attributes=None if edge_attributes is None else _table(edge_attributes, "edge_attributes"),
             image_size=size,
+            texts=texts,
         )
+        for note in self._graph.notes:
+            warnings.warn(note, UserWarning, stacklevel=2)
 
     @classmethod
     def _of(cls, graph: _core.Graph) -> Graph:
@@ -191,11 +199,13 @@ class Graph:
         graph: Any,
         *,
         pos: str | Mapping[Any, ArrayLike] | None = None,
-        attributes: Sequence[str] = (),
-        edge_attributes: Sequence[str] = (),
+        attributes: Sequence[str] | None = (),
+        edge_attributes: Sequence[str] | None = (),
         names: bool = True,
     ) -> Graph:
         """A networkx graph; its nodes, as text, are the names. `pos` is the node attribute with the coordinates, or a dict of them.
+
+        `attributes` and `edge_attributes` are compared; None takes all that every node (every edge) has and that are numbers, or text of nodes.
 
         Examples
         --------
@@ -212,6 +222,10 @@ class Graph:
         number = {node: at for at, node in enumerate(nodes)}
         ends = [(number[a], number[b]) for a, b in graph.edges() if a != b]
         data = [fields for a, b, fields in graph.edges(data=True) if a != b]
+        if attributes is None:
+            attributes = [key for key in _shared([graph.nodes[node] for node in nodes], (str, *_NUMBERS)) if key != pos]
+        if edge_attributes is None:
+            edge_attributes = _shared(data, _NUMBERS)
         return cls(
             np.array([places[node] for node in nodes], dtype=float) if pos is not None else None,
             names=map(str, nodes) if names else None,
@@ -311,7 +325,7 @@ def as_graph(thing: GraphLike) -> Graph:
         return Graph.from_dict(thing)
     if hasattr(thing, "nodes") and hasattr(thing, "edges"):
         has_pos = all("pos" in fields for _, fields in thing.nodes(data=True)) and len(thing) > 0
-        return Graph.from_networkx(thing, pos="pos" if has_pos else None)
+        return Graph.from_networkx(thing, pos="pos" if has_pos else None, attributes=None, edge_attributes=None)
     columns = table_columns(thing)
     if columns is not None:
         return Graph._from_columns(columns, None, None, None)
@@ -408,6 +422,37 @@ def _table(given: Attributes, what: str) -> tuple[list[str], NDArray[np.float64]
     if values.ndim != 2:
         raise MatchError(f"{what}: expected one row per node, found an array of shape {values.shape}")
     return [str(column) for column in range(values.shape[1])], plain_floats(values)
+
+
+#: What counts as a number.
+_NUMBERS = (int, float, np.number, np.bool_)
+
+
+def _shared(records: list[Mapping[str, Any]], kinds: tuple[type, ...]) -> list[str]:
+    """The keys that all records have, with values of these kinds only: all numbers, or all text."""
+    keys = [key for key in (records[0] if records else ()) if all(key in fields for fields in records)]
+
+    def is_fine(key: str) -> bool:
+        values = [fields[key] for fields in records]
+        return any(all(isinstance(value, own) for value in values) for own in ((_NUMBERS, str) if str in kinds else (_NUMBERS,)))
+
+    return [key for key in keys if isinstance(key, str) and is_fine(key)]
+
+
+def _split_texts(attributes: Any) -> tuple[Any, list[tuple[str, list[str]]]]:
+    """Attributes that are numbers, and those that are text."""
+    if not isinstance(attributes, Mapping):
+        return attributes, []
+    listed = {name: column.tolist() if hasattr(column, "tolist") else column for name, column in attributes.items()}
+    is_text = {
+        name: isinstance(column, (list, tuple)) and any(isinstance(value, str) for value in column) for name, column in listed.items()
+    }
+    texts = [
+        (str(name), ["" if value is None or value != value else str(value) for value in column])
+        for name, column in listed.items()
+        if is_text[name]
+    ]
+    return {name: column for name, column in attributes.items() if not is_text[name]} or None, texts
 
 
 def _columns(table: tuple[list[str], NDArray[np.float64]] | None) -> dict[str, NDArray[np.float64]]:

@@ -360,7 +360,7 @@ class Matcher(Estimator):
         that include the true partner this often."""
         model = self._fitted()
         one, other, table = self._item(left, right, features)
-        given = [None if pairs is None else _node_pairs(pairs, one, other) for pairs in (seeds, forbid)]
+        given = [None if pairs is None else node_pairs(pairs, one, other) for pairs in (seeds, forbid)]
         rows = [(one._graph, other._graph, given[0], given[1], table)]
         return self._match(model.solve(rows, time_limit, threads(self.n_jobs))[0], one, other, candidates)
 
@@ -433,7 +433,7 @@ def _pose(pose: str | Mapping[str, Any]) -> dict[str, Any] | None:
     return dict(pose)
 
 
-def _node_pairs(pairs: Any, left: Any, right: Any) -> list[tuple[int, int]]:
+def node_pairs(pairs: Any, left: Any, right: Any) -> list[tuple[int, int]]:
     """Pairs of nodes by number or by name."""
 
     def number(node: Any, graph: Any) -> int:

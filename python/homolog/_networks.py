@@ -44,10 +44,13 @@ class Networks:
         similarity: ArrayLike | None,
         seeds: Indices,
         between: list[tuple[Any, Any]] | None = None,
+        unmatched: ArrayLike | None = None,
     ) -> None:
         self.flow, self.distance, self.maximize, self.seeds = flow, distance, maximize, seeds
         self.between = between or []
         self.shape = (flow[0].shape[0], distance[0].shape[0])
+        #: What leaving each left node unmatched costs, or scores.
+        self.unmatched = None if unmatched is None else np.broadcast_to(np.asarray(unmatched, dtype=float), self.shape[:1])
         if similarity is not None and is_sparse(similarity):
             similarity = similarity.toarray()  # type: ignore[union-attr]
         self.similarity = None if similarity is None else plain_floats(np.asarray(similarity, dtype=float))
@@ -61,7 +64,7 @@ class Networks:
         crossing, crossed = _crossing(self.between, node)
         left, a = _edges(self.flow, crossing[:, [0, 1]])
         right, b = _edges(self.distance, crossing[:, [2, 3]])
-        problem = make_problem(node, self.maximize, seeds=self.seeds if len(self.seeds) else None)
+        problem = make_problem(node, self.maximize, self.unmatched, seeds=self.seeds if len(self.seeds) else None)
         if len(crossed) == 0:
             return problem.with_factors(left, right, a, b)
         pairs = np.stack([_found(left, crossing[:, [0, 1]]), _found(right, crossing[:, [2, 3]])], axis=1)
@@ -72,7 +75,7 @@ class Networks:
         distance = [matrix[order][:, order] for matrix in self.distance]
         between = [(forth[:, order], back[order]) for forth, back in self.between]
         similarity = None if self.similarity is None else self.similarity[:, order]
-        return Networks(self.flow, distance, self.maximize, similarity, self.seeds, between)
+        return Networks(self.flow, distance, self.maximize, similarity, self.seeds, between, self.unmatched)
 
     def value(self, order: Indices) -> float:
         rows = np.flatnonzero(order >= 0)
@@ -82,6 +85,7 @@ class Networks:
             total += _product(flow[rows][:, rows], distance[chosen][:, chosen])
         for forth, back in self.between:
             total += _product(forth[rows][:, chosen], back[chosen][:, rows])
+        total += 0.0 if self.unmatched is None else float(self.unmatched[order < 0].sum())
         return total if self.similarity is None else total + float(self.similarity[rows, chosen].sum())
 
     def result(self, order: Indices, steps: int, bound: float, status: str) -> AssignmentResult:

@@ -15,7 +15,7 @@ from ._solve import Method, solve_problem
 
 #: Options that only Frank-Wolfe has: one of them without a method means "faq", as in scipy.
 _CLIMBING = ("maxiter", "tol", "P0", "shuffle_input")
-_KNOWN = (*_CLIMBING, "maximize", "partial_match", "partial_guess", "rng", "S", "unequal", "time_limit")
+_KNOWN = (*_CLIMBING, "maximize", "partial_match", "partial_guess", "rng", "S", "unequal", "unmatched", "time_limit")
 
 
 def quadratic_assignment(
@@ -35,7 +35,8 @@ def quadratic_assignment(
     options : dict, optional
         As in scipy: ``maximize``, ``partial_match``, ``rng``; for "faq" also ``P0``, ``shuffle_input``, ``maxiter``, ``tol``; for "2opt"
         ``partial_guess``. Beyond it: ``S``, an array of shape (n, m) added to the objective as ``S[i, p[i]]``; ``unequal``: allow
-        graphs of different sizes (unmatched nodes have -1 in ``col_ind``); ``time_limit`` in seconds (10 for the exact solver).
+        graphs of different sizes (unmatched nodes have -1 in ``col_ind``); ``unmatched``: what leaving a row unmatched costs (with
+        ``maximize``: scores), one number or one per row; ``time_limit`` in seconds (10 for the exact solver).
 
     Returns
     -------
@@ -66,7 +67,9 @@ def quadratic_assignment(
     if n != m and not settings.get("unequal", False):
         raise MatchError("`A` and `B` matrices must be of equal size")
     seeds = checked_pairs(settings.get("partial_match"), n, m, "partial_match", "seeds")
-    problem = Networks([flow], [distance], bool(settings.get("maximize", False)), settings.get("S"), seeds)
+    problem = Networks([flow], [distance], bool(settings.get("maximize", False)), settings.get("S"), seeds, None, settings.get("unmatched"))
+    if method == "2opt" and settings.get("unmatched") is not None:
+        raise MatchError("`unmatched` is not for method 2opt, which only swaps")
     if is_scipys and (n == 0 or len(seeds) == n):
         return problem.given()
     if method == "faq":

@@ -86,3 +86,31 @@ def test_training_is_logged_and_shown(frames, caplog):
     assert logging.INFO in levels
     assert model.fit_report_.sentence.split(".")[0] in caplog.text
     assert "<b>" in model._repr_html_()
+
+
+def test_networks_that_share_only_some_nodes_and_have_kinds():
+    networkx = pytest.importorskip("networkx")
+    left = networkx.gnp_random_graph(40, 0.3, seed=1)
+    right = networkx.relabel_nodes(left, {node: f"r{node}" for node in left})
+    left.add_edges_from(("new", node) for node in (0, 5, 9, 20, 31))
+    match = hm.match(left, right, "graph", method="frank-wolfe", unmatched=0.6)
+    assert match.unmatched_left.tolist() == [40]
+    assert match.assignment[:40].tolist() == list(range(40))
+    assert len(hm.match(left, right, "graph", method="frank-wolfe").unmatched_left) == 1
+    # A ring, whose nodes nothing but their kinds tells apart.
+    ring, turned = networkx.cycle_graph(7), networkx.cycle_graph(7)
+    for node, kind in enumerate("aababbb"):
+        ring.nodes[node]["kind"] = kind
+        turned.nodes[(node + 3) % 7]["kind"] = kind
+    assert list(hm.as_graph(ring).attributes) == ["kind=a", "kind=b"]
+    assert hm.match(ring, turned, "graph").assignment.tolist() == [(node + 3) % 7 for node in range(7)]
+    with pytest.warns(UserWarning, match="names, not kinds"):
+        assert hm.Graph(attributes={"name": ["x", "y", "z"]}).attributes == {}
+
+
+def test_quadratic_assignment_with_a_price():
+    rng = np.random.default_rng(0)
+    table = rng.random((6, 6))
+    free = hm.quadratic_assignment(table, table, options={"maximize": True})
+    out = hm.quadratic_assignment(table, table, options={"maximize": True, "unmatched": 100.0})
+    assert (out.col_ind < 0).all() and out.fun == 600.0 and (free.col_ind >= 0).all()

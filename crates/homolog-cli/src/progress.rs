@@ -150,13 +150,13 @@ impl Watch {
     pub(crate) fn control(&self, about: &str) -> Control {
         let (watch, other, about) = (self.clone(), self.clone(), about.to_string());
         let observe = move |report: &Report<'_>| watch.show(&about, report.stage, &words(report), report.share);
-        Control::new().interrupted_by(move || other.is_over()).observed_by(observe)
+        Control::new().interrupted_by(move || other.is_over()).timed(self.limit.is_some()).observed_by(observe)
     }
 
     /// Hears the time limit and Ctrl-C, and tells nothing.
     pub(crate) fn stop_control(&self) -> Control {
-        let watch = self.clone();
-        Control::new().interrupted_by(move || watch.is_over())
+        let (watch, is_timed) = (self.clone(), self.limit.is_some());
+        Control::new().interrupted_by(move || watch.is_over()).timed(is_timed)
     }
 
     /// Says what is being done now.

@@ -103,8 +103,7 @@ impl DataSet {
 
     /// The graphs: id, graph, path of the picture.
     fn graphs(&self) -> Vec<(String, Graph, Option<String>)> {
-        let graph =
-            |named: &NamedGraph| (named.id.clone(), Graph { inner: Arc::clone(&named.graph) }, named.image.clone());
+        let graph = |named: &NamedGraph| (named.id.clone(), Graph::from(Arc::clone(&named.graph)), named.image.clone());
         self.inner.graphs().iter().map(graph).collect()
     }
 

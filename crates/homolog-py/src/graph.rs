@@ -3,6 +3,7 @@
 use crate::arrays::{index_pairs, table};
 use crate::errors::raise;
 use homolog::data::dataset::{DataSet, NamedGraph};
+use homolog::data::with_texts;
 use homolog::graph::{Attributes, Direction, Graph as Inner};
 use numpy::{PyArray2, PyReadonlyArray2};
 use pyo3::prelude::*;
@@ -12,6 +13,14 @@ use std::sync::Arc;
 #[pyclass(frozen, module = "homolog._core")]
 pub(crate) struct Graph {
     pub(crate) inner: Arc<Inner>,
+    /// What is worth knowing about how it was made.
+    notes: Vec<String>,
+}
+
+impl From<Arc<Inner>> for Graph {
+    fn from(inner: Arc<Inner>) -> Self {
+        Self { inner, notes: Vec::new() }
+    }
 }
 
 type NamedTable<'py> = (Vec<String>, PyReadonlyArray2<'py, f64>);
@@ -20,7 +29,7 @@ type NamedArray<'py> = (Vec<String>, Bound<'py, PyArray2<f64>>);
 #[pymethods]
 impl Graph {
     #[new]
-    #[pyo3(signature = (node_count, *, points = None, context = None, names = None, attributes = None, edges = None, directed = false, edge_attributes = None, image_size = None))]
+    #[pyo3(signature = (node_count, *, points = None, context = None, names = None, attributes = None, edges = None, directed = false, edge_attributes = None, image_size = None, texts = Vec::new()))]
     #[expect(clippy::too_many_arguments, reason = "one for each part of a graph, all by name")]
     fn new(
         py: Python<'_>,
@@ -33,8 +42,10 @@ impl Graph {
         directed: bool,
         edge_attributes: Option<NamedTable<'_>>,
         image_size: Option<(f64, f64)>,
+        texts: Vec<(String, Vec<String>)>,
     ) -> PyResult<Self> {
-        let build = || -> homolog::Result<Inner> {
+        let mut notes = Vec::new();
+        let mut build = || -> homolog::Result<Inner> {
             let mut graph = match &points {
                 Some(points) => Inner::from_points(table(points))?,
                 None => Inner::new(node_count),
@@ -48,6 +59,8 @@ impl Graph {
             if let Some((names, values)) = attributes {
                 graph = graph.with_node_attributes(Attributes::new(names, table(&values))?)?;
             }
+            let texts = texts.iter().map(|(name, texts)| (name.as_str(), texts.as_slice()));
+            graph = with_texts(graph, texts, &mut notes)?;
             if let Some((width, height)) = image_size {
                 graph = graph.with_image_size(width, height)?;
             }
@@ -62,7 +75,7 @@ impl Graph {
             }
         };
         let inner = Arc::new(build().map_err(|error| raise(py, &error))?);
-        Ok(Self { inner })
+        Ok(Self { inner, notes: notes.iter().map(ToString::to_string).collect() })
     }
 
     /// A graph from the text of a data set that contains just this one.
@@ -70,7 +83,7 @@ impl Graph {
     fn from_json(py: Python<'_>, text: &str) -> PyResult<Self> {
         let data = DataSet::from_json(text).map_err(|error| raise(py, &error))?;
         match data.graphs() {
-            [only] => Ok(Self { inner: Arc::clone(&only.graph) }),
+            [only] => Ok(Arc::clone(&only.graph).into()),
             others => Err(crate::errors::plain(py, &format!("expected one graph, found {}", others.len()))),
         }
     }
@@ -80,6 +93,11 @@ impl Graph {
         let named = NamedGraph { id: "graph".to_string(), graph: Arc::clone(&self.inner), image: None };
         let data = DataSet::new(vec![named], vec![]).and_then(|data| data.to_json());
         data.map_err(|error| raise(py, &error))
+    }
+
+    #[getter]
+    fn notes(&self) -> Vec<String> {
+        self.notes.clone()
     }
 
     #[getter]

@@ -91,7 +91,10 @@ impl Model {
         let until = deadline(time_limit);
         let model = Arc::clone(&self.inner);
         run::run(py, jobs, move |control| {
-            let limited = control.clone().interrupted_by(move || until.is_some_and(|until| Instant::now() >= until));
+            let limited = control
+                .clone()
+                .timed(until.is_some())
+                .interrupted_by(move || until.is_some_and(|until| Instant::now() >= until));
             // Each graph is described once, however many pairs it is in.
             let (graphs, places) = PairOf::list(&pairs);
             pairs.iter().try_for_each(|pair| model.check_size(pair))?;

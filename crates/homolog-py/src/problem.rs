@@ -156,7 +156,10 @@ impl Problem {
         let until = deadline(time_limit);
         let (problem, solver) = (Arc::clone(&self.inner), method.clone());
         let solved = run::run(py, jobs, move |control| {
-            let control = control.clone().interrupted_by(move || until.is_some_and(|until| Instant::now() >= until));
+            let control = control
+                .clone()
+                .timed(until.is_some())
+                .interrupted_by(move || until.is_some_and(|until| Instant::now() >= until));
             let work = &mut Workspace::with_control(&control);
             match (&solver, &start) {
                 (Method::FrankWolfe(climb), Some(start)) => climb.solve_from(&problem, start, work),

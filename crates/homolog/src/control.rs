@@ -20,6 +20,7 @@ use std::sync::Arc;
 pub struct Control {
     interrupt: Option<Arc<dyn Fn() -> bool + Send + Sync>>,
     observe: Option<Arc<Observe>>,
+    timed: bool,
 }
 
 type Observe = dyn Fn(&Report<'_>) + Send + Sync;
@@ -72,6 +73,19 @@ impl Control {
         Self { interrupt: Some(Arc::new(both)), ..self }
     }
 
+    /// The same, by a caller who has a time limit, or not. With one, solvers continue until they are interrupted; without, some end after about a
+    /// second.
+    #[must_use]
+    pub fn timed(self, is_timed: bool) -> Self {
+        Self { timed: self.timed || is_timed, ..self }
+    }
+
+    /// Whether the caller has a time limit.
+    #[must_use]
+    pub fn is_timed(&self) -> bool {
+        self.timed
+    }
+
     /// The same, telling `observe` now and then how far the work is, from any thread.
     #[must_use]
     pub fn observed_by(self, observe: impl Fn(&Report<'_>) + Send + Sync + 'static) -> Self {
@@ -115,6 +129,7 @@ impl Control {
 impl fmt::Debug for Control {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut parts = formatter.debug_struct("Control");
-        parts.field("interrupt", &self.interrupt.is_some()).field("observe", &self.observe.is_some()).finish()
+        parts.field("interrupt", &self.interrupt.is_some()).field("observe", &self.observe.is_some());
+        parts.field("timed", &self.timed).finish()
     }
 }

@@ -10,6 +10,7 @@
 
 mod attributes;
 pub(crate) mod dataset;
+pub(crate) mod levels;
 mod pair;
 mod pair_features;
 pub(crate) mod split;

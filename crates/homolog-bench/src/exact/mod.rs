@@ -127,8 +127,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 
 fn solve(problem: &Problem, limit: f64) -> Run {
     let start = ProcessTime::now();
-    let mut work =
-        Workspace::with_control(&Control::new().interrupted_by(move || start.elapsed().as_secs_f64() > limit));
+    let mut work = Workspace::with_control(
+        &Control::new().timed(true).interrupted_by(move || start.elapsed().as_secs_f64() > limit),
+    );
     let (mut trace, mut branches) = (Vec::new(), 0);
     let mut found = (f64::NEG_INFINITY, 0.0);
     let answer = Exact::default().solve_observed(&problem.problem, &mut work, &mut |now| {

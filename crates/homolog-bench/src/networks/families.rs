@@ -3,7 +3,7 @@
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// An undirected network: each edge once, with its weight.
 #[derive(Debug, Clone, Default)]
@@ -66,6 +66,24 @@ impl Network {
     pub(super) fn reordered(&self, place: &[usize]) -> Self {
         let edges = self.edges.iter().map(|&(i, j, weight)| (place[i], place[j], weight)).collect();
         Self { nodes: self.nodes, edges }
+    }
+
+    /// For each node two numbers, of which two nodes share one if they have identical neighbours: apart from each other, or including each other.
+    /// Nothing tells such twins apart.
+    pub(super) fn twins(&self) -> Vec<[usize; 2]> {
+        let mut apart: Vec<Vec<(usize, u64)>> = vec![Vec::new(); self.nodes];
+        for &(i, j, weight) in &self.edges {
+            apart[i].push((j, weight.to_bits()));
+            apart[j].push((i, weight.to_bits()));
+        }
+        let mut together = apart.clone();
+        together.iter_mut().enumerate().for_each(|(i, own)| own.push((i, 1.0_f64.to_bits())));
+        let [apart, together] = [apart, together].map(|mut all| {
+            all.iter_mut().for_each(|own| own.sort_unstable());
+            let mut first = BTreeMap::new();
+            all.into_iter().enumerate().map(|(i, own)| *first.entry(own).or_insert(i)).collect::<Vec<_>>()
+        });
+        apart.into_iter().zip(together).map(|(apart, together)| [apart, together]).collect()
     }
 }
 

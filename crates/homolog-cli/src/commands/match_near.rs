@@ -20,9 +20,10 @@ pub(super) struct Options {
     /// Match points by distance, without a model: each left point to one of its K nearest right points
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..), conflicts_with_all = WITH_A_MODEL)]
     nearest: Option<u32>,
-    /// With --gate or --nearest: what it costs to leave a left point unmatched [default: as many as possible are matched]
+    /// With --gate, --nearest or --features: what it costs to leave a left point unmatched; in networks, the kept edges that an edge between two
+    /// unmatched nodes counts (0.6 is usual) [default: as many as possible are matched]
     #[arg(long, value_name = "PRICE", allow_negative_numbers = true, value_parser = parse_finite)]
-    unmatched: Option<f64>,
+    pub(super) unmatched: Option<f64>,
 }
 
 /// Options that are about models or about many pairs.
@@ -31,12 +32,12 @@ const WITH_A_MODEL: [&str; 8] =
 
 impl Options {
     /// What is near, if points are to be matched by their distances.
-    pub(super) fn near(&self) -> Result<Option<Near>> {
+    pub(super) fn near(&self, has_features: bool) -> Result<Option<Near>> {
         let Self { gate, nearest, unmatched } = self;
         if gate.is_none() && nearest.is_none() {
-            if unmatched.is_some() {
+            if unmatched.is_some() && !has_features {
                 return Err(advised(
-                    "--unmatched needs --gate or --nearest",
+                    "--unmatched needs --features, --gate or --nearest",
                     "a model has a learned cost of staying unmatched: `homolog train --unmatched`",
                 ));
             }

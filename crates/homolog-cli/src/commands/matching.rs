@@ -33,6 +33,7 @@ Examples:
   homolog match --features quadratic left.csv right.csv
   homolog match model.json --data faces.json anna bert --picture match.png
   homolog match model.json left.csv right.csv --seed nose=nose --forbid chin=brow
+  homolog match --features graph --unmatched 0.6 a.graphml b.graphml
   homolog match --features graph a.graphml b.graphml --seed known.csv --again 20 -o alignment.csv --picture alignment.png
   homolog match model.json faces.json -o matches.csv
   homolog match model.json shards/ -o answers/ --only 3
@@ -104,7 +105,7 @@ const QUICK_MARGINS: usize = 2000;
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Ending> {
     super::use_threads(arguments.threads)?;
-    if let Some(near) = arguments.near.near()? {
+    if let Some(near) = arguments.near.near(arguments.features.is_some())? {
         return arguments.run_near(near);
     }
     let (model, graphs) = match (&arguments.features, arguments.names.split_first()) {
@@ -218,7 +219,7 @@ impl Arguments {
         }
         let pairs = pairs();
         let features = settings::features(self.features.as_deref().unwrap_or_default(), &pairs)?;
-        Ok(Model::unlearned_for(features, matcher, &pairs)?)
+        Ok(Model::unlearned_for(features, matcher, self.near.unmatched, &pairs)?)
     }
 
     /// Whether there are margins at all.

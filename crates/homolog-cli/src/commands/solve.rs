@@ -155,7 +155,8 @@ impl Arguments {
     fn workspace(&self, start: Instant) -> Workspace {
         let limit = self.time_limit;
         catch_ctrl_c();
-        Workspace::with_control(&Control::new().interrupted_by(move || stop_is_wanted() || start.elapsed() >= limit))
+        let control = Control::new().interrupted_by(move || stop_is_wanted() || start.elapsed() >= limit);
+        Workspace::with_control(&control.timed(true))
     }
 
     fn put_out(&self, answer: &Answer) -> Result<Ending> {

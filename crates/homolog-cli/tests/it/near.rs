@@ -75,7 +75,7 @@ fn mistakes_are_said() {
         ("match left.csv right.csv --gate nan", "finite"),
         ("match left.csv --gate 2", "LEFT and RIGHT"),
         ("match left.csv right.csv --gate 2 --features linear", "cannot be used with"),
-        ("match left.csv right.csv --unmatched 2", "--unmatched needs --gate"),
+        ("match left.csv right.csv --unmatched 2", "--unmatched needs --features"),
         ("match left.csv right.csv --gate 0.001 --seed 0=5", "forbidden"),
         ("match left.csv right.csv --nearest 0", "0 is not in"),
     ] {

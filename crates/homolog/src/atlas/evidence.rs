@@ -106,6 +106,7 @@ impl Atlas {
             edge_rule: None,
             edge: if self.edges.is_empty() { Vec::new() } else { vec![edge] },
             unmatched: true,
+            unmatched_by_edges: false,
             constraint: Constraint::OneToOne,
             scale: Scale::AsIs,
             pose: crate::features::Rotation::default(),

@@ -12,8 +12,9 @@
 
 use super::dataset::{MAX_EDGES, MAX_NODES, NamedGraph};
 use super::landmarks::LandmarkTable;
-use super::table::{self, Row};
-use super::{malformed, number, shorten};
+use super::notes::with_texts;
+use super::table::{self, Row, is_missing};
+use super::{Note, malformed, number, shorten};
 use crate::graph::{Attributes, Direction, Graph};
 use crate::{Error, Result};
 use ndarray::Array2;
@@ -164,8 +165,22 @@ fn without_header(row: &Row) -> Result<Columns> {
     }
 }
 
-/// A table of nodes: the first column names them, x and y are points, all others attributes.
-pub(super) fn nodes(text: &str, id: &str) -> Result<Graph> {
+/// Columns in which no field is a number, with the text of each named node.
+fn texts(rows: &[Row], header: &[String], attributes: &[String]) -> Vec<(String, BTreeMap<String, String>)> {
+    let column = |name: &String| {
+        let at = header.iter().position(|own| own == name)?;
+        let fields = || rows.iter().map(|row| &row.fields[at]).filter(|field| !is_missing(field));
+        if fields().next().is_none() || fields().any(|field| field.parse::<f64>().is_ok()) {
+            return None;
+        }
+        let known = rows.iter().filter(|row| !is_missing(&row.fields[at]));
+        Some((name.clone(), known.map(|row| (row.fields[0].to_string(), row.fields[at].to_string())).collect()))
+    };
+    attributes.iter().filter_map(column).collect()
+}
+
+/// A table of nodes: the first column names them, x and y are points, all others attributes, of numbers or text.
+pub(super) fn nodes(text: &str, id: &str, notes: &mut Vec<Note>) -> Result<Graph> {
     let Some(header) = table::rows(FORMAT, text)?.next().transpose()? else {
         return malformed("node table", 1, "there is no header");
     };
@@ -173,15 +188,25 @@ pub(super) fn nodes(text: &str, id: &str) -> Result<Graph> {
     let node = names.first().cloned().unwrap_or_default();
     let is_axis = |name: &String| ["x", "y", "z"].iter().any(|axis| name.eq_ignore_ascii_case(axis));
     let attributes: Vec<String> = names.iter().skip(1).filter(|name| !is_axis(name)).cloned().collect();
-    if names.len() == 1 {
-        // Names alone.
-        let names: Vec<String> = table::rows("node table", text)?
-            .skip(1)
-            .map(|row| row.map(|row| row.fields[0].to_string()))
-            .collect::<Result<_>>()?;
-        return Graph::new(names.len()).with_names(names);
-    }
-    let table = LandmarkTable { landmark: Some(node), attributes, ..LandmarkTable::default() };
-    let graphs = table.read(text, id)?;
-    Ok(graphs.into_iter().next().map_or_else(|| Graph::new(0), |named| Graph::clone(&named.graph)))
+    let rows: Vec<Row> = table::rows("node table", text)?.skip(1).collect::<Result<_>>()?;
+    let texts = texts(&rows, &names, &attributes);
+    let (ignored, attributes): (Vec<String>, Vec<String>) =
+        attributes.into_iter().partition(|name| texts.iter().any(|(text, _)| text == name));
+    let graph = if names.len() == 1 + ignored.len() {
+        // Names alone, or with text.
+        Graph::new(rows.len()).with_names(rows.iter().map(|row| row.fields[0].to_string()).collect())?
+    } else {
+        let table = LandmarkTable { landmark: Some(node), attributes, ignored, ..LandmarkTable::default() };
+        let graphs = table.read(text, id)?;
+        graphs.into_iter().next().map_or_else(|| Graph::new(0), |named| Graph::clone(&named.graph))
+    };
+    // Nodes that were not seen have no place in the graph.
+    let own: Vec<(&str, Vec<String>)> = texts
+        .iter()
+        .map(|(name, of)| {
+            let text = |node: &String| of.get(node).cloned().unwrap_or_default();
+            (name.as_str(), graph.names().unwrap_or_default().iter().map(text).collect())
+        })
+        .collect();
+    with_texts(graph, own.iter().map(|(name, texts)| (*name, texts.as_slice())), notes)
 }

@@ -1,11 +1,12 @@
 //! GraphML: graphs as networkx, igraph, Gephi and yEd write them, both reading and writing.
 //!
 //! Nodes are named by their ids. Numbers and truth values of nodes and edges become attributes under the key's `attr.name`; node
-//! attributes `x` and `y` (and `z`), if every node has them, are the points. Text attributes, nested graphs, hyperedges and ports have
-//! no place in a graph here: text is skipped, the others are refused. If some nodes (edges) lack an attribute and its key has no default,
+//! attributes `x` and `y` (and `z`), if every node has them, are the points. Text of nodes becomes an attribute per different text
+//! (`graph/levels.rs`); text of edges is left out with a [`Note`]. Nested graphs, hyperedges and ports are refused. If some nodes (edges) lack an attribute and its key has no default,
 //! it is left out, and a [`Note`] says so; only a missing `weight` of an edge counts as 1, as networkx has it.
 
 use super::dataset::{MAX_EDGES, MAX_FILE_SIZE, MAX_NODES, NamedGraph};
+use super::notes::with_texts;
 use super::{Note, malformed, number, shorten};
 use crate::graph::{Attributes, Direction, Graph};
 use crate::{Error, Result};
@@ -19,11 +20,13 @@ const FORMAT: &str = "GraphML";
 /// The most values of all nodes or all edges of a graph: 1 GB.
 const MAX_VALUES: usize = 1 << 27;
 
-/// A key that has numbers.
+/// A key that has numbers, or text.
 struct Key<'a> {
     id: &'a str,
     name: &'a str,
     default: Option<f64>,
+    /// `None` if it has numbers.
+    text: Option<&'a str>,
     /// "node", "edge" or "all".
     of: &'a str,
 }
@@ -45,7 +48,6 @@ pub(crate) fn read(text: &str, id: &str, notes: &mut Vec<Note>) -> Result<Vec<Na
         return refuse(root, format!("<{}> is not <graphml>", shorten(root.tag_name().name())));
     }
     let keys = elements(root, "key").map(key).collect::<Result<Vec<_>>>()?;
-    let keys: Vec<Key<'_>> = keys.into_iter().flatten().collect();
     let graphs: Vec<Node<'_, '_>> = elements(root, "graph").collect();
     let mut taken = BTreeSet::new();
     let mut named = Vec::new();
@@ -74,16 +76,15 @@ fn elements<'a, 'i>(parent: Node<'a, 'i>, name: &'static str) -> impl Iterator<I
     parent.children().filter(move |child| child.is_element() && child.tag_name().name() == name)
 }
 
-/// A numeric key; `None` if it has text.
-fn key<'a>(element: Node<'a, '_>) -> Result<Option<Key<'a>>> {
+fn key<'a>(element: Node<'a, '_>) -> Result<Key<'a>> {
     let kind = element.attribute("attr.type").unwrap_or("string");
-    if !["boolean", "int", "integer", "long", "float", "double"].contains(&kind) {
-        return Ok(None);
-    }
+    let is_text = !["boolean", "int", "integer", "long", "float", "double"].contains(&kind);
     let Some(id) = element.attribute("id") else { return refuse(element, "a key has no id") };
-    let default = elements(element, "default").next().map(|default| value(default)).transpose()?;
+    let default = elements(element, "default").next();
+    let text = is_text.then(|| default.and_then(|default| default.text()).unwrap_or_default());
+    let default = default.filter(|_| !is_text).map(|default| value(default)).transpose()?;
     let name = element.attribute("attr.name").unwrap_or(id);
-    Ok(Some(Key { id, name, default, of: element.attribute("for").unwrap_or("all") }))
+    Ok(Key { id, name, default, text, of: element.attribute("for").unwrap_or("all") })
 }
 
 /// The number in an element.
@@ -101,24 +102,33 @@ struct Values<'k, 'a> {
     keys: Vec<&'k Key<'a>>,
     columns: BTreeMap<&'a str, usize>,
     cells: Vec<f64>,
+    /// Keys that have text, and a text per row for each of them.
+    texts: Vec<(&'k Key<'a>, Vec<String>)>,
     rows: usize,
 }
 
 impl<'k, 'a> Values<'k, 'a> {
     fn new(keys: &'k [Key<'a>], of: &str) -> Self {
-        let keys: Vec<&Key<'_>> = keys.iter().filter(|key| key.of == of || key.of == "all").collect();
+        let own = keys.iter().filter(|key| key.of == of || key.of == "all");
+        let (texts, keys): (Vec<&Key<'_>>, Vec<&Key<'_>>) = own.partition(|key| key.text.is_some());
+        let texts = texts.into_iter().map(|key| (key, Vec::new())).collect();
         let columns = keys.iter().enumerate().map(|(column, key)| (key.id, column)).collect();
-        Self { keys, columns, cells: Vec::new(), rows: 0 }
+        Self { keys, columns, cells: Vec::new(), texts, rows: 0 }
     }
 
     /// Adds the values of an element.
     fn add(&mut self, element: Node<'_, '_>) -> Result<()> {
         let start = self.cells.len();
-        if start + self.keys.len() > MAX_VALUES {
+        if start + self.keys.len() + self.rows * self.texts.len() > MAX_VALUES {
             return refuse(element, format!("there are more than {MAX_VALUES} values of attributes"));
         }
         self.cells.extend(self.keys.iter().map(|key| key.default.unwrap_or(f64::NAN)));
+        self.texts.iter_mut().for_each(|(key, texts)| texts.push(key.text.unwrap_or_default().to_string()));
         for data in elements(element, "data") {
+            let own = self.texts.iter_mut().find(|(key, _)| Some(key.id) == data.attribute("key"));
+            if let (Some(text), Some(last)) = (data.text(), own.and_then(|(_, texts)| texts.last_mut())) {
+                *last = text.to_string();
+            }
             if let Some(&column) = data.attribute("key").and_then(|id| self.columns.get(id)) {
                 self.cells[start + column] = value(data)?;
             }
@@ -197,6 +207,11 @@ fn graph(element: Node<'_, '_>, keys: &[Key<'_>], notes: &mut Vec<Note>) -> Resu
         one_way.push(edge.attribute("directed").map_or(directed, |word| word == "true"));
         edge_values.add(edge)?;
     }
+    for (key, texts) in &edge_values.texts {
+        if texts.iter().any(|text| !text.trim().is_empty()) {
+            notes.push(Note::Texts { of: "edges", attribute: shorten(key.name), levels: None });
+        }
+    }
     let (columns, mut values) = edge_values.complete("edges", notes);
     // If some edges lead one way and others both ways, each is written as it leads.
     let direction = if one_way.iter().all(|&one| !one) { Direction::Undirected } else { Direction::Directed };
@@ -206,7 +221,10 @@ fn graph(element: Node<'_, '_>, keys: &[Key<'_>], notes: &mut Vec<Note>) -> Resu
         let back = values.select(Axis(0), &both);
         values = ndarray::concatenate![Axis(0), values, back];
     }
+    let texts = std::mem::take(&mut node_values.texts);
     let graph = nodes(names, node_values.complete("nodes", notes)).map_err(told)?;
+    let texts = texts.iter().map(|(key, texts)| (key.name, texts.as_slice()));
+    let graph = with_texts(graph, texts, notes).map_err(told)?;
     if columns.is_empty() {
         return graph.with_edges(edges, direction).map_err(told);
     }

@@ -30,7 +30,7 @@ mod trc;
 pub mod turntable;
 
 pub use crate::graph::split::Split;
-pub use notes::Note;
+pub use notes::{Note, with_texts};
 pub use read::{Beside, ENDINGS, Format, Loaded, Reader, read, write};
 
 use crate::matching::Compatibility;

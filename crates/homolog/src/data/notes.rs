@@ -1,5 +1,9 @@
 //! [`Note`]: what is worth telling about a file that was read, although it is no error.
 
+use super::shorten;
+use crate::Result;
+use crate::graph::Graph;
+use crate::graph::levels::{Levels, MOST_LEVELS};
 use std::fmt;
 
 /// Something to know about a file that was read. Shells put the name of the file before it, and what to do about it after.
@@ -28,6 +32,15 @@ pub enum Note {
         total: usize,
         /// Whether a missing value counts as 1; otherwise the attribute was left out.
         filled: bool,
+    },
+    /// A text attribute of nodes or edges that was left out.
+    Texts {
+        /// Nodes or edges.
+        of: &'static str,
+        /// The attribute.
+        attribute: String,
+        /// How many different texts nodes have; `None` for edges, whose text is not compared.
+        levels: Option<usize>,
     },
     /// Points that a model computed from others (angles, forces) were left out.
     Computed {
@@ -71,6 +84,15 @@ impl fmt::Display for Note {
                 let done = if *filled { "counted as 1" } else { "so the attribute was left out" };
                 write!(formatter, "{missing} of {total} {of} have no {attribute:?}, {done}")
             }
+            Self::Texts { of, attribute, levels: None } => {
+                write!(formatter, "left out {attribute:?} of {of}: only numbers are compared")
+            }
+            Self::Texts { of, attribute, levels: Some(levels) } => {
+                write!(
+                    formatter,
+                    "left out {attribute:?} of {of}: {levels} different texts are names, not kinds (at most {MOST_LEVELS})"
+                )
+            }
             Self::Computed { points } => {
                 write!(
                     formatter,
@@ -91,4 +113,25 @@ impl fmt::Display for Note {
 
 fn and_more(others: usize) -> String {
     if others == 0 { String::new() } else { format!(" (and {others} more)") }
+}
+
+/// The graph with its text attributes, one text per node each; those that are names are left out with a note.
+///
+/// # Errors
+/// Another number of texts than nodes; an attribute that the graph already has.
+pub fn with_texts<'a>(
+    mut graph: Graph,
+    texts: impl Iterator<Item = (&'a str, &'a [String])>,
+    notes: &mut Vec<Note>,
+) -> Result<Graph> {
+    for (name, texts) in texts {
+        match Levels::of(name, texts)? {
+            Levels::Columns(columns) => graph = graph.with_more_node_attributes(&columns)?,
+            Levels::TooMany(levels, _) => {
+                notes.push(Note::Texts { of: "nodes", attribute: shorten(name), levels: Some(levels) });
+            }
+            Levels::Nothing => {}
+        }
+    }
+    Ok(graph)
 }

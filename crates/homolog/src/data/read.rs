@@ -144,7 +144,7 @@ impl Reader {
             Format::DeepLabCut => deeplabcut::read(text)?,
             Format::Coco => coco::read(text)?,
             Format::Graphml => graphml::read(text, &stem, notes)?,
-            Format::Edges => vec![network(text, &stem, direction, beside)?],
+            Format::Edges => vec![network(text, &stem, direction, beside, notes)?],
             Format::Trc => trc::read(text)?,
             Format::C3d => Vec::new(),
         };
@@ -247,12 +247,19 @@ fn guessed_columns(table: &LandmarkTable, text: &str, notes: &mut Vec<Note>) -> 
 }
 
 /// A network with its table of nodes, if there is one beside it.
-fn network(text: &str, stem: &str, direction: Direction, beside: Beside<'_>) -> Result<NamedGraph> {
+fn network(
+    text: &str,
+    stem: &str,
+    direction: Direction,
+    beside: Beside<'_>,
+    notes: &mut Vec<Note>,
+) -> Result<NamedGraph> {
     let name = format!("{stem}.nodes.csv");
     let at = |error: Error| Error::At { place: name.clone(), error: Box::new(error) };
     // One more than a table may have, so that none is cut off unnoticed.
     let bytes = beside(&name, MAX_TABLE_SIZE + 1);
-    let nodes = bytes.as_deref().map(|bytes| edge_table::nodes(text_of(bytes)?, stem)).transpose().map_err(at)?;
+    let nodes = bytes.as_deref().map(|bytes| edge_table::nodes(text_of(bytes)?, stem, notes));
+    let nodes = nodes.transpose().map_err(at)?;
     edge_table::read(text, nodes, stem, direction)
 }
 

@@ -21,6 +21,8 @@ pub struct Described {
     pub(super) edges: Arc<EdgeList>,
     /// One per edge feature of the map.
     pub(super) measured: Vec<Measured>,
+    /// What leaving each node unmatched counts, if that is a share of its edges; otherwise none.
+    pub(super) stakes: Vec<f64>,
 }
 
 /// A feature map and where the weights of each of its features are.
@@ -81,7 +83,8 @@ impl Described {
         let blocks = both.map(|(values, feature)| Block::new(values, squares(feature.comparison))).collect();
         let measured = measured.iter().map(Measured::new).collect();
         let edges = Arc::clone(graph.edges());
-        Ok(Self { plan: Arc::new(Plan::new(map)), node_count: graph.node_count(), blocks, edges, measured })
+        let (plan, node_count, stakes) = (Arc::new(Plan::new(map)), graph.node_count(), Vec::new());
+        Ok(Self { plan, node_count, blocks, edges, measured, stakes }.with_stakes())
     }
 
     /// Roughly how many bytes it takes.
@@ -120,6 +123,12 @@ impl Described {
             blocks: blocks.collect(),
             edges: Arc::new(EdgeList::new(nodes.len(), ends)?),
             measured: self.measured.iter().map(|measured| measured.select(&from)).collect(),
+            // Of all their edges: those to other nodes are lost in any case.
+            stakes: if self.stakes.is_empty() {
+                Vec::new()
+            } else {
+                nodes.iter().map(|&node| self.stakes[node]).collect()
+            },
         })
     }
 

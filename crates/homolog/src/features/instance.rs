@@ -7,9 +7,9 @@ use super::described::{Described, Plan};
 use super::pair_scores::PairScores;
 use super::{edge_scores, node_scores};
 use crate::graph::PairFeatures;
-use crate::matching::{Compatibility, Constraint, Matching, Relaxed, Restrictions};
+use crate::matching::{Compatibility, Constraint, EdgeTerm, Matching, Relaxed, Restrictions};
 use crate::{Error, Result};
-use ndarray::{Array1, Array2};
+use ndarray::Array2;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -137,13 +137,13 @@ impl Instance {
     pub fn compatibility_into(&self, weights: &[f64], problem: &mut Compatibility) -> Result<()> {
         #[cfg(test)]
         super::described::COUNTS.with(|counts| counts.set([counts.get()[0], counts.get()[1] + 1]));
-        let (plan, left, right) = (self.plan(), &*self.left, &*self.right);
+        let plan = self.plan();
         self.node_scores_into(weights, &mut problem.node)?;
         problem.edge = match &plan.edge[..] {
             [] => None,
-            features => Some(edge_scores::edge_term(features, left, right, weights)?),
+            _ => Some(self.edge_term(weights)?),
         };
-        problem.unmatched = plan.map.unmatched.then(|| Array1::from_elem(left.node_count, -weights[plan.dim - 1]));
+        problem.unmatched = self.unmatched_scores(weights);
         problem.constraint = plan.map.constraint;
         self.given.as_ref().map_or(Ok(()), |given| given.apply(problem))
     }
@@ -170,6 +170,11 @@ impl Instance {
             pairs.add_scores(&weights[plan.pair.clone()], node);
         }
         Ok(())
+    }
+
+    /// d = <phi_2, w_2> alone.
+    pub(super) fn edge_term(&self, weights: &[f64]) -> Result<EdgeTerm> {
+        edge_scores::edge_term(&self.plan().edge, &self.left, &self.right, weights)
     }
 
     /// Whether pairs of edges are scored, which makes the problem quadratic.
@@ -208,7 +213,7 @@ impl Instance {
         });
         edge_scores::add_features(&plan.edge, left, right, preserved, phi);
         if plan.map.unmatched {
-            phi[plan.dim - 1] -= factor * matching.unmatched_left().count() as f64;
+            phi[plan.dim - 1] += factor * matching.unmatched_left().map(|i| self.unmatched_feature(i)).sum::<f64>();
         }
         Ok(())
     }
@@ -242,7 +247,8 @@ impl Instance {
             .filter_map(|([i, j], [k, l], amount)| Some(((left.edges.find(i, j)?, right.edges.find(k, l)?), amount)));
         edge_scores::add_features(&plan.edge, left, right, shared, phi);
         if plan.map.unmatched {
-            phi[plan.dim - 1] -= factor * soft.unmatched.sum();
+            let shares = soft.unmatched.iter().enumerate();
+            phi[plan.dim - 1] += factor * shares.map(|(i, share)| share * self.unmatched_feature(i)).sum::<f64>();
         }
         Ok(())
     }

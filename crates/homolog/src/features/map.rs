@@ -4,11 +4,14 @@
 //! The weights: coordinates of the node features in order, then the features of pairs, then the edge features, each in order, then the price of
 //! staying unmatched.
 
+use super::sets::are_weights;
+use super::stakes::PRICE;
 use super::{
     Adjacency, Comparison, Described, Descriptor, EdgeKind, ImageDescriptor, ImagePoints, Instance, NegativeSquare,
     Rotation, Scale, ShapeContext,
 };
 use crate::geometry::{Delaunay, EdgeRule};
+use crate::graph::levels::count_attributes;
 use crate::graph::{Graph, PairFeatures};
 use crate::matching::{Compatibility, Constraint};
 use crate::{Control, Error, Result};
@@ -55,6 +58,9 @@ pub struct FeatureMap {
     /// Left nodes may stay unmatched, and the price of that is a weight: the feature is -1 for each unmatched left node, so
     /// the score of staying unmatched is minus the weight.
     pub unmatched: bool,
+    /// The price is a share of the edges that are lost, as suits networks, in place of the same for every node ([`Self::with_unmatched`]).
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub unmatched_by_edges: bool,
     /// How often a right node may be used.
     pub constraint: Constraint,
     /// The unit of each number.
@@ -122,6 +128,7 @@ impl FeatureMap {
             edge_rule: None,
             edge: Vec::new(),
             unmatched: false,
+            unmatched_by_edges: false,
             constraint: Constraint::OneToOne,
             scale: Scale::AsIs,
             pose: Rotation::default(),
@@ -198,24 +205,30 @@ impl FeatureMap {
 
     /// The weights of matching without learning. If the numbers are as they are: all ones, as the authors use it. If they are scaled by
     /// their spread: one for each node feature; less for edges, of which every node has several, so that nodes and edges count about
-    /// the same; for weights of networks by their ranks alone; and for staying unmatched half of what a wrong partner costs.
+    /// the same; for weights of networks by their ranks alone; and for staying unmatched half of what a wrong partner costs, or in networks a
+    /// share of the edges.
     #[must_use]
     pub fn unlearned_weights(&self) -> Vec<f64> {
         let mut weights = vec![1.0; self.dim()];
+        if let (true, Some(last)) = (self.has_stakes(), weights.last_mut()) {
+            *last = PRICE;
+        }
         if self.scale == Scale::AsIs {
             return weights;
         }
         let nodes = self.node.iter().map(NodeFeature::feature_count).sum::<usize>() + self.pair.len();
         if nodes > 0 {
-            weights[nodes..].fill(EDGE_START);
+            weights[nodes..self.dim() - usize::from(self.has_stakes())].fill(EDGE_START);
         }
         if self.edge.iter().any(|kind| matches!(kind, EdgeKind::Ranks(_))) {
             self.leave_weights_to_ranks(&mut weights[nodes..]);
         }
-        if let (true, Some(last)) = (self.unmatched, weights.last_mut()) {
+        if let (true, Some(last)) = (self.unmatched && !self.has_stakes(), weights.last_mut()) {
             let of = |feature: &NodeFeature| match (&feature.descriptor, feature.comparison) {
                 // A wrong partner's scaled numbers are one apart: for each attribute, or for another descriptor as a whole.
-                (Descriptor::Attributes(own), Comparison::NegativeSquare(_)) => 0.5 * own.columns.len() as f64,
+                (Descriptor::Attributes(own), Comparison::NegativeSquare(_)) => {
+                    0.5 * count_attributes(&own.columns) as f64
+                }
                 (_, Comparison::NegativeSquare(_)) => 0.5,
                 // A decay gains 1 where the numbers agree, and 1/e where they are one apart.
                 _ => -0.5 * feature.feature_count() as f64,
@@ -225,16 +238,15 @@ impl FeatureMap {
         weights
     }
 
-    /// If weights of edges are compared by rank, neither their product nor whether edges exist counts before something is learned: on two mouse
+    /// If weights of edges are compared by rank, neither their product or difference nor whether edges exist counts before something is known: on two mouse
     /// brains ranks alone match 332 of 332 regions, products of weights 302 and adjacency 47.
     fn leave_weights_to_ranks(&self, weights: &mut [f64]) {
         let mut at = 0;
         for kind in &self.edge {
             let count = kind.feature().names().len();
-            let is_product = |own: &super::EdgeAttributes| own.difference == super::Difference::Product;
             match kind {
                 EdgeKind::Adjacency(_) => weights[at] = 0.0,
-                EdgeKind::Attributes(own) if is_product(own) => weights[at..at + count].fill(0.0),
+                EdgeKind::Attributes(own) if are_weights(&own.columns) => weights[at..at + count].fill(0.0),
                 _ => {}
             }
             at += count;

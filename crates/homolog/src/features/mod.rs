@@ -46,8 +46,10 @@ mod shape_context;
 mod shape_tables;
 mod soft_bins;
 mod squares;
+mod stakes;
 mod streamed;
 mod tells;
+mod weighting;
 
 pub use adjacency::Adjacency;
 pub use attributes::NodeAttributes;

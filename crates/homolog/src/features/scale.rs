@@ -14,6 +14,7 @@
 //! where a negative `apart` says that a large number means alike.
 
 use super::{Comparison, Descriptor, Difference, EdgeKind, FeatureMap, NodeFeature};
+use crate::graph::levels::text_attribute;
 use crate::graph::{Graph, Pair, PairFeatures};
 use crate::matching::Matching;
 use crate::{Control, Error, Result};
@@ -211,7 +212,9 @@ impl FeatureMap {
             match descriptor {
                 _ if matches!(feature.comparison, Comparison::InnerProduct(_)) => {}
                 Descriptor::Attributes(attributes) => {
-                    for (column, name) in attributes.columns.iter().enumerate() {
+                    // Whether a node has a text has no unit.
+                    let columns = attributes.columns.iter().enumerate();
+                    for (column, name) in columns.filter(|(_, name)| text_attribute(name).is_none()) {
                         add(format!("{} {name}", descriptor.name()), Side::Nodes, at, column..column + 1, compared);
                     }
                 }

@@ -6,6 +6,7 @@ use super::{
     EdgeRanks, FeatureMap, Lengths, NegativeSquare, NodeAttributes, NodeFeature, Rotation, Scale, ShapeContext,
 };
 use crate::geometry::{Delaunay, EdgeRule, Nearest};
+use crate::graph::levels::{keep_common, text_attribute, without_names};
 use crate::graph::{Attributes, Graph, PairFeatures};
 use crate::matching::Constraint;
 use crate::{Error, Result};
@@ -109,8 +110,12 @@ impl FeatureSet {
         match common {
             Common { pair_features, .. } if !pair_features.is_empty() => Ok(Self::Attributes),
             Common { dimension: Some(_), .. } => Ok(Self::Linear),
-            Common { node_attributes, .. } if !node_attributes.is_empty() => Ok(Self::Attributes),
+            // Kinds of nodes alone tell few of them apart.
+            Common { node_attributes, .. } if node_attributes.iter().any(|name| text_attribute(name).is_none()) => {
+                Ok(Self::Attributes)
+            }
             Common { edges: true, .. } => Ok(Self::Graph),
+            Common { node_attributes, .. } if !node_attributes.is_empty() => Ok(Self::Attributes),
             _ => Err(Error::Missing { what: "points, node attributes or edges that all share", needed_by: "features" }),
         }
     }
@@ -130,7 +135,8 @@ impl FeatureSet {
     pub fn features_for(self, common: &Common) -> Result<FeatureMap> {
         let dimension = || common.dimension.ok_or(Error::Missing { what: "points", needed_by: self.name() });
         let square = Comparison::NegativeSquare(NegativeSquare { per_node: false });
-        let columns = &common.node_attributes;
+        // What has too many texts stays unused, which the caller can tell.
+        let (columns, _) = &without_names(&common.node_attributes);
         let attributes = |comparison| {
             let descriptor = Descriptor::Attributes(NodeAttributes { columns: columns.clone() });
             (!columns.is_empty()).then_some(NodeFeature { descriptor, comparison })
@@ -141,6 +147,7 @@ impl FeatureSet {
             edge_rule: None,
             edge: Vec::new(),
             unmatched: false,
+            unmatched_by_edges: false,
             constraint: Constraint::OneToOne,
             scale: Scale::BySpread,
             pose: Rotation::default(),
@@ -192,15 +199,22 @@ impl FeatureSet {
     }
 }
 
+/// Whether these attributes say how strong edges are.
+pub(super) fn are_weights(columns: &[String]) -> bool {
+    columns.iter().all(|name| name.eq_ignore_ascii_case("weight"))
+}
+
 /// What the edges of networks are compared by: whether they exist, how strong they are, and their other attributes. Weights count by rank until
-/// something is learned ([`FeatureMap::unlearned_weights`]).
+/// something is learned or known ([`FeatureMap::unlearned_weights`]).
 fn network_features(attributes: &[String]) -> Vec<EdgeKind> {
     let (weights, others): (Vec<String>, Vec<String>) =
-        attributes.iter().cloned().partition(|name| name.eq_ignore_ascii_case("weight"));
+        attributes.iter().cloned().partition(|name| are_weights(std::slice::from_ref(name)));
     let mut edge = vec![EdgeKind::Adjacency(Adjacency {})];
     if !weights.is_empty() {
         edge.push(EdgeKind::Ranks(EdgeRanks { columns: weights.clone() }));
-        edge.push(EdgeKind::Attributes(EdgeAttributes { columns: weights, difference: Difference::Product }));
+        let product = EdgeAttributes { columns: weights.clone(), difference: Difference::Product };
+        let difference = EdgeAttributes { columns: weights, difference: Difference::NegativeSquare };
+        edge.extend([EdgeKind::Attributes(product), EdgeKind::Attributes(difference)]);
     }
     if !others.is_empty() {
         edge.push(EdgeKind::Attributes(EdgeAttributes { columns: others, ..EdgeAttributes::default() }));
@@ -290,7 +304,7 @@ impl Common {
             let keep = |common: &mut Vec<String>, own: Option<&Attributes>| {
                 common.retain(|name| own.is_some_and(|own| own.names().contains(name)));
             };
-            keep(&mut common.node_attributes, graph.node_attributes());
+            keep_common(&mut common.node_attributes, &names(graph.node_attributes()));
             // A graph that happens to have no edges cannot lack edge attributes.
             if !graph.edges().is_empty() {
                 keep(&mut common.edge_attributes, graph.edge_attributes());

@@ -55,8 +55,8 @@ impl Instance {
         if let Some(edge) = &edge {
             problem = problem.with_edges(edge);
         }
-        if self.may_stay_unmatched() {
-            let mut prices = vec![-weights[self.dim() - 1]; n];
+        if let Some(prices) = self.unmatched_scores(weights) {
+            let mut prices = prices.to_vec();
             given.seeds.iter().for_each(|&[i, _]| prices[i] = f64::NEG_INFINITY);
             problem = problem.with_unmatched(prices);
         }
@@ -117,7 +117,7 @@ impl Instance {
                         phi.iter().zip(weights).map(|(phi, weight)| phi * weight).sum::<f64>()
                     })
                     .sum(),
-                None if self.may_stay_unmatched() => -weights[self.dim() - 1],
+                None if self.may_stay_unmatched() => weights[self.dim() - 1] * self.unmatched_feature(i),
                 None => 0.0,
             };
             shares.push(own);

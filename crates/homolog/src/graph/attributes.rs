@@ -1,6 +1,7 @@
 //! [`Attributes`]: named numbers, one row per node or per edge. Features ask for them by name, so a model finds the right
 //! column in a graph it has never seen, or says which one is missing.
 
+use super::levels::text_attribute;
 use crate::geometry::check_finite;
 use crate::{Error, Result};
 use ndarray::{Array2, ArrayView2};
@@ -48,11 +49,18 @@ impl Attributes {
         self.values.view()
     }
 
-    /// The columns with these names, in this order; otherwise the first name that is missing.
+    /// The columns with these names, in this order; otherwise the first name that is missing. A text that no row has is a column of zeros.
     pub(crate) fn select(&self, names: &[String]) -> std::result::Result<Array2<f64>, String> {
-        let find = |name: &String| self.names.iter().position(|own| own == name).ok_or_else(|| name.clone());
-        let columns = names.iter().map(find).collect::<std::result::Result<Vec<_>, _>>()?;
-        Ok(self.values.select(ndarray::Axis(1), &columns))
+        let mut values = Array2::zeros((self.values.nrows(), names.len()));
+        for (name, mut column) in names.iter().zip(values.columns_mut()) {
+            let is_text = |attribute: &str| self.names.iter().any(|own| own.starts_with(attribute));
+            match self.names.iter().position(|own| own == name) {
+                Some(at) => column.assign(&self.values.column(at)),
+                None if text_attribute(name).is_some_and(is_text) => {}
+                None => return Err(name.clone()),
+            }
+        }
+        Ok(values)
     }
 
     /// The same rows in another order.

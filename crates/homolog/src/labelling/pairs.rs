@@ -60,7 +60,7 @@ pub fn learn(data: &DataSet, sight: Sight, control: &Control) -> Result<Learned>
     if labelled == 0 {
         let features = settings.features(&data.common()?)?;
         let pairs = (0..data.pairs().len()).map(|number| data.pair(number)).collect::<Result<Vec<Pair>>>()?;
-        let model = Model::unlearned_for(features, settings.matcher, &pairs)?;
+        let model = Model::unlearned_for(features, settings.matcher, None, &pairs)?;
         let sentence = "Nothing is learned yet: no pair is labelled.".to_string();
         return Ok(Learned { model, error: None, unlearned_error: None, pairs: 0, sentence });
     }

@@ -17,12 +17,13 @@ pub use stream::{PairOf, in_order};
 
 use crate::appearance::Appearance;
 use crate::atlas::Atlas;
-use crate::features::FeatureMap;
+use crate::features::{FeatureMap, Instance};
 use crate::graph::Pair;
 use crate::learn::{Chosen, LabelledPairs, Selected, Trained, Trainer, TrainingSet, default_matcher};
 use crate::matching::Method;
 use crate::{Control, Error, Result};
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// The version of the file format that this library writes, and the newest it reads.
 pub const FORMAT_VERSION: u32 = 1;
@@ -76,6 +77,21 @@ const LIBRARY: &str = concat!("homolog ", env!("CARGO_PKG_VERSION"));
 struct NamedWeight {
     name: String,
     weight: f64,
+}
+
+/// The weights before learning; in networks the seeds of the pairs choose what counts about weights of edges.
+fn unlearned_weights(features: &FeatureMap, price: Option<f64>, pairs: &[Pair]) -> Result<Vec<f64>> {
+    let seeded: Vec<&Pair> = pairs.iter().filter(|pair| !pair.given.seeds.is_empty()).collect();
+    if !features.is_weighted_network() {
+        return Ok(features.unlearned_weights_with(price));
+    }
+    let instance = |pair: &&Pair| -> Result<Instance> {
+        let [left, right] = [&pair.left, &pair.right].map(|graph| features.describe(graph).map(Arc::new));
+        features.instance_with(&left?, &right?, pair.features.as_ref())
+    };
+    let instances: Vec<Instance> = seeded.iter().map(instance).collect::<Result<_>>()?;
+    let known = instances.iter().zip(&seeded).map(|(instance, pair)| (instance, pair.given.seeds.clone()));
+    features.unlearned_weights_by(price, &known.collect::<Vec<_>>())
 }
 
 impl Model {
@@ -178,16 +194,24 @@ impl Model {
     }
 
     /// Matching without learning, every feature in units of its spread between these pairs; without a matcher, the exact one for the
-    /// features.
+    /// features. With a price, left nodes may stay unmatched at it ([`FeatureMap::unlearned_weights_with`]).
     ///
     /// # Errors
-    /// Features that make no sense or that the graphs lack; pairs that are too large for the matcher.
-    pub fn unlearned_for(features: FeatureMap, matcher: Option<Method>, pairs: &[Pair]) -> Result<Self> {
+    /// Features that make no sense or that the graphs lack; pairs that are too large for the matcher; a price that is not finite.
+    pub fn unlearned_for(
+        features: FeatureMap,
+        matcher: Option<Method>,
+        price: Option<f64>,
+        pairs: &[Pair],
+    ) -> Result<Self> {
+        let features = if features.unmatched || price.is_some() { features.with_unmatched() } else { features };
         let matcher = matcher.unwrap_or_else(|| default_matcher(&features));
         let model = Self::unlearned(features, matcher)?;
         // Before spreads are measured, which takes a while for large graphs.
         pairs.iter().try_for_each(|pair| model.check_size(pair))?;
-        Self::unlearned(model.features.with_spread_of(pairs)?, model.matcher)
+        let features = model.features.with_spread_of(pairs)?;
+        let weights = unlearned_weights(&features, price, pairs)?;
+        Self::new(features, model.matcher, &weights, None)
     }
 
     /// The library that made the model, with its version; empty where its file does not say.

@@ -169,6 +169,12 @@ impl Task {
         if let Some(importance) = &settings.importance {
             set.training = with_importance(&set, importance, &pairs.positions, data.pairs().len())?;
         }
+        let known = set.training.iter().map(|example| {
+            let pairs = example.truth().pairs().map(|(i, k)| [i, k]);
+            (example.instance(), if settings.unlearned { pairs.collect() } else { Vec::new() })
+        });
+        let unlearned = set.features.unlearned_weights_by(settings.price, &known.collect::<Vec<_>>())?;
+        set.unlearned = unlearned;
         // Weights of other features are no start for these.
         if let Some(start) = settings.start.as_ref().filter(|start| start.len() == set.unlearned.len()) {
             set.unlearned.clone_from(start);

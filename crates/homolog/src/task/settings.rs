@@ -31,6 +31,10 @@ pub struct Settings {
     pub features: Features,
     /// Left nodes may stay unmatched, at a learned cost. For `auto`, `false` means that both are tried if nodes lack partners.
     pub unmatched: bool,
+    /// The price of leaving a node unmatched before learning: a cost per left node, or in networks the kept edges that each edge between
+    /// such nodes counts. Nodes may then stay unmatched.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub price: Option<f64>,
     /// How graphs may be rotated against each other; `None`: for `auto` as far as the labelled pairs show, otherwise as given.
     pub pose: Option<Rotation>,
     /// What is about an atlas alone; its pose and presence follow from `pose` and `unmatched` if they are not given.
@@ -92,6 +96,7 @@ impl Default for Settings {
         Self {
             features: Features::Named(AUTO.to_string()),
             unmatched: false,
+            price: None,
             pose: None,
             atlas: AtlasSettings::default(),
             frames: None,
@@ -123,6 +128,7 @@ impl Settings {
     /// # Errors
     /// The first that is not.
     pub fn check(&self) -> Result<()> {
+        Error::unless_at_least_0("price", self.price.unwrap_or(0.0).abs())?;
         self.lambdas.iter().try_for_each(|&lambda| Error::unless_positive("lambda", lambda))?;
         Error::unless_counted("frames", self.frames.unwrap_or(1))?;
         Error::unless_at_least_0("gap", self.gap)?;
@@ -164,7 +170,9 @@ impl Settings {
             Features::Named(name) => FeatureSet::of_name(name)?.features_for(common)?,
         };
         map.check()?;
-        map.unmatched |= self.unmatched;
+        if self.unmatched || self.price.is_some() {
+            map = map.with_unmatched();
+        }
         map.pose = self.pose.unwrap_or(map.pose);
         Ok(self.images().into_iter().fold(map, FeatureMap::with_image))
     }

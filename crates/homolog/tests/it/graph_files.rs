@@ -174,8 +174,8 @@ fn a_network_is_read_with_the_table_of_nodes_beside_it() {
     let edges = b"source,target\na,b\n";
     let net = read("in/net.csv", edges, &nodes("node,size\nb,2\na,1\n")).unwrap();
     assert_eq!(net.data.graphs()[0].graph.node_attributes().unwrap().values(), array![[2.0], [1.0]]);
-    let error = read("in/net.csv", edges, &nodes("node,size\nb,big\n")).unwrap_err();
-    assert_eq!(error.to_string(), "net.nodes.csv, line 2: \"big\" is not a finite number");
+    let error = read("in/net.csv", edges, &nodes("node,size\nb,2\na,big\n")).unwrap_err();
+    assert_eq!(error.to_string(), "net.nodes.csv, line 3: \"big\" is not a finite number");
 }
 
 #[test]
@@ -342,7 +342,9 @@ fn networks_of_networkx() {
     let graph = &graphs[0].graph;
     assert_eq!((graphs[0].id.as_str(), graph.names().unwrap()), ("net", &words(&["a & b", "c"])[..]));
     assert_eq!(graph.points().unwrap(), array![[1.0, 0.5], [7.0, -1.0]]);
-    assert_eq!(graph.node_attributes().unwrap().values(), array![[1.0], [0.0]]);
+    let attributes = graph.node_attributes().unwrap();
+    assert_eq!(attributes.names(), words(&["big", "colour=red"]));
+    assert_eq!(attributes.values(), array![[1.0, 1.0], [0.0, 0.0]]);
     assert_eq!(graph.edge_attributes().unwrap().values(), array![[2.5], [2.5]]);
     for (from, to, reason) in [
         ("target=\"c\"", "target=\"d\"", "line 11: the target \"d\" of an edge is not a node"),

@@ -216,7 +216,7 @@ fn matching_without_learning_is_the_same_by_the_program_and_by_a_task() {
         let (data, _) = paired(&task.data).unwrap();
         let pairs: Vec<_> = (0..data.pairs().len()).map(|number| data.pair(number).unwrap()).collect();
         let features = task.settings.features(&data.common().unwrap()).unwrap();
-        let model = Model::unlearned_for(features, None, &pairs).unwrap();
+        let model = Model::unlearned_for(features, None, None, &pairs).unwrap();
         assert_eq!(task.run(&Control::new(), None).unwrap().model, model, "{name}");
     }
 }

@@ -53,7 +53,8 @@ impl AutoTrainer {
             let maps = &maps[..if self.images.is_empty() { 1 } else { 2 }];
             for ((map, seen), &unmatched) in maps.iter().flat_map(|map| prices.iter().map(move |price| (map, price))) {
                 let name = format!("{}{seen}{}", set.name(), if unmatched { " with a price" } else { "" });
-                let with = |pose: Rotation| Plan::Features(Box::new(FeatureMap { unmatched, pose, ..map.clone() }));
+                let map = if unmatched { map.clone().with_unmatched() } else { map.clone() };
+                let with = |pose: Rotation| Plan::Features(Box::new(FeatureMap { pose, ..map.clone() }));
                 if or_as_given && map.sees_turns() {
                     last.push((format!("{name}{AS_GIVEN}"), with(Rotation::default())));
                 }

@@ -59,6 +59,9 @@ const PATIENCE: usize = 20;
 
 /// With this many pairs of edges, a few climbs are quicker than the relaxation's first look.
 const WORTH_SEARCHING: usize = 1 << 19;
+/// A relaxation with fewer entries takes as long as it takes; without a time limit, a larger one gets so many steps times entries: about a second.
+const WORTH_WAITING: usize = 1 << 19;
+const MOST_WORK: usize = 100_000_000;
 
 /// Exact quadratic matching.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -77,7 +80,8 @@ pub struct Exact {
 
 impl Default for Exact {
     /// Limits that a problem of 30 nodes does not come near unless it is one of the hard ones. 4 million entries, of a triangulation of 110
-    /// points, take about 300 MB and ten seconds; with many more, a proof takes minutes.
+    /// points, take about 300 MB; with many more, a proof takes minutes. Large problems get a second if there is no time limit
+    /// ([`Control::timed`](crate::Control::timed)).
     fn default() -> Self {
         Self { max_iterations: 1_000_000, max_branches: 100_000, gap: 0.0, max_entries: 4_000_000 }
     }
@@ -129,17 +133,31 @@ impl Exact {
             }
             _ => return search_alone(problem, work),
         };
+        let entries = self.entries(problem).unwrap_or_default();
         problem.check()?;
         let folded = FoldedPrices::of(problem);
         let start = quick_start(&folded.problem, work)?;
-        let solution = self.solve_folded(&folded, start, work, observe, true)?;
+        let patient = self.within_patience(entries, work);
+        let solution = patient.solve_folded(&folded, start, work, observe, true)?;
         decided(problem, folded.carry_back(problem, solution)?, work)
+    }
+
+    /// These settings, with fewer steps if the problem is large and there is no time limit.
+    fn within_patience(&self, entries: usize, work: &Workspace) -> Self {
+        let is_patient = work.control().is_timed() || entries < WORTH_WAITING;
+        let most = if is_patient { usize::MAX } else { MOST_WORK / entries };
+        Self { max_iterations: self.max_iterations.min(most), ..self.clone() }
     }
 
     /// Whether the relaxation of a problem has no more than `max_entries`: if not, it is searched alone.
     pub(crate) fn fits(&self, problem: &Compatibility) -> bool {
+        self.entries(problem).is_some()
+    }
+
+    /// How many entries the relaxation has, if they are not too many.
+    fn entries(&self, problem: &Compatibility) -> Option<usize> {
         let edge = problem.edge.as_ref().filter(|edge| !edge.is_empty());
-        edge.is_none_or(|edge| check_size(problem, edge, Listing::Tight, self.max_entries).is_ok())
+        edge.map_or(Some(0), |edge| check_size(problem, edge, Listing::Tight, self.max_entries).ok())
     }
 
     /// For callers who have already searched and want the proof: however dense the graphs are, little searching is done here.

@@ -50,14 +50,14 @@ fn check_nodes(left_count: usize, right_count: usize, limit: usize) -> Result<()
     check_cells("pairs of nodes, of which a relaxation needs entries,", left_count, right_count, limit)
 }
 
-/// Refuses problems whose relaxation would have more entries than a limit, before any work is done or memory taken.
+/// How many entries the relaxation of a problem would have. Refuses more than a limit, before any work is done or memory taken.
 ///
 /// What counts: for each pair of left nodes with an edge, the pairs of right nodes that its edges can go to (with the tight list all pairs of
 /// right nodes where a score is below zero), and the places of both nodes.
 ///
 /// # Errors
 /// [`Error::TooLarge`]; `found` is what was counted when the limit was passed.
-pub(crate) fn check_size(problem: &Compatibility, edge: &EdgeTerm, listing: Listing, limit: usize) -> Result<()> {
+pub(crate) fn check_size(problem: &Compatibility, edge: &EdgeTerm, listing: Listing, limit: usize) -> Result<usize> {
     let what = "entries of the relaxation";
     let (n, m) = problem.node.dim();
     check_nodes(n, m, limit)?;
@@ -67,13 +67,13 @@ pub(crate) fn check_size(problem: &Compatibility, edge: &EdgeTerm, listing: List
     let dense = edge.left_factors().ncols() > 0;
     let pairs = left_pairs(edge);
     let mut found: usize = 0;
-    let too_large = |found: usize| Err(Error::TooLarge { what, limit, found });
+    let too_large = |found: usize| Error::TooLarge { what, limit, found };
     // The places first: they need no look at the edges.
     for &[i, j] in &pairs {
         found = found.saturating_add(cells[i] + cells[j]);
     }
     if found > limit {
-        return too_large(found);
+        return Err(too_large(found));
     }
     for [i, j] in pairs {
         let (mut entries, mut negative) = (0_usize, false);
@@ -95,10 +95,10 @@ pub(crate) fn check_size(problem: &Compatibility, edge: &EdgeTerm, listing: List
         }
         found = found.saturating_add(if negative { cells[i].saturating_mul(cells[j]) } else { entries });
         if found > limit {
-            return too_large(found);
+            return Err(too_large(found));
         }
     }
-    Ok(())
+    Ok(found)
 }
 
 /// A power of two that brings the edge scores near one; the node scores too, where they would overflow otherwise. Node scores so far below

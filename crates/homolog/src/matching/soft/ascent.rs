@@ -15,6 +15,9 @@ pub(super) const ANNEALED: usize = 2;
 /// Scores that differ by less than this fraction agree.
 const AGREEMENT: f64 = 1e-9;
 
+/// Whether a matching, with the gradient of the edges there, is certain enough.
+pub(super) type Confirms<'a, V> = dyn Fn(&Matching, &V) -> bool + 'a;
+
 /// Which starts to climb from, and when to stop.
 pub(super) struct Plan<'a, V> {
     /// How many starts, and which come first; then each by its number.
@@ -27,12 +30,22 @@ pub(super) struct Plan<'a, V> {
     /// Whether to stop once two starts end at the same height or edges score `enough`, and to sort what was found by its score.
     pub(super) ends_early: bool,
     pub(super) enough: f64,
+    /// Whether a matching and the gradient of the edges there leave nothing to look for.
+    pub(super) confirms: Option<&'a Confirms<'a, V>>,
 }
 
 impl<V> Plan<'_, V> {
     /// Every start in its turn.
     pub(super) fn all(count: usize) -> Self {
-        Self { count, order: [0, 1, ANNEALED], given: None, by_edges: None, ends_early: false, enough: f64::INFINITY }
+        Self {
+            count,
+            order: [0, 1, ANNEALED],
+            given: None,
+            by_edges: None,
+            ends_early: false,
+            enough: f64::INFINITY,
+            confirms: None,
+        }
     }
 }
 
@@ -81,11 +94,17 @@ impl FrankWolfe {
             let agrees = found.first().is_some_and(|best| (value - best.0).abs() <= AGREEMENT * value.abs());
             // What matched nodes gain by themselves, such as not to pay for staying unmatched, says nothing about edges.
             let is_enough = value - own_gain(problem.objective(), &matching) >= plan.enough;
+            let is_confirmed = self.starts > 1
+                && plan.ends_early
+                && plan.confirms.is_some_and(|confirms| {
+                    problem.objective().gradient_at(&matching, &mut climb.target_gradient);
+                    confirms(&matching, &climb.target_gradient)
+                });
             if found.iter().all(|(_, other)| *other != matching) {
                 let at = found.partition_point(|(other, _)| *other >= value);
                 found.insert(if plan.ends_early { at } else { found.len() }, (value, matching));
             }
-            if self.starts > 1 && plan.ends_early && (agrees || is_enough) {
+            if self.starts > 1 && plan.ends_early && (agrees || is_enough || is_confirmed) {
                 has_enough = is_enough;
                 break;
             }

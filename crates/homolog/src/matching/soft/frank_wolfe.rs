@@ -8,16 +8,16 @@
 //! Starts, in order: the flat soft matching; the best matching of the node scores alone; the soft matching that graduated
 //! assignment ends with; then means of the flat one and random ones. Cost of a step: one linear assignment and one gradient.
 //! Large problems have a third of the starts. They, and networks without node scores, have no more once two starts end at the same height or
-//! one keeps most edges. Large problems whose node scores tell nodes apart are narrowed to lists of candidate pairs (`listed`).
+//! one keeps most edges, or fits given pairs that would be found without being given. Large problems whose node scores tell nodes apart are narrowed to lists of candidate pairs (`listed`).
 
-use super::ascent::{ANNEALED, Plan};
+use super::ascent::{ANNEALED, Confirms, Plan};
 use super::listed::{self, Listed};
 use super::networks;
 use super::pairs::AllPairs;
 use super::problem::{Found, SoftProblem, solve_softly};
 use super::sinkhorn::Soft;
 use crate::matching::search::Kicks;
-use crate::matching::{Compatibility, Matcher, Problem, Solution, Workspace};
+use crate::matching::{Compatibility, Matcher, Matching, Problem, Solution, Workspace};
 use crate::{Error, Result};
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
@@ -60,6 +60,18 @@ fn is_zero(value: &f64) -> bool {
 const MOST_POLISHED: usize = 2;
 /// There is no more to find in networks of which this share of all edges is kept.
 const ENOUGH: f64 = 0.9;
+
+/// So many given pairs, of which this share fits what was found for all other nodes, confirm it.
+const FEWEST_SEEDS: usize = 5;
+const CONFIRMED: f64 = 0.9;
+
+/// Whether given pairs would be found if they were not given: to the first order, no exchange with another pair of the matching is better.
+fn fits_seeds(seeds: &[(usize, usize)], matching: &Matching, gradient: &Array2<f64>) -> bool {
+    let fits = |&&(i, k): &&(usize, usize)| {
+        matching.pairs().all(|(j, l)| gradient[[i, k]] + gradient[[j, l]] >= gradient[[i, l]] + gradient[[j, k]])
+    };
+    seeds.iter().filter(fits).count() as f64 >= CONFIRMED * seeds.len() as f64
+}
 
 impl Matcher for FrankWolfe {
     fn solve_with(&self, problem: &dyn Problem, work: &mut Workspace) -> Result<Solution> {
@@ -122,7 +134,12 @@ impl FrankWolfe {
             f64::INFINITY
         };
         let ends_early = is_large || is_network;
-        let plan = Plan { count, order, given, by_edges, ends_early, enough: ENOUGH * most };
+        // Sparse networks may fit near their seeds and nowhere else.
+        let seeds = relaxed.seeds();
+        let confirms = |matching: &Matching, gradient: &Array2<f64>| fits_seeds(&seeds, matching, gradient);
+        let confirms: Option<&Confirms<'_, Array2<f64>>> =
+            if seeds.len() >= FEWEST_SEEDS && !is_network { Some(&confirms) } else { None };
+        let plan = Plan { count, order, given, by_edges, ends_early, enough: ENOUGH * most, confirms };
         let ((mut found, steps), has_enough) = self.climb_from_all(&plan, relaxed, work)?;
         relaxed.is_alone |= has_enough;
         found.truncate(if is_large { MOST_POLISHED } else { found.len() }.min(self.starts));

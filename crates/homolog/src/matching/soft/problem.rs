@@ -21,7 +21,7 @@ use crate::matching::{
     Compatibility, Constraint, EdgeTerm, Form, Linear, MAX_CELLS, Matcher, Matching, Problem, Shortage, Solution,
     Status, Workspace,
 };
-use ndarray::Array2;
+use ndarray::{Array2, ArrayView1};
 use std::borrow::Cow;
 
 /// The most pairs of nodes. The soft solvers hold about eight tables of this size: 10,000 nodes on each side take 6 GB.
@@ -230,11 +230,26 @@ impl<'a> SoftProblem<'a> {
         self.completed(&right_of, work)
     }
 
+    /// Pairs that are given: neither node has another choice. None if all nodes are.
+    pub(super) fn seeds(&self) -> Vec<(usize, usize)> {
+        let gain = &self.objective.gain;
+        let only = |lane: ArrayView1<'_, f64>| {
+            let mut open = lane.iter().enumerate().filter(|(_, gain)| **gain > f64::NEG_INFINITY).map(|(at, _)| at);
+            open.next().filter(|_| open.next().is_none())
+        };
+        let given = |(i, row)| only(row).filter(|&k| only(gain.column(k)) == Some(i)).map(|k| (i, k));
+        let seeds: Vec<(usize, usize)> = gain.rows().into_iter().enumerate().filter_map(given).collect();
+        if seeds.len() < gain.nrows() { seeds } else { Vec::new() }
+    }
+
     /// What edges alone say, if the graphs are sparse and node scores say nothing.
     pub(super) fn matched_by_edges(&mut self, work: &mut Workspace) -> Result<Option<Matching>> {
         let gain = &self.objective.gain;
-        let mut open = gain.iter().filter(|gain| **gain > f64::NEG_INFINITY);
-        let is_flat = open.next().is_none_or(|first| open.all(|gain| gain == first));
+        // What a node pays for staying unmatched is the same for all its partners.
+        let is_flat = gain.rows().into_iter().all(|row| {
+            let mut open = row.iter().filter(|gain| **gain > f64::NEG_INFINITY);
+            open.next().is_none_or(|first| open.all(|gain| gain == first))
+        });
         if !is_flat || self.problem.constraint != Constraint::OneToOne {
             return Ok(None);
         }

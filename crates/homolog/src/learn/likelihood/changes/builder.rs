@@ -157,7 +157,8 @@ impl<'a> Builder<'a> {
                     }
                     None => {
                         if let (true, Some(price)) = (self.instance.may_stay_unmatched(), self.phi.last_mut()) {
-                            *price += if gained { -1.0 } else { 1.0 };
+                            let own = self.instance.unmatched_feature(i);
+                            *price += if gained { own } else { -own };
                         }
                     }
                 }
