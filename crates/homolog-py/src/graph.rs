@@ -45,7 +45,7 @@ impl Graph {
         texts: Vec<(String, Vec<String>)>,
     ) -> PyResult<Self> {
         let mut notes = Vec::new();
-        let mut build = || -> homolog::Result<Inner> {
+        let build = || -> homolog::Result<Inner> {
             let mut graph = match &points {
                 Some(points) => Inner::from_points(table(points))?,
                 None => Inner::new(node_count),

@@ -61,11 +61,11 @@ pub(crate) fn read_track_table<'py>(
 }
 
 /// Reads and pairs frames on another thread, so that Ctrl-C is heard.
-fn paired<'py>(
-    py: Python<'py>,
+fn paired(
+    py: Python<'_>,
     gap: usize,
     read: impl FnOnce() -> homolog::Result<Tracks> + Send + 'static,
-) -> PyResult<(DataSet, Vec<Known<'py>>)> {
+) -> PyResult<(DataSet, Vec<Known<'_>>)> {
     let (tracks, inner) = run::run(py, Some(1), move |_| {
         let tracks = read()?;
         let inner = tracks.pairs(gap)?;

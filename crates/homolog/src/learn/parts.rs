@@ -331,7 +331,7 @@ impl PartRisk<'_> {
                 Oracle::Relaxation(solver) => find_slack(example, solver, question, memory.warm.get(at), scratch)?,
             };
             // A solver that was interrupted answers with what it has: not with the worst there is.
-            Error::if_interrupted(&self.control)?;
+            Error::if_interrupted(self.control)?;
             let share = self.parts.share(example.importance);
             sum.answer.solves += 1;
             sum.answer.proven += usize::from(found.is_proven);

@@ -4,6 +4,7 @@ use homolog::data::{Loaded, Note};
 use homolog::features::{Common, FeatureSet};
 use homolog::graph::{Graph, Pair};
 use homolog::model::Model;
+use std::fmt::Write;
 use std::sync::Arc;
 
 /// A ring, whose nodes nothing but their kinds tells apart.
@@ -13,14 +14,14 @@ fn ring(kinds: &[&str], turn: usize) -> (String, String, String) {
         (String::from("node,kind,label\n"), String::from("source,target\n"), String::new());
     for (i, kind) in kinds.iter().enumerate() {
         let (name, next) = ((i + turn) % count, (i + 1 + turn) % count);
-        nodes += &format!("n{name},{kind},label {name}\n");
-        edges += &format!("n{name},n{next}\n");
+        writeln!(nodes, "n{name},{kind},label {name}").unwrap();
+        writeln!(edges, "n{name},n{next}").unwrap();
         let data = format!("<data key=\"k\">{kind}</data><data key=\"l\">label {name}</data>");
-        graphml += &format!("<node id=\"n{name}\">{data}</node>");
+        write!(graphml, "<node id=\"n{name}\">{data}</node>").unwrap();
     }
     for i in 0..count {
         let (name, next) = ((i + turn) % count, (i + 1 + turn) % count);
-        graphml += &format!("<edge source=\"n{name}\" target=\"n{next}\"><data key=\"t\">road</data></edge>");
+        write!(graphml, "<edge source=\"n{name}\" target=\"n{next}\"><data key=\"t\">road</data></edge>").unwrap();
     }
     let keys = "<key id=\"k\" for=\"node\" attr.name=\"kind\" attr.type=\"string\"/>\
         <key id=\"l\" for=\"node\" attr.name=\"label\" attr.type=\"string\"/>\

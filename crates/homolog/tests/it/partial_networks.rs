@@ -10,6 +10,7 @@ use ndarray::Array2;
 use rand::RngExt;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
+use std::fmt::Write;
 use std::sync::Arc;
 
 type Edges = Vec<[usize; 2]>;
@@ -191,7 +192,7 @@ fn seeds_choose_what_counts_about_weights() {
             let (by_choice, as_usual) = (right(&own), right(&usual));
             chosen[at] += usize::from(own.weights() == if at == 0 { EXISTENCE } else { RANKS });
             gained[at] += by_choice.cast_signed() - as_usual.cast_signed();
-            told += &format!("{at} {:?}: {by_choice} beside {as_usual}\n", own.weights());
+            writeln!(told, "{at} {:?}: {by_choice} beside {as_usual}", own.weights()).unwrap();
         }
     }
     // If weights are noise, that is seen in half of the networks, and is worth many nodes; otherwise nothing is lost.

@@ -47,7 +47,7 @@ fn every_long_call_answers_soon_when_it_is_told_to_stop() {
         }
         stopped += usize::from(took >= AFTER);
         if took > AFTER + SOON {
-            late.push(format!("{name}: {:.3} s", (took - AFTER).as_secs_f64()));
+            late.push(format!("{name}: {:.3} s", took.saturating_sub(AFTER).as_secs_f64()));
         }
         let small = Compatibility::linear(ndarray::array![[5.0, 3.0], [4.0, 1.0]]);
         let answer = Linear::default().solve(&small).unwrap();

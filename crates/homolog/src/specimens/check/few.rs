@@ -63,7 +63,7 @@ impl Beside {
         let of = |shape: &Shape| -> Vec<Place> { shared.iter().filter_map(|&at| shape[at]).collect() };
         let (own, other) = (of(&placed), of(&frame.mean));
         let near = |at: usize| {
-            if at % AT_A_TIME == 0 && control.interrupted() {
+            if at.is_multiple_of(AT_A_TIME) && control.interrupted() {
                 return None;
             }
             let far = |to: &usize| length(&difference(&other[at], &other[*to]));

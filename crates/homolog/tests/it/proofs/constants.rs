@@ -205,8 +205,11 @@ fn groups_of_edge_scores_that_are_far_apart_hide_nothing() {
     }
 }
 
+/// An edge of the left graph, one of the right, and their score.
+type EdgeScore = ([usize; 2], [usize; 2], f64);
+
 /// Small whole numbers, some edges in both graphs.
-fn small_problem(rng: &mut impl Rng, (n, m): (usize, usize)) -> (Array2<f64>, Vec<([usize; 2], [usize; 2], f64)>) {
+fn small_problem(rng: &mut impl Rng, (n, m): (usize, usize)) -> (Array2<f64>, Vec<EdgeScore>) {
     let node = Array2::from_shape_simple_fn((n, m), || f64::from(rng.random_range(-9_i32..10)));
     let mut edges = |count: usize| -> Vec<[usize; 2]> {
         complete(count).ends().iter().copied().filter(|_| rng.random_bool(0.6)).collect()
