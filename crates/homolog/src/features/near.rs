@@ -18,7 +18,7 @@ use ndarray::ArrayView2;
 /// ```
 /// use homolog::features::near_costs;
 /// use homolog::geometry::Near;
-/// use homolog::matching::Linear;
+/// use homolog::matching::{Linear, Matcher};
 /// use ndarray::array;
 /// let (a, b) = (array![[0.0, 0.0], [5.0, 5.0], [9.0, 0.0]], array![[5.0, 4.0], [0.0, 1.0]]);
 /// let problem = near_costs(a.view(), b.view(), Near { within: 2.0, nearest: None }, false)?;
