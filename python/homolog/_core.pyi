@@ -29,6 +29,7 @@ __all__ = [
     "mahalanobis",
     "name_points",
     "name_take",
+    "proof_in_words",
     "read_track_table",
     "read_tracks",
     "run_task",

@@ -82,7 +82,7 @@ def test_pandas_and_networkx():
     graph = hm.Graph.from_networkx(network, pos="pos", edge_attributes=["weight"])
     assert graph.names == ["u", "v", "w"] and graph.points.tolist() == [[0, 0], [1, 0], [2, 1]]
     assert len(graph.edges) == 4 and graph.edge_attributes["weight"].tolist() == [2.0] * 4
-    assert hm.as_graph(network) == hm.Graph.from_networkx(network, pos="pos")
+    assert hm.as_graph(network) == graph
     one_way = hm.Graph.from_networkx(nx.DiGraph([(0, 1), (1, 2)]))
     assert one_way.edges.tolist() == [[0, 1], [1, 2]]
 

@@ -86,7 +86,9 @@ def test_the_program_and_python_give_the_same_bytes_on_real_data(program: Path, 
     is_file = file != "turntable"
     if is_file and not (DATA / file).is_file():
         pytest.skip(f"there is no data in {DATA}")
-    data = json.loads(hm.load(DATA / file if is_file else file).to_json())
+    # Several columns of the bicycles could name the graph.
+    columns: dict[str, Any] = {"graph": "object", "landmark": "name", "ignore": ["image", "facing", "landmark"]}
+    data = json.loads(hm.load(DATA / file if is_file else file, **columns if file.startswith("bikes") else {}).to_json())
     data["graphs"], data["pairs"] = data["graphs"][:4], []
     text = json.dumps({"data": data, "settings": {"features": features}})
     (tmp_path / "task.json").write_text(text, encoding="utf-8")

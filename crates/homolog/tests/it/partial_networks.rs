@@ -79,6 +79,22 @@ fn unlearned(pair: &Pair, price: Option<f64>, map: impl Fn(FeatureMap) -> Featur
 }
 
 #[test]
+fn dense_networks_do_not_fall_apart_into_nodes_that_are_all_left_out() {
+    for (nodes, seed) in [(30, 1), (40, 2), (60, 3), (100, 4)] {
+        let rng = &mut common::rng(seed);
+        let pairs = (0..nodes).flat_map(|i| (0..i).map(move |j| [j, i]));
+        let edges: Edges = pairs.filter(|_| rng.random::<f64>() < 0.3).collect();
+        let extra = (0..5).map(|at| [at * nodes / 5, nodes]);
+        let graph =
+            |count: usize, edges: Edges| Arc::new(Graph::new(count).with_edges(edges, Direction::Undirected).unwrap());
+        let left = graph(nodes + 1, edges.iter().copied().chain(extra).collect());
+        let pair = Pair::new(left, graph(nodes, edges));
+        let found = unlearned(&pair, Some(0.6), |map| map).solve(&pair).unwrap().matching;
+        assert!((0..nodes).all(|i| found.right_of(i) == Some(i)) && found.right_of(nodes).is_none(), "{nodes} nodes");
+    }
+}
+
+#[test]
 fn nodes_that_only_one_network_has_are_left_out_and_no_others() {
     let nodes = 150;
     for name in ["erdos-renyi", "attached", "blocks", "geometric"] {

@@ -9,6 +9,9 @@
 //! assignment ends with; then means of the flat one and random ones. Cost of a step: one linear assignment and one gradient.
 //! Large problems have a third of the starts. They, and networks without node scores, have no more once two starts end at the same height or
 //! one keeps most edges, or fits given pairs that would be found without being given. Large problems whose node scores tell nodes apart are narrowed to lists of candidate pairs (`listed`).
+//!
+//! If nodes score by staying unmatched, as in networks with a price, leaving all of them out is a local maximum, to which soft matchings lead
+//! that keep edges by chance only. Then the best matching of as many nodes as possible, found without those scores, is a start as well.
 
 use super::ascent::{ANNEALED, Confirms, Plan};
 use super::listed::{self, Listed};
@@ -17,7 +20,7 @@ use super::pairs::AllPairs;
 use super::problem::{Found, SoftProblem, solve_softly};
 use super::sinkhorn::Soft;
 use crate::matching::search::Kicks;
-use crate::matching::{Compatibility, Matcher, Matching, Problem, Solution, Workspace};
+use crate::matching::{Compatibility, Form, Matcher, Matching, Problem, Solution, Workspace};
 use crate::{Error, Result};
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
@@ -76,6 +79,28 @@ fn fits_seeds(seeds: &[(usize, usize)], matching: &Matching, gradient: &Array2<f
 impl Matcher for FrankWolfe {
     fn solve_with(&self, problem: &dyn Problem, work: &mut Workspace) -> Result<Solution> {
         self.check()?;
+        let found = self.solve_as_given(problem, work)?;
+        match problem.form() {
+            Form::Table(table) if may_collapse(table) && !work.control().interrupted() => {
+                let full = self.solve_as_given(&Compatibility { unmatched: None, ..table.clone() }, work)?;
+                let mut start = Array2::zeros(table.node.dim());
+                full.matching.pairs().for_each(|pair| start[pair] = 1.0);
+                let other = self.solve_from(table, &start, work)?;
+                Ok(if other.score > found.score { other } else { found })
+            }
+            _ => Ok(found),
+        }
+    }
+}
+
+/// Whether leaving nodes out scores, beside edges that do.
+fn may_collapse(problem: &Compatibility) -> bool {
+    problem.edge.as_ref().is_some_and(|edge| !edge.is_empty())
+        && problem.unmatched.iter().flatten().any(|&price| price > 0.0)
+}
+
+impl FrankWolfe {
+    fn solve_as_given(&self, problem: &dyn Problem, work: &mut Workspace) -> Result<Solution> {
         let improve = self.polish.then_some(Kicks { count: self.kicks, seed: self.seed });
         let on_lists = |listed: &mut Listed<'_>, work: &mut Workspace| self.climb_listed(listed, work);
         if let Some(solution) = listed::solve(problem, self, improve, work, on_lists)? {
@@ -83,9 +108,7 @@ impl Matcher for FrankWolfe {
         }
         solve_softly(problem, improve, work, |relaxed, work| self.climb_table(None, relaxed, work))
     }
-}
 
-impl FrankWolfe {
     /// Solves from a soft matching in place of the flat one: a row per left node, a column per right node, no row or column above 1.
     ///
     /// # Errors
