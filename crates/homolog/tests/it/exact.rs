@@ -5,9 +5,12 @@ use crate::common;
 use common::{Kind, close, data_folder, magnitude, placed, random_kind, random_problem, rng};
 use homolog::Control;
 use homolog::data::{dd, qaplib};
+use homolog::features::FeatureSet;
+use homolog::graph::{Graph, Pair};
 use homolog::matching::{
     BruteForce, Compatibility, Constraint, EdgeList, EdgeTerm, Exact, Matcher, Progress, Solution, Status, Workspace,
 };
+use homolog::model::Model;
 use ndarray::{Array1, Array2};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -222,4 +225,22 @@ fn qaplib_optima_are_proven() {
         let answer = Exact::default().solve(&qaplib::read(&text).unwrap()).unwrap();
         assert_eq!((answer.status, answer.score), (Status::Optimal, -best), "{name}");
     }
+}
+
+#[test]
+fn sixty_points_are_proven_without_a_time_limit_and_what_takes_longer_ends_with_a_bound() {
+    let mut rng = rng(60);
+    let points = Array2::from_shape_simple_fn((60, 2), || 8.0 * rng.random::<f64>());
+    let mut moved = |by: f64| {
+        let right = points.mapv(|value| value + by * rng.random_range(-1.0..1.0));
+        let graph = |points| Arc::new(Graph::from_points(points).unwrap());
+        let pair = Pair::new(graph(points.clone()), graph(right));
+        let features = FeatureSet::Quadratic.features([&*pair.left, &*pair.right]).unwrap();
+        let model = Model::unlearned_for(features, None, None, std::slice::from_ref(&pair)).unwrap();
+        model.solve(&pair).unwrap()
+    };
+    assert_eq!(moved(0.1).status, Status::Optimal);
+    // Nothing in common: no proof within any number of steps that are worth waiting for.
+    let hard = moved(8.0);
+    assert!(hard.status == Status::Limit && hard.bound.is_finite() && hard.bound > hard.score, "{hard:?}");
 }

@@ -59,9 +59,10 @@ const PATIENCE: usize = 20;
 
 /// With this many pairs of edges, a few climbs are quicker than the relaxation's first look.
 const WORTH_SEARCHING: usize = 1 << 19;
-/// A relaxation with fewer entries takes as long as it takes; without a time limit, a larger one gets so many steps times entries: about a second.
+/// A relaxation with fewer entries takes as long as it takes; without a time limit, a larger one gets so many steps times entries: a few
+/// seconds. 60 points need up to 5e8 for their proof, 100 points up to 7e8 or far more than anybody waits for (docs/notes/quadratic.md).
 const WORTH_WAITING: usize = 1 << 19;
-const MOST_WORK: usize = 100_000_000;
+const MOST_WORK: usize = 1_000_000_000;
 
 /// Exact quadratic matching.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
