@@ -70,9 +70,7 @@ class Graph:
         labels = None if names is None else [str(name) for name in names]
         attributes, texts = _split_texts(attributes)
         columns = None if attributes is None else _table(attributes, "attributes")
-        count = _count(nodes, table, labels, columns)
-        if count == 0 and texts:
-            count = len(texts[0][1])
+        count = _count(nodes, table, labels, columns, texts[0][1] if texts else None)
         size = None if image_size is None else (float(image_size[0]), float(image_size[1]))
         self._graph = _core.Graph(
             count,
