@@ -10,6 +10,7 @@ import numpy as np
 
 from . import _core
 from ._data import data_set
+from ._errors import MatchError
 from ._graph import as_graph
 from ._match import Match
 from ._matcher import Matcher, node_pairs
@@ -73,6 +74,8 @@ def match(
         # What is out of range is refused below.
         if 0 <= i < len(known):
             known[i] = min(k, other._graph.node_count - 1)
+    if unmatched is not None and not np.isfinite(unmatched):
+        raise MatchError(f"unmatched is {unmatched!r}: it must be a finite number")
     settings = {
         "features": features if isinstance(features, str) else dict(features),
         "pose": {"turns": pose, "mirror": False},

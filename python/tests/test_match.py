@@ -97,6 +97,8 @@ def test_networks_that_share_only_some_nodes_and_have_kinds():
     assert match.unmatched_left.tolist() == [40]
     assert match.assignment[:40].tolist() == list(range(40))
     assert len(hm.match(left, right, "graph", method="frank-wolfe").unmatched_left) == 1
+    with pytest.raises(hm.MatchError, match="unmatched is nan: it must be a finite number"):
+        hm.match(left, right, "graph", unmatched=float("nan"))
     # A ring, whose nodes nothing but their kinds tells apart.
     ring, turned = networkx.cycle_graph(7), networkx.cycle_graph(7)
     for node, kind in enumerate("aababbb"):

@@ -177,7 +177,7 @@ impl Grid {
     }
 }
 
-/// Where in a grid some numbers are: the first of four rows, and the weights of these.
+/// The four rows of a grid around some numbers: the first of them, and the weights of all four.
 pub(super) struct Places {
     rows: [u32; LANES],
     weights: [Lanes; 4],
