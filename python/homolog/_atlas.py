@@ -132,14 +132,11 @@ class Atlas(Estimator):
             model, self.report_ = _core.train_atlas(
                 [graph._graph for graph in graphs],
                 [graph._graph for graph in _graphs(unlabelled)],
+                None if pictures is None else [_grey(picture) for picture in pictures],
                 self._settings(),
                 threads(self.n_jobs),
                 progress.callback,
             )
-            if pictures is not None:
-                seen = [_grey(picture) for picture in pictures]
-                own = [graph._graph for graph in graphs]
-                model = _core.see_pictures(model, own, seen, threads(self.n_jobs), progress.callback)
         self._set(model)
         LOGGER.info("%s", self.report_)
         return self

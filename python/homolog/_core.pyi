@@ -33,7 +33,6 @@ __all__ = [
     "read_track_table",
     "read_tracks",
     "run_task",
-    "see_pictures",
     "solve_points",
     "tracks",
     "train",
@@ -64,6 +63,7 @@ def run_task(task: str, jobs: int | None) -> Trained: ...
 def train_atlas(
     specimens: Sequence[Graph],
     unlabelled: Sequence[Graph],
+    pictures: Sequence[NDArray[np.uint8]] | None,
     settings: str,
     jobs: int | None,
     callback: Callable[[dict[str, Any]], Any] | None,
@@ -95,13 +95,6 @@ def box_features(
 def mahalanobis(
     left: NDArray[np.float64], right: NDArray[np.float64], covariances: NDArray[np.float64]
 ) -> NDArray[np.float64]: ...
-def see_pictures(
-    model: Model,
-    specimens: Sequence[Graph],
-    pictures: Sequence[NDArray[np.uint8]],
-    jobs: int | None,
-    callback: Callable[[dict[str, Any]], Any] | None,
-) -> Model: ...
 def find_points(model: Model, pictures: Sequence[NDArray[np.uint8]], jobs: int | None) -> list[str]: ...
 def explain_naming(model: Model, specimen: Graph, jobs: int | None) -> str: ...
 def check_specimens(data: DataSet, jobs: int | None) -> tuple[str, str, DataSet, DataSet]: ...

@@ -3,6 +3,7 @@
 use crate::errors::{plain, raise};
 use crate::graph::Graph;
 use crate::model::{Model, explanation_json};
+use crate::pictures::Picture;
 use crate::problem::deadline;
 use crate::run;
 use homolog::atlas::AtlasSettings;
@@ -10,32 +11,44 @@ use homolog::data::dataset::{DataSet, NamedGraph};
 use homolog::graph::Graph as InnerGraph;
 use homolog::matching::Workspace;
 use homolog::task::{Features, Outcome, Settings, Task};
+use numpy::PyReadonlyArray2;
 use pyo3::prelude::*;
 use rayon::prelude::*;
 use serde_json::json;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Learns an atlas from labelled specimens and perhaps from others whose names are ignored; the model, and what was learned in words.
-/// Settings are JSON, as in the library.
+/// Learns an atlas from labelled specimens, perhaps with a picture of each, and perhaps from others whose names are ignored; the model, and
+/// what was learned in words. Settings are JSON, as in the library.
 #[pyfunction]
-#[pyo3(signature = (specimens, unlabelled, settings, jobs, callback))]
+#[pyo3(signature = (specimens, unlabelled, pictures, settings, jobs, callback))]
 pub(crate) fn train_atlas(
     py: Python<'_>,
     specimens: Vec<Py<Graph>>,
     unlabelled: Vec<Py<Graph>>,
+    pictures: Option<Vec<PyReadonlyArray2<'_, u8>>>,
     settings: &str,
     jobs: Option<usize>,
     callback: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<(Model, String)> {
     let atlas: AtlasSettings = serde_json::from_str(settings).map_err(|error| plain(py, &error.to_string()))?;
     let named = |(number, graph): (usize, Arc<InnerGraph>)| NamedGraph { id: number.to_string(), graph, image: None };
-    let graphs = inner(&specimens).into_iter().enumerate().map(named).collect();
+    let specimens = inner(&specimens);
+    let pictures: Option<Vec<Picture>> = pictures.map(|pictures| pictures.iter().map(Picture::new).collect());
+    if let Some(found) = pictures.as_ref().map(Vec::len).filter(|&found| found != specimens.len()) {
+        let what = "pictures of specimens";
+        return Err(raise(py, &homolog::Error::Size { what, expected: specimens.len(), found }));
+    }
+    let graphs = specimens.iter().cloned().enumerate().map(named).collect();
     let data = DataSet::new(graphs, Vec::new()).map_err(|error| raise(py, &error))?;
     let settings = Settings { features: Features::Named("atlas".to_string()), atlas, ..Settings::default() };
     let more = inner(&unlabelled).into_iter().enumerate().map(named);
     let task = Task { data, settings }.with_unlabelled(more).map_err(|error| raise(py, &error))?;
-    let work = move |control: &homolog::Control| task.run(control, None);
+    let work = move |control: &homolog::Control| {
+        let seen = pictures.iter().flatten().zip(&specimens).map(|(picture, graph)| Ok((picture.grey()?, &**graph)));
+        let seen = seen.collect::<homolog::Result<Vec<_>>>()?;
+        Ok(task.run(control, None)?.seeing(&seen, control))
+    };
     let Outcome { model, report } = run::run_observed(py, jobs, callback, false, work)?.whole()?;
     Ok((Model { inner: Arc::new(model) }, report.to_string()))
 }

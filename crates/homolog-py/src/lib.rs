@@ -43,7 +43,7 @@ mod _core {
     #[pymodule_export]
     use crate::pair_features::{PairFeatures, box_features, mahalanobis};
     #[pymodule_export]
-    use crate::pictures::{find_points, see_pictures};
+    use crate::pictures::find_points;
     #[pymodule_export]
     use crate::problem::{Problem, Solution};
     #[pymodule_export]

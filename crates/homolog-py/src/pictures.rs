@@ -25,7 +25,7 @@ impl Picture {
         Self { width, height, pixels: array.as_array().iter().copied().collect() }
     }
 
-    fn grey(&self) -> homolog::Result<GreyImage<'_>> {
+    pub(crate) fn grey(&self) -> homolog::Result<GreyImage<'_>> {
         GreyImage::new(self.width, self.height, &self.pixels)
     }
 
@@ -34,35 +34,6 @@ impl Picture {
         let points = graph.points().ok_or(homolog::Error::Missing { what: "points", needed_by: "pictures" })?;
         graph.clone().with_more_node_attributes(&describe_points(self.grey()?, points, descriptors)?)
     }
-}
-
-/// The same model, having also learned what the landmarks of specimens look like in their pictures.
-#[pyfunction]
-#[pyo3(signature = (model, specimens, pictures, jobs, callback))]
-pub(crate) fn see_pictures(
-    py: Python<'_>,
-    model: &Model,
-    specimens: Vec<Py<Graph>>,
-    pictures: Vec<PyReadonlyArray2<'_, u8>>,
-    jobs: Option<usize>,
-    callback: Option<&Bound<'_, PyAny>>,
-) -> PyResult<Model> {
-    let graphs: Vec<Arc<InnerGraph>> = specimens.iter().map(|graph| Arc::clone(&graph.get().inner)).collect();
-    if graphs.len() != pictures.len() {
-        let what = "pictures of specimens";
-        let error = homolog::Error::Size { what, expected: graphs.len(), found: pictures.len() };
-        return Err(raise(py, &error));
-    }
-    let pictures: Vec<Picture> = pictures.iter().map(Picture::new).collect();
-    let before = Arc::clone(&model.inner);
-    let work = move |control: &homolog::Control| {
-        let pairs = pictures.iter().zip(&graphs);
-        let specimens =
-            pairs.map(|(picture, graph)| Ok((picture.grey()?, &**graph))).collect::<homolog::Result<Vec<_>>>()?;
-        (*before).clone().seeing(&specimens, control)
-    };
-    let learned = run::run_observed(py, jobs, callback, false, work)?.whole()?;
-    Ok(Model { inner: Arc::new(learned) })
 }
 
 /// The landmarks of pictures without any points, for each picture as JSON.

@@ -4,7 +4,7 @@ mod from_shards;
 
 use crate::hints::advised;
 use crate::inputs::Input;
-use crate::progress::{Watch, note, stop_is_wanted};
+use crate::progress::{Watch, stop_is_wanted};
 use crate::reading::Reading;
 use crate::training::FileKeeper;
 use crate::{Ending, files, settings};
@@ -14,7 +14,6 @@ use homolog::features::{Rotation, Turns};
 use homolog::geometry::GreyImage;
 use homolog::learn::{Centre, Clock, LearnerKind, Oracle};
 use homolog::matching::LpRelaxation;
-use homolog::model::Model;
 use homolog::task::{Outcome, Settings, Task};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -202,7 +201,7 @@ fn read(arguments: &Arguments, settings: &Settings) -> Result<(Input, Task)> {
 fn train(arguments: &Arguments, input: &Input, task: &Task, watch: &Watch) -> Result<Outcome> {
     let control = watch.control("");
     let place = || arguments.data.display().to_string();
-    let mut outcome = match arguments.checkpoint.as_deref() {
+    let outcome = match arguments.checkpoint.as_deref() {
         None => task.run(&control, Some(&clock())).with_context(place)?,
         Some(path) => {
             let mut keeper = FileKeeper::new(Some(path), arguments.checkpoint_every);
@@ -211,32 +210,20 @@ fn train(arguments: &Arguments, input: &Input, task: &Task, watch: &Watch) -> Re
             task.resume(&control, Some(&clock()), Some((&mut run, &mut keeper))).with_context(place)?
         }
     };
-    if task.settings.pictures && !stop_is_wanted() {
-        outcome.model = seeing(outcome.model, input, task, watch)?;
-    }
-    Ok(outcome)
+    if task.settings.pictures && !stop_is_wanted() { seeing(outcome, input, task, watch) } else { Ok(outcome) }
 }
 
-/// The model, having also learned what the named points look like; as it was if that is not possible.
-fn seeing(model: Model, input: &Input, task: &Task, watch: &Watch) -> Result<Model> {
+/// The outcome, its model having also learned what the named points look like.
+fn seeing(outcome: Outcome, input: &Input, task: &Task, watch: &Watch) -> Result<Outcome> {
     let mut pictures = Vec::new();
     for number in task.specimens() {
         pictures.extend(input.picture(number)?.map(|picture| (picture, &input.data.graphs()[number].graph)));
-    }
-    if pictures.is_empty() {
-        return Ok(model);
     }
     let mut specimens = Vec::new();
     for (picture, graph) in &pictures {
         specimens.push((GreyImage::new(picture.width, picture.height, &picture.pixels)?, &***graph));
     }
-    match model.clone().seeing(&specimens, &watch.control("")) {
-        Ok(model) => Ok(model),
-        Err(error) => {
-            note(&format!("the model does not find points in pictures: {error}"));
-            Ok(model)
-        }
-    }
+    Ok(outcome.seeing(&specimens, &watch.control("")))
 }
 
 fn clock() -> Clock {

@@ -22,6 +22,7 @@ mod from_shards;
 mod losses;
 mod pairing;
 mod report;
+mod seeing;
 mod settings;
 mod text;
 mod unlabelled;

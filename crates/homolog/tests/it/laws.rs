@@ -26,6 +26,7 @@ fn problems_that_once_had_false_proofs_have_none() {
         ("reals-constants", 800_089_987),
         ("linear-reals", 1_200_221_263),
         ("linear-reals", 2_000_343_686),
+        ("linear-reals", 3_100_024_577),
         ("mixed", 1_100_414_596),
         ("mixed", 1_000_303_033),
         ("mixed", 900_000_626),

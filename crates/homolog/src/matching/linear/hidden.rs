@@ -19,91 +19,71 @@ use crate::matching::{Compatibility, Constraint};
 
 /// The most left nodes, and the most right nodes.
 const MOST: [usize; 2] = [16, 64];
-/// Numbers that differ by no more than this part of themselves are equal but for rounding.
-const EQUAL: f64 = 4.0 * f64::EPSILON;
 /// The bit of the places that nobody has.
 const FREE: usize = MOST[0];
 
 /// Whether another matching may be better than the answer in the buffers by less than what rounding hides.
 pub(super) fn may_hide_better(problem: &Compatibility, buffers: &LinearBuffers) -> bool {
     let (n, m) = problem.node.dim();
-    if n > MOST[0] || m > MOST[1] || problem.constraint == Constraint::ManyToOne {
+    if n > MOST[0] || m > MOST[1] || m == 0 || problem.constraint == Constraint::ManyToOne {
         return false;
     }
-    let least = HIDDEN * noise(&buffers.left, &buffers.right);
-    if !is_fine(problem, least) {
-        return false;
-    }
-    let mut near = Near::default();
-    let mut is_equal = true;
-    for (i, row) in problem.node.rows().into_iter().enumerate() {
-        let left = buffers.left[i];
-        let mut choices = 0_u64;
-        for (k, (&score, &right)) in row.iter().zip(&buffers.right).enumerate() {
-            let slack = slack(left, right, score).abs();
-            choices |= u64::from(slack < least) << k;
-            is_equal &= slack == 0.0 || slack >= least;
-        }
+    let (left, right) = (&buffers.left[..], &buffers.right[..]);
+    let least = HIDDEN * noise(left, right);
+    let node = problem.node.as_standard_layout();
+    let slacks = Slacks { values: node.as_slice().unwrap_or_default(), left, right, least };
+    let (mut near, mut is_equal) = pulp::Arch::new().dispatch(slacks);
+    let is_apart = |slack: f64| slack == 0.0 || slack >= least;
+    for i in 0..n {
         // A node that is left over in a crowd has the dual value 0; another one its price.
         let price = if buffers.crowd.left.binary_search(&i).is_ok() { 0.0 } else { problem.unmatched_score(i) };
-        let slack = (left - price).abs();
-        is_equal &= slack == 0.0 || slack >= least;
+        let slack = (left[i] - price).abs();
         let own = buffers.right_of[i];
+        is_equal &= is_apart(slack) && own.is_none_or(|k| is_apart(right[k].abs()));
         near.own[i] = own.map_or(0, |k| 1 << k);
-        near.choices[i] = choices & !near.own[i];
+        near.choices[i] &= !near.own[i];
         near.leaves |= u32::from(own.is_some() && slack < least) << i;
-        near.worthless |= u32::from(own.is_none_or(|k| buffers.right[k].abs() < least)) << i;
-        is_equal &= own.is_none_or(|k| buffers.right[k] == 0.0 || buffers.right[k].abs() >= least);
+        near.worthless |= u32::from(own.is_none_or(|k| right[k].abs() < least)) << i;
     }
     !is_equal && near.has_cycle()
 }
 
-/// Whether some score, or the difference of some neighbours, is smaller than this: only then there is something to hide. Numbers that are
-/// equal but for rounding do not count, so that they are ties for [`Linear::assign`](super::Linear::assign) and for proofs alike.
-fn is_fine(problem: &Compatibility, least: f64) -> bool {
-    let node = problem.node.as_standard_layout();
-    let prices = problem.unmatched.iter().flatten().any(|&price| is_small(price, 0.0, least));
-    let fine = Fine { values: node.as_slice().unwrap_or_default(), width: node.ncols(), least };
-    prices || pulp::Arch::new().dispatch(fine)
-}
-
-#[inline(always)]
-fn is_small(a: f64, b: f64, least: f64) -> bool {
-    let apart = (a - b).abs();
-    let largest = if a.abs() > b.abs() { a.abs() } else { b.abs() };
-    (apart < least) & (apart > EQUAL * largest)
-}
-
-/// Looks at the scores of a table, row by row; the end of a row and the beginning of the next pass for neighbours.
-struct Fine<'a> {
+/// Looks for the pairs of a table whose slack is less than the `least` that can be told from rounding.
+struct Slacks<'a> {
     values: &'a [f64],
-    width: usize,
+    left: &'a [f64],
+    right: &'a [f64],
     least: f64,
 }
 
-impl pulp::WithSimd for Fine<'_> {
-    type Output = bool;
+impl pulp::WithSimd for Slacks<'_> {
+    /// These pairs as choices, and whether all of them have a slack of exactly zero.
+    type Output = (Near, bool);
 
     #[inline(always)]
-    fn with_simd<S: pulp::Simd>(self, _: S) -> bool {
-        let Self { values, width, least } = self;
-        // Without a branch per pair, so that the compiler makes vectors of it.
-        let beside = |by: usize| {
-            let pairs = values.iter().zip(values.get(by..).unwrap_or_default());
-            pairs.fold(0, |count, (&a, &b)| count + u64::from(is_small(a, b, least))) > 0
-        };
-        values.iter().fold(0, |count, &score| count + u64::from(is_small(score, 0.0, least))) > 0
-            || beside(1)
-            || beside(width)
+    fn with_simd<S: pulp::Simd>(self, _: S) -> (Near, bool) {
+        let (mut near, mut unequal) = (Near::default(), 0);
+        let rows = self.values.chunks_exact(self.right.len()).zip(self.left);
+        for ((row, &left), choices) in rows.zip(&mut near.choices) {
+            // Without a branch per pair, so that the compiler makes vectors of it.
+            for (k, (&score, &right)) in row.iter().zip(self.right).enumerate() {
+                let slack = slack(left, right, score).abs();
+                let is_near = slack < self.least;
+                *choices |= u64::from(is_near) << k;
+                unequal |= u64::from(is_near & (slack != 0.0));
+            }
+        }
+        (near, unequal == 0)
     }
 }
 
-/// left + right - score, to the last digit of what is left of it: a sum that is rounded to the score is not a tie.
+/// left + right - score, to the last digit of what is left of it: a sum that is rounded to the score is not a tie. Infinite for a forbidden pair.
+#[inline(always)]
 fn slack(left: f64, right: f64, score: f64) -> f64 {
     let sum = left + right;
     let of_right = sum - left;
     let lost = (left - (sum - of_right)) + (right - of_right);
-    if score.is_finite() && lost.is_finite() { (sum - score) + lost } else { f64::INFINITY }
+    (sum - score) + lost
 }
 
 /// The pairs that rounding hides.
@@ -120,30 +100,33 @@ struct Near {
 }
 
 impl Near {
-    /// Whether there may be a cycle: what leads nowhere, or is led to from nowhere, is taken away until nothing changes.
+    /// Whether exchanges along these pairs come back to where they began: nodes that lead to none that is left are taken away until nothing changes.
     fn has_cycle(&self) -> bool {
-        let taken = self.own.iter().fold(0, |taken, own| taken | own);
-        let mut open = (1_u32 << (FREE + 1)) - 1;
+        let mut holder = [FREE; u64::BITS as usize];
+        for (i, &own) in self.own.iter().enumerate() {
+            bits(own).for_each(|k| holder[k] = i);
+        }
+        let mut leads_to = [0_u64; FREE + 1];
+        for (i, &choices) in self.choices.iter().enumerate() {
+            let leaves = u64::from(self.leaves >> i & 1) << FREE;
+            leads_to[i] = bits(choices).fold(leaves, |to, k| to | 1 << holder[k]);
+        }
+        leads_to[FREE] = u64::from(self.worthless);
+        let mut open = leads_to.iter().rev().fold(0, |open, &to| open << 1 | u64::from(to != 0));
         loop {
-            let is_free_open = open >> FREE & 1 == 1;
-            let nodes = (0..FREE).filter(|i| open >> i & 1 == 1);
-            let mut offered = if is_free_open { !taken } else { 0 };
-            let (mut wanted, mut to_free, mut left) = (0_u64, false, 0_u32);
-            for i in nodes.clone() {
-                offered |= self.own[i];
-                wanted |= self.choices[i];
-                to_free |= self.choices[i] & !taken != 0 || self.leaves >> i & 1 == 1;
-            }
-            for i in nodes {
-                let leads = self.choices[i] & offered != 0 || is_free_open && self.leaves >> i & 1 == 1;
-                let is_led_to = self.own[i] & wanted != 0 || is_free_open && self.worthless >> i & 1 == 1;
-                left |= u32::from(leads && is_led_to) << i;
-            }
-            left |= u32::from(is_free_open && to_free && open & self.worthless != 0) << FREE;
+            let left = bits(open).fold(open, |left, i| if leads_to[i] & left == 0 { left & !(1 << i) } else { left });
             if left == open {
                 return open != 0;
             }
             open = left;
         }
     }
+}
+
+/// The bits that are set.
+fn bits(mut set: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let bit = set.trailing_zeros();
+        (set != 0).then(|| set &= set - 1).map(|()| bit as usize)
+    })
 }
