@@ -39,7 +39,7 @@ fn explained(mut reader: Reader, read: &dyn Fn(&Reader) -> Graphs) -> homolog::R
             Err(error) => error,
         };
         match fault(&error) {
-            Some(ColumnFault::Unknown { column }) if !reader.table.ignored.contains(column) => {
+            Some(ColumnFault::Unknown { column, .. }) if !reader.table.ignored.contains(column) => {
                 reader.table.ignored.push(column.clone());
             }
             // Whichever reads without a fault: of several objects in a picture each has its landmarks once.

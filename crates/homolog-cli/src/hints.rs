@@ -48,10 +48,10 @@ fn of(error: &Error, file: &str) -> Option<String> {
 /// The options of `convert` that say what a column means, and the end of the sentence that begins with them.
 fn options(fault: &ColumnFault) -> Option<String> {
     match fault {
-        ColumnFault::Unknown { column } => {
+        ColumnFault::Unknown { column, .. } => {
             let column = quoted(column);
             Some(format!(
-                "--ignore {column}` leaves it out; --attribute {column} makes it a node attribute; --graph-column and --landmark-column say that it names the graphs or the landmarks"
+                "--ignore {column} -o clean.json` writes the data without it; with numbers in it, --attribute {column} keeps it; --graph-column and --landmark-column say that it names the specimens or the landmarks"
             ))
         }
         ColumnFault::Ambiguous { columns } => {

@@ -37,7 +37,10 @@ use std::sync::OnceLock;
 
 /// Learns from a few matched examples how you match points and graphs, then matches new ones.
 #[derive(Parser)]
-#[command(name = "homolog", version, long_version = long_version(), propagate_version = true, arg_required_else_help = true, max_term_width = 100)]
+#[command(name = "homolog", version, long_version = long_version(), propagate_version = true, arg_required_else_help = true, max_term_width = 100, after_help = "\
+To begin: homolog demo
+With labelled landmarks: homolog check FILE; homolog train FILE -o MODEL; homolog name MODEL NEW
+A command in full, with examples: homolog COMMAND --help")]
 struct Arguments {
     #[command(subcommand)]
     command: Command,

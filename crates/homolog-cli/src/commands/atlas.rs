@@ -24,8 +24,8 @@ use std::time::Instant;
 For each number N of specimens, an atlas learned from N specimens drawn at random names the others; it is compared with linear assignment to
 the mean positions and with rigid alignment to the mean shape. Specimens are named as given and rotated at random (training specimens too),
 and with a share of their points removed and as many extra points added anywhere in their bounding box. As given, the atlas finds from the
-training specimens whether they are oriented alike. `found` is the share of labelled points that got their name, `error` is the rest; a name
-given to an unlabelled point is not counted.
+training specimens whether they are oriented alike. `error` is the share of labelled points that did not get their name; a name given to
+an unlabelled point is not counted. To see only how the error falls with the number of specimens: --poses as-given --missing 0.
 
 Examples:
   homolog experiment atlas wings.csv --out report

@@ -35,7 +35,7 @@ Examples:
 pub(crate) struct Arguments {
     /// The model file
     model: PathBuf,
-    /// A data set (.json, .jsonl), a landmark table (.csv), or the word turntable
+    /// Labelled graphs: a data set (.json, .jsonl), a landmark table (.csv), TPS or any other file of docs/formats.md, or the word turntable
     data: PathBuf,
     /// Loss: hamming, endpoint; or with settings as JSON [default: the loss it was trained for]
     #[arg(long)]

@@ -42,7 +42,7 @@ Examples:
   homolog train shards/ -o model.json --features quadratic --lambda 0.1")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct Arguments {
-    /// A data set (.json, .jsonl), a landmark table (.csv), a folder of shards that `convert` made, or the word turntable
+    /// Labelled graphs: a landmark table (.csv), TPS, TRC or any other file of docs/formats.md, a data set (.json, .jsonl), a folder of shards that `convert` made, or the word turntable
     data: PathBuf,
     /// The model file to write
     #[arg(short, long, value_name = "MODEL")]

@@ -56,7 +56,11 @@ fn malformed<T>(format: &'static str, line: usize, reason: impl Into<String>) ->
 fn number(format: &'static str, line: usize, word: &str) -> Result<f64> {
     match word.parse::<f64>() {
         Ok(value) if value.is_finite() => Ok(value),
-        _ => malformed(format, line, format!("\"{}\" is not a finite number", shorten(word))),
+        _ => {
+            let comma = word.replacen(',', ".", 1).parse::<f64>().is_ok() && word.contains(',');
+            let how = if comma { "; write it with a decimal point" } else { "" };
+            malformed(format, line, format!("\"{}\" is not a finite number{how}", shorten(word)))
+        }
     }
 }
 

@@ -100,7 +100,7 @@ impl fmt::Display for Note {
                 )
             }
             Self::NoPicture { picture, others, from_bottom } => {
-                let (more, y) = (and_more(*others), ": y counts from the bottom edge, downwards");
+                let (more, y) = (and_more(*others), ": y is counted down from the bottom edge, so it is negative");
                 write!(formatter, "picture {picture:?}{more} not found{}", if *from_bottom { y } else { "" })
             }
             Self::OutsidePicture { graph, others } => {

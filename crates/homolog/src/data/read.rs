@@ -239,7 +239,8 @@ fn is_lines(text: &str) -> bool {
 fn guessed_columns(table: &LandmarkTable, text: &str, notes: &mut Vec<Note>) -> Result<()> {
     let understood = table.understand(text)?;
     let is_clear = |name: &String, clear: &[&str]| clear.iter().any(|word| name.eq_ignore_ascii_case(word));
-    let graph = understood.graph.filter(|name| table.graph.is_none() && !is_clear(name, &["frame", "image"]));
+    let graph =
+        understood.graph.filter(|name| table.graph.is_none() && !is_clear(name, &["frame", "image", "specimen"]));
     let landmark = understood.landmark.filter(|name| table.landmark.is_none() && !is_clear(name, &["landmark"]));
     notes.extend(graph.map(|column| Note::GraphColumn { column }));
     notes.extend(landmark.map(|column| Note::LandmarkColumn { column }));

@@ -296,10 +296,12 @@ pub enum Error {
 #[non_exhaustive]
 pub enum ColumnFault {
     /// A column that means nothing: a typing mistake in a header should not lose data.
-    #[error("unknown column {column:?}")]
+    #[error("unknown column {column:?}{}", .meant.map_or_else(String::new, |meant| format!("; did you mean {meant:?}?")))]
     Unknown {
         /// Its name.
         column: String,
+        /// The known name that it differs from by one slip.
+        meant: Option<&'static str>,
     },
     /// Several columns may name the graph.
     #[error("each of {} may name the graph", .columns.join(", "))]

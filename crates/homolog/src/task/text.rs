@@ -57,7 +57,7 @@ impl TaskReport {
     fn expected(&self) -> Option<String> {
         let tried = self.tried.iter().find(|tried| tried.name == self.chosen)?;
         tried.interval?;
-        Some(format!("Error to expect on new specimens: {}.", tried.summary()?))
+        Some(format!("Error to expect on new specimens: {}.", tried.summary_with("90 % interval ")?))
     }
 
     fn table_of_sets(&self, text: &mut Formatter<'_>) -> Result {

@@ -99,7 +99,7 @@ fn points_of_a_tps_file_are_put_onto_their_picture_and_written_as_they_were() {
     assert_eq!(graphs[0].graph.scale(), Some(0.0125));
     let notes: Vec<String> = wings.notes.iter().map(ToString::to_string).collect();
     let expected = [
-        "picture \"c.jpg\" not found: y counts from the bottom edge, downwards",
+        "picture \"c.jpg\" not found: y is counted down from the bottom edge, so it is negative",
         "graph \"b\" has points outside of its picture",
     ];
     assert_eq!(notes, expected);

@@ -123,7 +123,7 @@ fn a_node_that_nobody_named_is_the_same_as_nothing() {
     let twice = named(["", "tip", "", "tip"]).unwrap_err();
     assert_eq!(twice, Error::Repeated { what: "names of nodes", name: "tip".to_string() });
     // Written to tables and data sets, and read back.
-    let table = "frame,landmark,x,y\n1,,0.0,0.0\n1,tip,2.0,0.0\n1,,2.0,1.0\n1,base,0.0,1.0\n";
+    let table = "specimen,landmark,x,y\n1,,0.0,0.0\n1,tip,2.0,0.0\n1,,2.0,1.0\n1,base,0.0,1.0\n";
     let graphs = LandmarkTable::default().read(table, "wings").unwrap();
     assert_eq!(*graphs[0].graph, left);
     assert_eq!(data::write(data::Format::Landmarks, &graphs).unwrap(), table);

@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 fn costs_and_negated_scores_have_the_same_answer() {
     let mut rng = rng(31);
     let mut work = Workspace::new();
+    let mut others = 0;
     for step in 0..4000 {
         let (n, m) = match step % 200 {
             0 => (rng.random_range(1..40), rng.random_range(1500..1600)),
@@ -37,9 +38,21 @@ fn costs_and_negated_scores_have_the_same_answer() {
         let expected = Linear::default().solve(&Compatibility::linear(scores.clone())).unwrap();
         let expected = expected.matching.left_to_right();
         let linear = Linear::default();
-        assert_eq!(linear.assign_matrix(costs.view(), Sense::Minimize, &mut work).unwrap(), Some(expected), "{costs}");
-        assert_eq!(linear.assign_matrix(scores.view(), Sense::Maximize, &mut work).unwrap(), Some(expected), "{costs}");
+        let negated = linear.assign_matrix(scores.view(), Sense::Maximize, &mut work).unwrap().unwrap().to_vec();
+        let found = linear.assign_matrix(costs.view(), Sense::Minimize, &mut work).unwrap().unwrap();
+        assert_eq!(found, negated, "{costs}");
+        if ties && scale != 1.0 {
+            // Multiples of 1e300 are rounded, so some ties are not exact: a proof tells them apart, an assignment does not.
+            let total = |places: &[Option<usize>]| -> f64 {
+                places.iter().enumerate().filter_map(|(i, &k)| Some(costs[[i, k?]] / scale)).sum()
+            };
+            assert!((total(found) - total(expected)).abs() < 1e-12, "{costs}");
+            others += usize::from(found != expected);
+        } else {
+            assert_eq!(found, expected, "{costs}");
+        }
     }
+    assert!(others < 40, "{others} of 4000");
 }
 
 #[test]

@@ -220,7 +220,7 @@ fn too_few_specimens_say_so() {
     for count in [0, 1, FEWEST_SPECIMENS - 1] {
         let report = run(&specimens(count));
         assert_eq!((report.false_alarms, report.findings.len()), (None, 0));
-        assert!(report.to_string().contains("too few specimens"), "{report}");
+        assert!(report.to_string().contains("need at least 8 specimens"), "{report}");
     }
     assert!(run(&specimens(FEWEST_SPECIMENS)).false_alarms.is_some());
 }

@@ -193,7 +193,10 @@ impl<'a> Header<'a> {
 
     fn refuse_unknown(&self) -> Result<()> {
         let Some(at) = (0..self.names.len()).find(|at| !self.taken.contains(at)) else { return Ok(()) };
-        self.refuse(ColumnFault::Unknown { column: shorten(self.names[at]) })
+        let name = self.names[at].to_lowercase();
+        let mut known = GRAPH_COLUMNS.into_iter().chain(LANDMARK_COLUMNS);
+        let meant = known.find(|known| !self.small.contains_key(*known) && is_one_slip(&name, known));
+        self.refuse(ColumnFault::Unknown { column: shorten(self.names[at]), meant })
     }
 
     /// Landmarks with their own two or three columns: nose_x and nose_y, X1 and Y1.
@@ -233,9 +236,20 @@ fn landmark_and_axis(name: &str) -> Option<(&str, usize)> {
     named.or(numbered).map(|landmark| (landmark, axis))
 }
 
+/// Whether a word becomes the other if one letter is added, left out or changed, or two neighbours change places.
+fn is_one_slip(one: &str, other: &str) -> bool {
+    let [one, other]: [Vec<char>; 2] = [one, other].map(|word| word.chars().collect());
+    let start = one.iter().zip(&other).take_while(|(a, b)| a == b).count();
+    let [one, other] = [&one[start..], &other[start..]];
+    let end = one.iter().rev().zip(other.iter().rev()).take_while(|(a, b)| a == b).count();
+    let [one, other] = [&one[..one.len() - end], &other[..other.len() - end]];
+    let exchanged = one.len() == 2 && other.len() == 2 && one[0] == other[1] && one[1] == other[0];
+    exchanged || one.len().max(other.len()) <= 1
+}
+
 #[cfg(test)]
 mod tests {
-    use super::landmark_and_axis;
+    use super::{is_one_slip, landmark_and_axis};
 
     #[test]
     fn a_column_names_its_landmark_and_axis() {
@@ -253,6 +267,15 @@ mod tests {
             ("", None),
         ] {
             assert_eq!(landmark_and_axis(name), expected, "{name}");
+        }
+    }
+    #[test]
+    fn one_slip_of_the_pen_is_one_letter_or_two_neighbours() {
+        for word in ["specimn", "specimens", "spceimen", "specimem", "specimen"] {
+            assert!(is_one_slip(word, "specimen"), "{word}");
+        }
+        for word in ["species", "specim", "pecimens", "sepcimne", ""] {
+            assert!(!is_one_slip(word, "specimen"), "{word}");
         }
     }
 }

@@ -49,6 +49,6 @@ pub(crate) fn write(graphs: &[NamedGraph]) -> Result<String> {
 
 fn header(dimension: usize, named: bool, attributes: &[String]) -> Vec<String> {
     let coordinates = ["x", "y", "z"].into_iter().take(dimension);
-    let usual = ["frame"].into_iter().chain(named.then_some("landmark")).chain(coordinates);
+    let usual = ["specimen"].into_iter().chain(named.then_some("landmark")).chain(coordinates);
     usual.map(str::to_string).chain(attributes.iter().map(|name| format!("{ATTRIBUTE}{name}"))).collect()
 }

@@ -68,8 +68,13 @@ impl Tried {
     /// The error with what to expect of new specimens, and the number of pairs behind it.
     #[must_use]
     pub fn summary(&self) -> Option<String> {
+        self.summary_with("")
+    }
+
+    /// The same with a word before the interval.
+    pub(crate) fn summary_with(&self, before: &str) -> Option<String> {
         let error = self.error?;
-        let interval = self.interval.map(|[low, high]| format!("{low:.2} to {high:.2}"));
+        let interval = self.interval.map(|[low, high]| format!("{before}{low:.2} to {high:.2}"));
         let pairs = self.pairs.map(|[done, _]| format!("{done} pair{}", if done == 1 { "" } else { "s" }));
         let known: Vec<String> = interval.into_iter().chain(pairs).collect();
         Some(if known.is_empty() { format!("{error:.3}") } else { format!("{error:.3} ({})", known.join(", ")) })

@@ -263,22 +263,24 @@ impl CheckReport {
 impl fmt::Display for CheckReport {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let suspects = self.suspects().len();
-        write!(formatter, "{} specimens, {} landmarks: ", self.specimens, self.landmarks)?;
+        let counted = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+        write!(formatter, "{}, {}: ", counted(self.specimens, "specimen"), counted(self.landmarks, "landmark"))?;
+        let looks = format!("{suspects} {} wrong", if suspects == 1 { "looks" } else { "look" });
         match self.false_alarms {
             None => writeln!(
                 formatter,
-                "too few specimens to find mistakes other than swaps ({} with enough landmarks; at least {} are needed)",
-                self.judged,
-                super::FEWEST_SPECIMENS
+                "{}; mistakes other than swaps need at least {} specimens with enough landmarks, and there {} {}",
+                if suspects == 0 { "no swaps found" } else { &looks },
+                super::FEWEST_SPECIMENS,
+                if self.judged == 1 { "is" } else { "are" },
+                self.judged
             )?,
+            Some(_) if suspects == 0 => match self.findings.iter().map(|finding| finding.landmarks.len()).sum() {
+                0 => writeln!(formatter, "no mistakes found")?,
+                missing => writeln!(formatter, "no mistakes found, {} missing", counted(missing, "landmark"))?,
+            },
             Some(rate) => {
-                let looks = if suspects == 1 { "looks" } else { "look" };
-                let none = if suspects == 0 { "none".to_string() } else { suspects.to_string() };
-                writeln!(
-                    formatter,
-                    "{none} {looks} wrong (about 1 in {:.0} good ones is listed by mistake)",
-                    1.0 / rate
-                )?;
+                writeln!(formatter, "{looks} (about 1 in {:.0} good ones is listed by mistake)", 1.0 / rate)?;
             }
         }
         let width = self.findings.iter().map(|finding| finding.specimen.chars().count()).max().unwrap_or(0).min(40);
