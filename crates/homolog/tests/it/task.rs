@@ -277,3 +277,23 @@ fn a_time_limit_is_heard_while_graphs_are_described() {
     let asked = asked.load(std::sync::atomic::Ordering::SeqCst);
     assert!((100..200).contains(&asked), "{asked}");
 }
+
+/// No pair is matched for a line of the report: describing the graphs is all the work there is.
+#[test]
+fn a_named_set_that_learns_nothing_matches_no_pair() {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    let asked = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&asked);
+    let control = Control::new().interrupted_by(move || {
+        count.fetch_add(1, Ordering::SeqCst);
+        false
+    });
+    let settings = Settings { unlearned: true, ..of_set("quadratic") };
+    let task = task(&[0.0, 3.0, -4.0, 8.0, 2.0, -9.0], settings);
+    let outcome = task.run(&control, None).unwrap();
+    let learning = asked.swap(0, Ordering::SeqCst);
+    let (pairs, _) = paired(&task.data).unwrap().0.labelled(|_| true);
+    homolog::task::losses(&outcome.model, &pairs, &control).unwrap();
+    let matching = asked.load(Ordering::SeqCst);
+    assert!(learning < matching / 2, "{learning} questions, and {matching} to match every pair once");
+}
