@@ -1,5 +1,6 @@
 //! Tables of comma-separated values, row by row with their lines. Semicolons and tabs also separate: whichever the first line has most
-//! of. Blanks around a field, empty lines and a byte order mark are ignored.
+//! of. Blanks around a field, empty lines and a byte order mark are ignored. Between semicolons numbers may have a decimal comma, as spreadsheets
+//! write them in many countries.
 
 use super::{malformed, shorten};
 use crate::{Error, Result};
@@ -21,16 +22,47 @@ pub(super) fn rows<'a>(format: &'static str, text: &'a str) -> Result<impl Itera
     }
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut builder = ReaderBuilder::new();
-    builder.has_headers(false).delimiter(delimiter(text)).trim(Trim::All);
+    let delimiter = delimiter(text);
+    builder.has_headers(false).delimiter(delimiter).trim(Trim::All);
     let mut reader = builder.from_reader(text.as_bytes());
+    let mut marks = DecimalMarks::default();
     Ok(std::iter::from_fn(move || {
         let mut fields = StringRecord::new();
         match reader.read_record(&mut fields) {
             Ok(false) => None,
-            Ok(true) => Some(Ok(Row { line: line_of(text, fields.position()), fields })),
+            Ok(true) => {
+                let line = line_of(text, fields.position());
+                let fields = if delimiter == b';' { marks.with_points(format, line, fields) } else { Ok(fields) };
+                Some(fields.map(|fields| Row { line, fields }))
+            }
             Err(error) => Some(Err(refused(format, text, &error))),
         }
     }))
+}
+
+/// Which decimal marks a table between semicolons had so far.
+#[derive(Default)]
+struct DecimalMarks {
+    point: bool,
+    comma: bool,
+}
+
+impl DecimalMarks {
+    /// The row with decimal points. With both marks 1,234 could be either number, so such a table is refused.
+    fn with_points(&mut self, format: &'static str, line: usize, fields: StringRecord) -> Result<StringRecord> {
+        let is_number = |field: &str| field.parse::<f64>().is_ok();
+        let with_point = |field: &str| Some(field.replacen(',', ".", 1)).filter(|number| is_number(number));
+        let has_comma = |field: &str| field.contains(',') && with_point(field).is_some();
+        self.point |= fields.iter().any(|field| field.contains('.') && is_number(field));
+        let comma = fields.iter().find(|field| has_comma(field));
+        self.comma |= comma.is_some();
+        if self.point && self.comma {
+            return malformed(format, line, "some numbers have a decimal point and some a decimal comma");
+        }
+        let Some(_) = comma else { return Ok(fields) };
+        let plain = |field: &str| if has_comma(field) { with_point(field) } else { None };
+        Ok(fields.iter().map(|field| plain(field).unwrap_or_else(|| field.to_string())).collect())
+    }
 }
 
 fn delimiter(text: &str) -> u8 {
@@ -106,6 +138,10 @@ mod tests {
         }
         assert_eq!(read("a\n\n\nb\n").unwrap()[1].0, 4);
         assert_eq!(read("x,\"two\nlines\"\nb,c\n").unwrap()[1].0, 3);
+        let commas = read("a;b\n-1,5;nose, tip\n2;,25e1\n").unwrap();
+        assert_eq!(commas.iter().map(|row| row.1.join("|")).collect::<Vec<_>>(), ["a|b", "-1.5|nose, tip", "2|.25e1"]);
+        let both = read("a;b\n1,5;2\n1.5;2\n").unwrap_err();
+        assert_eq!(both.to_string(), "table, line 3: some numbers have a decimal point and some a decimal comma");
         for (text, line) in [("a,b\n1,2\n1\n", 3), ("a,b\r\n\r\n\r\n1\r\n", 4)] {
             let uneven = read(text).unwrap_err();
             assert_eq!(uneven.to_string(), format!("table, line {line}: this row has 1 fields, the first has 2"));
