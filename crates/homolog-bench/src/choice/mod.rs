@@ -130,7 +130,8 @@ fn cell(
     let losses = test.losses(&chosen, control)?;
     let mut single = BTreeMap::new();
     for name in models::single(&drawn) {
-        let made = Made::new(&name, &drawn, single_seconds, control)?;
+        // A set whose description takes longer than the limit has no answer.
+        let Some(made) = Made::in_time(&name, &drawn, single_seconds, control)? else { continue };
         let losses = if made.model == chosen.model { losses.clone() } else { test.losses(&made, control)? };
         single.insert(name, losses);
     }

@@ -64,6 +64,13 @@ impl Made {
             seconds: start.elapsed().as_secs_f64(),
         })
     }
+
+    /// The same; `None` if the limit was over before there was anything to answer with.
+    pub(super) fn in_time(name: &str, specimens: &[Arc<Graph>], limit: f64, control: &Control) -> Result<Option<Self>> {
+        let made = Self::new(name, specimens, limit, control);
+        let is_over = |error: &anyhow::Error| matches!(error.downcast_ref(), Some(homolog::Error::Interrupted));
+        if made.as_ref().is_err_and(is_over) { Ok(None) } else { made.map(Some) }
+    }
 }
 
 impl Test {

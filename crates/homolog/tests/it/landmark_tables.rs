@@ -95,11 +95,7 @@ fn tables_that_make_no_sense_are_refused_with_line_and_reason() {
         (format!("{head}1,chin,NaN,4\n"), 3, "a coordinate is missing"),
         (format!("{head}1,chin,inf,4\n"), 3, "\"inf\" is not a finite number"),
         (format!("{head}1,chin,1e999,4\n"), 3, "\"1e999\" is not a finite number"),
-        (
-            format!("{head}1,chin,\"3,5\",4\n"),
-            3,
-            "\"3,5\" is not a finite number; write it with a decimal point",
-        ),
+        (format!("{head}1,chin,\"3,5\",4\n"), 3, "\"3,5\" is not a finite number; write it with a decimal point"),
         (format!("{head}1,chin,,4\n"), 3, "a coordinate is missing; if a landmark was not seen"),
         (format!("{head},chin,3,4\n"), 3, "the field that names the graph is empty"),
     ];
