@@ -3,8 +3,9 @@
     pip install scipy lapx
     python python/benchmarks/linear.py [--quick]
 
-Processor time per call, as a user pays it. Every round solves matrices that differ, the solvers take turns, and the figure is the median over
-rounds. The ratio is the time of the fastest peer divided by ours: above 1 homolog is ahead. A peer gets the array as its user has it: of another
+Processor time per call, as a user pays it. The solvers take turns, and the figure is the median over rounds. Every solver gets matrices that
+nobody has solved: on the same ones lapjvh, which is lapjvr, takes 4.1 µs after lapjvr's 6.7 (30 x 200), since the processor has learned the
+branches. The ratio is the time of the fastest peer divided by ours: above 1 homolog is ahead. A peer gets the array as its user has it: of another
 type or order if the kind says so.
 """
 
@@ -80,11 +81,11 @@ def measure(kind: str, n: int, m: int, budget: float) -> dict[str, float]:
     times: dict[str, list[float]] = {name: [] for name in SOLVERS}
     start, rounds = time.perf_counter(), 0
     while rounds < least or (rounds < 61 and time.perf_counter() - start < budget):
-        costs = [KINDS[kind](rng, n, m) for _ in range(batch)]
         names = list(SOLVERS)
         first = rounds % len(names)
         for name in names[first:] + names[:first]:
             solve = SOLVERS[name]
+            costs = [KINDS[kind](rng, n, m) for _ in range(batch)]
             gc.disable()
             before = time.thread_time() if n * m < 1_000_000 else time.process_time()
             for cost in costs:
