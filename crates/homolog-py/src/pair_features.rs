@@ -2,6 +2,8 @@
 
 use crate::arrays::{index_pairs, signed, table};
 use crate::errors::raise;
+use crate::run;
+use homolog::features::mahalanobis as mahalanobis_of;
 use homolog::graph::PairFeatures as Inner;
 use ndarray::Array2;
 use numpy::{IntoPyArray, PyArray2, PyReadonlyArray2, PyReadonlyArray3};
@@ -93,6 +95,8 @@ pub(crate) fn mahalanobis<'py>(
     right: PyReadonlyArray2<'py, f64>,
     covariances: PyReadonlyArray3<'py, f64>,
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-    let found = homolog::features::mahalanobis(left.as_array(), right.as_array(), covariances.as_array());
-    Ok(found.map_err(|error| raise(py, &error))?.into_pyarray(py))
+    let (left, right) = (left.as_array().to_owned(), right.as_array().to_owned());
+    let covariances = covariances.as_array().to_owned();
+    let found = run::run(py, Some(1), move |_| mahalanobis_of(left.view(), right.view(), covariances.view()))?;
+    Ok(found.into_pyarray(py))
 }

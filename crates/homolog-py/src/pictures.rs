@@ -1,7 +1,5 @@
 //! What landmarks look like in pictures, learned and found.
 
-use crate::errors::raise;
-use crate::graph::Graph;
 use crate::model::Model;
 use crate::run;
 use homolog::features::{ImageDescriptor, describe_points};

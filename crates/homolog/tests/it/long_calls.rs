@@ -16,6 +16,7 @@ use homolog::matching::{
 use homolog::model::Model;
 use homolog::specimens::check::check;
 use homolog::specimens::join::join;
+use homolog::specimens::unlabelled::fit as fit_with_unlabelled;
 use homolog::task::{Settings, Task, losses};
 use homolog::{Control, Result};
 use ndarray::Array2;
@@ -237,7 +238,17 @@ fn specimens(sizes: Sizes) -> Result<Vec<LongCall>> {
     let checked = made(3 * sizes.specimens, sizes.landmarks, 2)?;
     let (own, named, joined) = (pixels.clone(), model.clone(), graphs.clone());
     let new = graphs[graphs.len() - 1].clone();
+    let taught = |name: &'static str, count: usize| {
+        let graphs = graphs.clone();
+        call(name, move |control| {
+            let (labelled, others): (Vec<_>, Vec<_>) = (0..graphs.len()).partition(|&at| at < count);
+            let of = |which: &[usize]| which.iter().map(|&at| &graphs[at]).collect::<Vec<_>>();
+            fit_with_unlabelled(&of(&labelled), &of(&others), &AtlasSettings::default(), control).map(|_| ())
+        })
+    };
     Ok(vec![
+        taught("learning from unlabelled specimens", 3),
+        taught("learning from one labelled specimen", 1),
         call("checking specimens", move |control| check(&checked, control).map(|_| ())),
         call("joining specimens", move |control| {
             join(&joined.iter().collect::<Vec<_>>(), &AtlasSettings::default(), None, control).map(|_| ())
