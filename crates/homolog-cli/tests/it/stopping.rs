@@ -38,7 +38,7 @@ const LONG: [(&str, &str); 14] = [
     ("train d.json -o new.json --features quadratic --lambda 0.0001 --gap 1e-9", " s  "),
     ("train d.json -o new.json", " s  "),
     ("train d.json -o new.json --features atlas", " s  "),
-    ("train shards -o new.json --features linear --lambda 0.0001 --gap 1e-9", " s  "),
+    ("train shards -o new.json --features quadratic --lambda 0.00001 --gap 1e-12", " s  "),
     ("train few.csv -o new.json --features atlas --unlabelled many.csv", "labelled specimens"),
     ("train pictures.tps -o new.json --features atlas --pictures", "looking at labelled pictures"),
     ("match m.json d.json -o out.csv --threads 1", " s  "),
@@ -61,6 +61,16 @@ fn specimens(count: usize, landmarks: usize) -> String {
             let far = 1.0 + at as f64 / landmarks as f64 + wobble;
             writeln!(text, "s{specimen},p{at},{},{}", far * cosine, far * sine).unwrap();
         }
+    }
+    text
+}
+
+/// Points that have nothing to do with each other: much is left to learn.
+fn scattered(count: usize, landmarks: usize) -> String {
+    let mut text = "specimen,landmark,x,y\n".to_string();
+    for (s, at) in (0..count).flat_map(|specimen| (0..landmarks).map(move |at| (specimen, at))) {
+        let (x, y) = ((s * 7919 + at * 104_729) % 1009, (s * s * 31 + at * at * 577 + at * s * 17) % 1013);
+        writeln!(text, "r{s},p{at},{x},{y}").unwrap();
     }
     text
 }
@@ -88,11 +98,12 @@ fn every_long_command_hears_ctrl_c_and_a_request_to_end() {
     };
     std::fs::write(folder.path().join("few.csv"), specimens(5, 20)).unwrap();
     std::fs::write(folder.path().join("many.csv"), specimens(400, 20)).unwrap();
+    std::fs::write(folder.path().join("scattered.csv"), scattered(12, 20)).unwrap();
     std::fs::write(folder.path().join("large.csv"), specimens(2, 150)).unwrap();
     std::fs::write(folder.path().join("pictures.tps"), pictures(folder.path())).unwrap();
     for line in [
         "convert turntable --pairs 60 -o d.json -q",
-        "convert d.json -o shards --shards 3 -q",
+        "convert scattered.csv -o shards --shards 3 -q",
         "train d.json -o m.json --features quadratic --unlearned -q",
         "train few.csv -o atlas.json --features atlas --unlearned -q",
     ] {
