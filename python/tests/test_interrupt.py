@@ -33,6 +33,20 @@ CALLS = {
     "sparse": "hm.min_weight_full_bipartite_matching(listed)",
     "batch": "hm.linear_sum_assignment_batch([distances[:1500, :1500]] * 20)",
     "read": "hm.load(table)",
+    "match without learning": "hm.match(many[:3000], many[3000:6000], pose='any')",
+    "batches": "list(hm.match_batches(model, [data.pairs] * 50))",
+    "predict": "model.predict(data.pairs * 50)",
+    "score": "model.score(data.pairs * 50, data.y * 50)",
+    "affinity": "hm.solve_affinity(affinities, 30, 30)",
+    "verify": "hm.verify(distances, matched)",
+    "distances": "hm.mahalanobis(many[:12_000], many[:12_000], np.eye(2))",
+    "tracks": "hm.Tracks(frames)",
+    "pairs": "large.all_pairs()",
+    "atlas with pictures": "hm.Atlas(learn_weights=False).fit(seen, pictures=[picture] * 3)",
+    "atlas with unlabelled": "hm.Atlas().fit(specimens[:3], unlabelled=specimens)",
+    "names": "atlas.predict(specimens)",
+    "score of names": "atlas.score(specimens)",
+    "explained names": "atlas.explain(specimens[0])",
 }
 
 #: What some of the calls need, made before Ctrl-C is pressed.
@@ -43,6 +57,13 @@ NEEDS = {
     "name": "atlas",
     "name take": "atlas",
     "find": "pictures",
+    "batches": "model",
+    "predict": "model",
+    "score": "model",
+    "atlas with pictures": "pictures",
+    "names": "atlas",
+    "score of names": "atlas",
+    "explained names": "atlas",
 }
 
 SCRIPT = """
@@ -71,11 +92,19 @@ if "{needs}" == "atlas":
 if "{needs}" == "pictures":
     seen = [hm.Graph(graph.points * 300 + 100, names=graph.names) for graph in specimens[:3]]
     atlas = hm.Atlas(learn_weights=False).fit(seen, pictures=[picture] * 3)
+if "{needs}" == "affinity":
+    affinities = rng.random((900, 900))
+if "{needs}" == "verify":
+    matched = hm.solve(distances)
+if "{needs}" == "tracks":
+    frames = [(at, rng.random((200, 4)) + [0, 0, 1, 1], range(200)) for at in range(300)]
 table = os.path.join(tempfile.mkdtemp(), "specimens.csv")
 with open(table, "w") as file:
     file.write("specimen,landmark,x,y\\n")
     for s, graph in enumerate(specimens):
         file.writelines(f"s{{s}},{{name}},{{x}},{{y}}\\n" for name, (x, y) in zip(graph.names, graph.points))
+if "{needs}" == "pairs":
+    large = hm.load(table)
 pressed = []
 def press():
     time.sleep({delay})

@@ -6,6 +6,7 @@ use crate::data_files::{self, read_house};
 use crate::hints::advised;
 use crate::progress::{detail, note};
 use anyhow::{Context, Result, bail};
+use homolog::Control;
 use homolog::data::ENDINGS;
 use homolog::data::dataset::{DataSet, NamedGraph};
 use homolog::data::landmarks::LandmarkTable;
@@ -175,7 +176,7 @@ impl Input {
         if !self.data.pairs().is_empty() {
             return Ok(self);
         }
-        let (data, drawn) = paired(&self.data)?;
+        let (data, drawn) = paired(&self.data, &Control::new())?;
         say_drawn(data.graphs().len(), drawn);
         self.data = data;
         Ok(self)

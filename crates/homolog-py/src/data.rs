@@ -131,7 +131,8 @@ impl DataSet {
     fn paired(&self, py: Python<'_>, baseline: Option<usize>, split: bool) -> PyResult<Self> {
         let pairing = baseline.map_or(Pairing::All, Pairing::Baseline);
         let by = if split { SplitBy::LeftGraph } else { SplitBy::None };
-        let inner = Inner::paired(self.inner.graphs().to_vec(), pairing, by).map_err(|error| raise(py, &error))?;
+        let graphs = self.inner.graphs().to_vec();
+        let inner = run::run(py, Some(1), move |control| Inner::paired_watched(graphs, pairing, by, control))?;
         Ok(Self { inner })
     }
 }

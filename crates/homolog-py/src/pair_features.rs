@@ -2,8 +2,10 @@
 
 use crate::arrays::{index_pairs, signed, table};
 use crate::errors::raise;
+use crate::run;
+use homolog::features::mahalanobis as mahalanobis_of;
 use homolog::graph::PairFeatures as Inner;
-use ndarray::Array2;
+use ndarray::{Array2, Array3};
 use numpy::{IntoPyArray, PyArray2, PyReadonlyArray2, PyReadonlyArray3};
 use pyo3::prelude::*;
 use std::sync::Arc;
@@ -93,6 +95,10 @@ pub(crate) fn mahalanobis<'py>(
     right: PyReadonlyArray2<'py, f64>,
     covariances: PyReadonlyArray3<'py, f64>,
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-    let found = homolog::features::mahalanobis(left.as_array(), right.as_array(), covariances.as_array());
-    Ok(found.map_err(|error| raise(py, &error))?.into_pyarray(py))
+    let (left, right, given) = (left.as_array(), right.as_array(), covariances.as_array());
+    // Whatever the strides, which of empty arrays may be anything.
+    let [left, right] = [left, right].map(|rows| Array2::from_shape_fn(rows.raw_dim(), |at| rows[at]));
+    let covariances = Array3::from_shape_fn(given.raw_dim(), |at| given[at]);
+    let found = run::run(py, Some(1), move |_| mahalanobis_of(left.view(), right.view(), covariances.view()))?;
+    Ok(found.into_pyarray(py))
 }

@@ -7,6 +7,7 @@ use crate::inputs::extension;
 use crate::progress::{Watch, note, stop_is_wanted};
 use crate::{Ending, files, pictures};
 use anyhow::{Context, Result, bail};
+use homolog::ErrorKind;
 use homolog::appearance::FoundPoint;
 use homolog::geometry::GreyImage;
 use homolog::model::Model;
@@ -47,17 +48,22 @@ pub(super) fn run(arguments: &Arguments, model: &Model, limit: Option<Duration>)
     let mut named = Vec::new();
     for path in &arguments.specimens {
         if watch.is_over() && !named.is_empty() {
-            let (done, all) = (named.len(), arguments.specimens.len());
-            let ended_by = watch.ended_by().unwrap_or_default();
-            note(&format!("stopped early by {ended_by}: {} of {all} pictures were not searched", all - done));
             break;
         }
         let id = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         watch.say(format!("looking at {id}"));
         let picture = pictures::read(path)?;
         let grey = GreyImage::new(picture.width, picture.height, &picture.pixels)?;
-        let found = model.find(grey, &control).with_context(|| path.display().to_string())?;
+        let found = match model.find(grey, &control) {
+            Err(error) if error.kind() == ErrorKind::Interrupted && !named.is_empty() => break,
+            found => found.with_context(|| path.display().to_string())?,
+        };
         named.push(Named { id, picture, found });
+    }
+    let (done, all) = (named.len(), arguments.specimens.len());
+    if done < all {
+        let ended_by = watch.ended_by().unwrap_or_default();
+        note(&format!("stopped early by {ended_by}: {} of {all} pictures were not searched", all - done));
     }
     watch.end();
     if let Some(path) = &arguments.picture {

@@ -208,7 +208,8 @@ impl Arguments {
         let costs = solution.matching.left_to_right().iter().enumerate().map(cost).collect();
         let (name, method) = (self.problem.display().to_string(), Method::Linear(solver));
         let ranked = best.map(|best| Ranked::new(best, sense));
-        self.put_out(&Answer::new(name, Some(costs), &method, sense, (&solution, None), seconds, names, ranked))
+        let proven = (&solution, solution.tolerance(&pairs));
+        self.put_out(&Answer::new(name, Some(costs), &method, sense, proven, seconds, names, ranked))
     }
 
     /// Gate, price, seeds and forbidden pairs, on top of those that the file gives.

@@ -205,7 +205,7 @@ fn train(arguments: &Arguments, input: &Input, task: &Task, watch: &Watch) -> Re
         None => task.run(&control, Some(&clock())).with_context(place)?,
         Some(path) => {
             let mut keeper = FileKeeper::new(Some(path), arguments.checkpoint_every);
-            let name = task.fingerprint().with_context(place)?;
+            let name = task.fingerprint(&control).with_context(place)?;
             let mut run = keeper.begin(arguments.resume, name)?;
             task.resume(&control, Some(&clock()), Some((&mut run, &mut keeper))).with_context(place)?
         }

@@ -18,6 +18,7 @@ mod pictures;
 mod places;
 mod shard_data;
 mod shards;
+mod solving;
 mod specimens;
 mod stopping;
 mod streaming;

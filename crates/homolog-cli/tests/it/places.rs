@@ -1,7 +1,7 @@
 //! One rule for every command, every output and every input: nothing that is read is written over, also through links; nothing is written twice;
 //! where nothing can be written, nothing changes.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 fn homolog(folder: &Path, arguments: &[&str]) -> Output {
@@ -26,7 +26,17 @@ fn workplace() -> tempfile::TempDir {
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
     let trained = homolog(folder.path(), &["train", "d.json", "-o", "model.json", "--lambda", "0.1", "-q"]);
     assert!(trained.status.success(), "{}", String::from_utf8_lossy(&trained.stderr));
+    let cut = homolog(folder.path(), &["convert", "d.json", "--shards", "1", "-o", "shards", "-q"]);
+    assert!(cut.status.success(), "{}", String::from_utf8_lossy(&cut.stderr));
     folder
+}
+
+/// The files in a folder, with what is in them.
+fn files_in(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let paths = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_file());
+    let mut files: Vec<_> = paths.map(|path| (path.clone(), std::fs::read(&path).unwrap())).collect();
+    files.sort();
+    files
 }
 
 /// A command line, the files it reads, and its options that name outputs.
@@ -36,7 +46,7 @@ struct Case {
     outputs: &'static [&'static str],
 }
 
-const CASES: [Case; 22] = [
+const CASES: [Case; 23] = [
     Case { line: "convert a.csv b.csv", inputs: &["a.csv", "b.csv"], outputs: &["-o", "--output"] },
     Case { line: "convert net.edges --nodes nodes.csv", inputs: &["net.edges", "nodes.csv"], outputs: &["-o"] },
     Case { line: "solve costs.csv", inputs: &["costs.csv"], outputs: &["-o", "--save-problem"] },
@@ -44,6 +54,7 @@ const CASES: [Case; 22] = [
     Case { line: "check a.csv b.csv", inputs: &["a.csv", "b.csv"], outputs: &["-o"] },
     Case { line: "join a.csv b.csv", inputs: &["a.csv", "b.csv"], outputs: &["-o", "--table", "--atlas", "--picture"] },
     Case { line: "convert d.json --shards 1", inputs: &["d.json"], outputs: &["-o"] },
+    Case { line: "match model.json shards", inputs: &["model.json"], outputs: &["-o"] },
     Case { line: "match model.json d.json", inputs: &["model.json", "d.json"], outputs: &["-o"] },
     Case { line: "detect p.png", inputs: &["p.png"], outputs: &["-o", "--picture"] },
     Case { line: "train d.json -o new.json -q", inputs: &["d.json"], outputs: &["--checkpoint"] },
@@ -107,10 +118,31 @@ fn no_output_is_an_input() {
     }
 }
 
+/// Answers to shards go into a folder of their own, by whatever way it is named.
+#[cfg(unix)]
+#[test]
+fn answers_are_not_written_among_the_shards() {
+    let folder = workplace();
+    link(folder.path(), ".", "linked");
+    link(folder.path(), "shards", "link");
+    let before = files_in(&folder.path().join("shards"));
+    let shard = "shards/part-00000.jsonl";
+    for place in ["shards", "./shards/", "link", "linked/shards", "shards/manifest.json", shard, "/proc/answers"] {
+        let refused = homolog(folder.path(), &["match", "model.json", "shards", "-o", place]);
+        let message = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert_eq!(refused.status.code(), Some(1), "{place}: {message}");
+        assert!(
+            ["refusing to overwrite", "cannot make the folder"].iter().any(|part| message.contains(part)),
+            "{message}"
+        );
+    }
+    assert!(files_in(&folder.path().join("shards")) == before);
+}
+
 /// The cases in which `-o` names a file and the command has what it needs: some need more specimens than there are here.
 fn with_files() -> impl Iterator<Item = Case> {
     let needs_more = |line: &str| ["name", "experiment", "join"].iter().any(|command| line.starts_with(command));
-    let is_file = |case: &Case| case.outputs.contains(&"-o") && !case.line.contains("--shards");
+    let is_file = |case: &Case| case.outputs.contains(&"-o") && !case.line.contains("shards");
     CASES.into_iter().filter(move |case| is_file(case) && !needs_more(case.line))
 }
 
@@ -173,13 +205,7 @@ fn a_read_only_folder_is_an_error_and_nothing_is_lost() {
 #[test]
 fn a_folder_that_takes_no_files_is_an_error_and_nothing_is_lost() {
     let folder = workplace();
-    let files = || -> Vec<(std::path::PathBuf, Vec<u8>)> {
-        let paths = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());
-        let mut files: Vec<_> = paths.map(|path| (path.clone(), std::fs::read(&path).unwrap())).collect();
-        files.sort();
-        files
-    };
-    let before = files();
+    let before = files_in(folder.path());
     for Case { line, .. } in with_files() {
         // No one may make files there, not even the administrator, for whom no folder is read-only.
         for place in ["/proc/out.json", "no/such/folder/out.json"] {
@@ -190,7 +216,7 @@ fn a_folder_that_takes_no_files_is_an_error_and_nothing_is_lost() {
             assert!(message.contains("cannot write"), "{words:?}: {message}");
         }
     }
-    assert!(files() == before);
+    assert!(files_in(folder.path()) == before);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 #[test]
@@ -32,16 +33,22 @@ fn an_evaluation_that_is_stopped_reports_the_pairs_it_has_done() {
     assert!(text.contains("all pairs"), "{text}");
 }
 
-/// Long commands. Each says with --verbose when it is at work, and would go on for long after that.
-const LONG: [&str; 8] = [
-    "train d.json -o new.json --features quadratic --lambda 0.0001 --gap 1e-9",
-    "train d.json -o new.json",
-    "train d.json -o new.json --features atlas",
-    "match m.json d.json -o out.csv --threads 1",
-    "join d.json -o joined.csv",
-    "check d.json",
-    "experiment sequence --methods quadratic-learned --baselines 60",
-    "experiment atlas d.json",
+/// Long commands, each with what it says with --verbose when it is at work; it would go on for long after that.
+const LONG: [(&str, &str); 14] = [
+    ("train d.json -o new.json --features quadratic --lambda 0.0001 --gap 1e-9", " s  "),
+    ("train d.json -o new.json", " s  "),
+    ("train d.json -o new.json --features atlas", " s  "),
+    ("train shards -o new.json --features quadratic --lambda 0.00001 --gap 1e-12", " s  "),
+    ("train few.csv -o new.json --features atlas --unlabelled many.csv", "labelled specimens"),
+    ("train pictures.tps -o new.json --features atlas --pictures", "looking at labelled pictures"),
+    ("match m.json d.json -o out.csv --threads 1", " s  "),
+    ("explain m.json --data large.csv s0 s1", " s  "),
+    ("name atlas.json many.csv -o named.csv", " s  "),
+    ("name atlas.json many.csv --take -o named.csv", " s  "),
+    ("join d.json -o joined.csv", " s  "),
+    ("check d.json", " s  "),
+    ("experiment sequence --methods quadratic-learned --baselines 60", " s  "),
+    ("experiment atlas d.json", " s  "),
 ];
 
 /// Many points in a circle that is not quite one: specimen by specimen, with or without names.
@@ -58,6 +65,29 @@ fn specimens(count: usize, landmarks: usize) -> String {
     text
 }
 
+/// Points that have nothing to do with each other: much is left to learn.
+fn scattered(count: usize, landmarks: usize) -> String {
+    let mut text = "specimen,landmark,x,y\n".to_string();
+    for (s, at) in (0..count).flat_map(|specimen| (0..landmarks).map(move |at| (specimen, at))) {
+        let (x, y) = ((s * 7919 + at * 104_729) % 1009, (s * s * 31 + at * at * 577 + at * s * 17) % 1013);
+        writeln!(text, "r{s},p{at},{x},{y}").unwrap();
+    }
+    text
+}
+
+/// Five pictures, and the TPS file of eight landmarks in each.
+fn pictures(folder: &Path) -> String {
+    let mut text = String::new();
+    for specimen in 0..5_u32 {
+        let level = |x: u32, y: u32| image::Luma([u8::try_from(x * x * (y + specimen) % 251).unwrap()]);
+        image::GrayImage::from_fn(300, 300, level).save(folder.join(format!("{specimen}.png"))).unwrap();
+        text += "LM=8\n";
+        (0..8).for_each(|at| writeln!(text, "{} {}", 40 + 28 * at + specimen, 60 + at * at * 13 % 180).unwrap());
+        writeln!(text, "IMAGE={specimen}.png\nID={specimen}").unwrap();
+    }
+    text
+}
+
 #[test]
 fn every_long_command_hears_ctrl_c_and_a_request_to_end() {
     let folder = tempfile::tempdir().unwrap();
@@ -66,17 +96,25 @@ fn every_long_command_hears_ctrl_c_and_a_request_to_end() {
         command.current_dir(folder.path()).args(line.split(' '));
         command
     };
-    for line in
-        ["convert turntable --pairs 60 -o d.json -q", "train d.json -o m.json --features quadratic --unlearned -q"]
-    {
+    std::fs::write(folder.path().join("few.csv"), specimens(5, 20)).unwrap();
+    std::fs::write(folder.path().join("many.csv"), specimens(400, 20)).unwrap();
+    std::fs::write(folder.path().join("scattered.csv"), scattered(12, 20)).unwrap();
+    std::fs::write(folder.path().join("large.csv"), specimens(2, 150)).unwrap();
+    std::fs::write(folder.path().join("pictures.tps"), pictures(folder.path())).unwrap();
+    for line in [
+        "convert turntable --pairs 60 -o d.json -q",
+        "convert scattered.csv -o shards --shards 3 -q",
+        "train d.json -o m.json --features quadratic --unlearned -q",
+        "train few.csv -o atlas.json --features atlas --unlearned -q",
+    ] {
         assert!(homolog(line).stdout(Stdio::null()).status().unwrap().success(), "{line}");
     }
-    for line in LONG {
+    for (line, word) in LONG {
         for signal in ["-INT", "-TERM"] {
             let mut command = homolog(line);
             let mut child = command.arg("--verbose").stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
             let mut said = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
-            assert!(said.any(|line| line.contains(" s  ")), "{line}: it is over before it is at work");
+            assert!(said.any(|line| line.contains(word)), "{line}: it is over before it is at work");
             let sent = Command::new("kill").arg(signal).arg(child.id().to_string()).status().unwrap();
             assert!(sent.success());
             let rest: Vec<String> = said.collect();

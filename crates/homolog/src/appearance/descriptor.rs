@@ -7,7 +7,8 @@
 //! 3.5 at 8 on radius 15; every other circle turned by half a step, points rounded to pixels. Contrast and slow changes of light do not
 //! matter. A wide view costs no more than a narrow one: 36 blurred planes, then 225 numbers per place.
 
-use super::picture::{Plane, Rectangle};
+use super::picture::{AT_A_TIME, Plane, Rectangle, listen};
+use crate::{Control, Result};
 use ndarray::Array2;
 use std::f32::consts::TAU;
 
@@ -48,6 +49,8 @@ const SAMPLES: [(usize, isize, isize); 25] = [
 /// The neighbourhood that contrast is measured in.
 const AROUND: f64 = 10.0;
 const SMOOTHING: f64 = 0.8;
+/// The direction and size of a gradient take as long as so many multiplications.
+const COST: usize = 64;
 /// Gradients and deviations much below these are noise.
 const LEAST_GRADIENT: f32 = 0.004;
 const LEAST_DEVIATION: f32 = 0.02;
@@ -64,17 +67,20 @@ pub(super) struct Fields {
 
 impl Fields {
     /// Of a picture whose pixels are those of the rectangle; it has at least one.
-    pub(super) fn new(picture: &Plane, rectangle: Rectangle) -> Self {
-        let mut last = channels(picture);
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`](crate::Error::Interrupted).
+    pub(super) fn new(picture: &Plane, rectangle: Rectangle, control: &Control) -> Result<Self> {
+        let mut last = channels(picture, control)?;
         let (mut planes, mut before) = (Vec::with_capacity(BLURS.len() * CHANNELS), 0.0_f64);
         for sigma in BLURS {
             // Variances of Gaussians add up.
             let more = (sigma * sigma - before * before).sqrt();
-            last = last.iter().map(|plane| plane.blurred(more)).collect();
+            last = last.iter().map(|plane| plane.blurred(more, control)).collect::<Result<_>>()?;
             planes.extend(last.iter().cloned());
             before = sigma;
         }
-        Self { rectangle, width: picture.width, height: picture.height, planes }
+        Ok(Self { rectangle, width: picture.width, height: picture.height, planes })
     }
 
     /// The descriptor of any place, linear between pixels.
@@ -98,18 +104,27 @@ impl Fields {
     }
 
     /// w'x(z) for each row w of `weights` and all z in a rectangle: a plane for each w.
-    pub(super) fn products(&self, weights: &Array2<f32>, rectangle: Rectangle) -> Vec<Plane> {
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`](crate::Error::Interrupted).
+    pub(super) fn products(
+        &self,
+        weights: &Array2<f32>,
+        rectangle: Rectangle,
+        control: &Control,
+    ) -> Result<Vec<Plane>> {
         let (width, height) = (rectangle.width(), rectangle.height());
         let mut planes = vec![Plane::zeros(width, height); weights.nrows()];
         let mut row = Array2::zeros((NUMBERS, width));
         for y in 0..height {
+            listen(y, AT_A_TIME / (NUMBERS * width.max(1) * (1 + weights.nrows())) + 1, control)?;
             self.describe_row([rectangle.left, rectangle.top + y.cast_signed()], &mut row);
             let products = weights.dot(&row);
             for (plane, products) in planes.iter_mut().zip(products.rows()) {
                 plane.values[y * width..][..width].iter_mut().zip(products).for_each(|(to, value)| *to = *value);
             }
         }
-        planes
+        Ok(planes)
     }
 
     /// The descriptors of (x, y), (x + 1, y), ... as columns.
@@ -140,11 +155,12 @@ fn within(at: isize, count: usize) -> usize {
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number of directions, not negative")]
-fn channels(picture: &Plane) -> Vec<Plane> {
+fn channels(picture: &Plane, control: &Control) -> Result<Vec<Plane>> {
     let (width, height) = (picture.width, picture.height);
-    let smooth = picture.blurred(SMOOTHING);
+    let smooth = picture.blurred(SMOOTHING, control)?;
     let (mut sizes, mut turns) = (Plane::zeros(width, height), vec![0.0; width * height]);
     for y in 0..height {
+        listen(y, AT_A_TIME / (COST * width) + 1, control)?;
         let (above, own, below) = (smooth.row(y.saturating_sub(1)), smooth.row(y), smooth.row((y + 1).min(height - 1)));
         for x in 0..width {
             let right = (own[(x + 1).min(width - 1)] - own[x.saturating_sub(1)]) / 2.0;
@@ -153,7 +169,7 @@ fn channels(picture: &Plane) -> Vec<Plane> {
             turns[y * width + x] = (down.atan2(right) / TAU * DIRECTIONS as f32).rem_euclid(DIRECTIONS as f32);
         }
     }
-    let usual = sizes.blurred(AROUND);
+    let usual = sizes.blurred(AROUND, control)?;
     let mut channels = vec![Plane::zeros(width, height); CHANNELS];
     for at in 0..width * height {
         let amount = sizes.values[at] / (usual.values[at] + LEAST_GRADIENT);
@@ -161,13 +177,13 @@ fn channels(picture: &Plane) -> Vec<Plane> {
         channels[low].values[at] += amount * (1.0 - share);
         channels[(low + 1) % DIRECTIONS].values[at] += amount * share;
     }
-    let mean = picture.blurred(AROUND);
-    let square = picture.map(|level| level * level).blurred(AROUND);
+    let mean = picture.blurred(AROUND, control)?;
+    let square = picture.map(|level| level * level).blurred(AROUND, control)?;
     for at in 0..width * height {
         let deviation = (square.values[at] - mean.values[at] * mean.values[at]).max(0.0).sqrt();
         channels[DIRECTIONS].values[at] = (picture.values[at] - mean.values[at]) / (deviation + LEAST_DEVIATION);
     }
-    channels
+    Ok(channels)
 }
 
 #[cfg(test)]
@@ -177,7 +193,7 @@ mod tests {
     fn fields() -> Fields {
         let values = (0..60 * 40).map(|at: u16| f32::from(at % 101 * 37 % 101) / 101.0).collect();
         let rectangle = Rectangle { left: -5, top: 3, right: 54, bottom: 42 };
-        Fields::new(&Plane { width: 60, height: 40, values }, rectangle)
+        Fields::new(&Plane { width: 60, height: 40, values }, rectangle, &Control::new()).unwrap()
     }
 
     #[test]
@@ -196,7 +212,7 @@ mod tests {
         let fields = fields();
         let weights = Array2::from_shape_fn((2, NUMBERS), |(row, at)| ((row * 5 + at * 3) % 7) as f32 / 7.0 - 0.4);
         let rectangle = Rectangle { left: -12, top: 0, right: 58, bottom: 47 };
-        let planes = fields.products(&weights, rectangle);
+        let planes = fields.products(&weights, rectangle, &Control::new()).unwrap();
         let mut numbers = vec![0.0; NUMBERS];
         for (x, y) in [(-12, 0), (3, 9), (20, 20), (58, 47), (54, 3)] {
             fields.describe_pixel([x, y], &mut numbers);
@@ -218,7 +234,7 @@ mod tests {
         };
         let darker = picture.map(|level| 0.2 + 0.6 * level);
         let rectangle = Rectangle { left: 0, top: 0, right: 79, bottom: 79 };
-        let (a, b) = (Fields::new(&picture, rectangle), Fields::new(&darker, rectangle));
+        let [a, b] = [&picture, &darker].map(|plane| Fields::new(plane, rectangle, &Control::new()).unwrap());
         let (a, b) = (a.describe([40.0, 41.5]), b.describe([40.0, 41.5]));
         let length = a.iter().map(|x| x * x).sum::<f32>().sqrt();
         let apart = a.iter().zip(&b).map(|(x, y)| (x - y).powi(2)).sum::<f32>().sqrt();

@@ -79,8 +79,7 @@ impl Learner {
             control.report(&Report::new("looking at labelled pictures", at * AT_A_TIME, Some(specimens.len())));
             let own = &labelled[at * AT_A_TIME..][..some.len()];
             let look = |((picture, _), landmarks): (&(GreyImage<'_>, &Graph), &BTreeMap<String, Place>)| {
-                Error::if_interrupted(control)?;
-                learner.look(&Pyramid::new(*picture), landmarks, &mean)
+                learner.look(&Pyramid::new(*picture, control)?, landmarks, &mean, control)
             };
             let views = some.par_iter().zip(own).map(look).collect::<Result<Vec<_>>>()?;
             views.into_iter().for_each(|(view, backgrounds)| learner.keep(view, &backgrounds));
@@ -95,11 +94,12 @@ impl Learner {
     pub fn add(&mut self, picture: GreyImage<'_>, specimen: &Graph) -> Result<()> {
         let landmarks = check(picture, specimen)?;
         let mean = Mean::of(self.views.iter().map(|view| &view.landmarks).chain([&landmarks]))?;
-        let pyramid = Pyramid::new(picture);
+        let never = Control::new();
+        let pyramid = Pyramid::new(picture, &never)?;
         if self.views.is_empty() {
             self.begin(&mean, pyramid.size());
         }
-        let (view, backgrounds) = self.look(&pyramid, &landmarks, &mean)?;
+        let (view, backgrounds) = self.look(&pyramid, &landmarks, &mean, &never)?;
         self.keep(view, &backgrounds);
         Ok(())
     }
@@ -123,6 +123,7 @@ impl Learner {
         picture: &Pyramid,
         landmarks: &BTreeMap<String, Place>,
         mean: &Mean,
+        control: &Control,
     ) -> Result<(View, Vec<Background>)> {
         let placement = mean.shape.place(&mean.row(landmarks))?;
         let mut looks: BTreeMap<String, Vec<Vec<f32>>> = BTreeMap::new();
@@ -140,7 +141,7 @@ impl Learner {
                 let reason = "the picture is too large for its landmarks".to_string();
                 return Err(Error::DataSet { place: "picture".to_string(), reason });
             }
-            let fields = Fields::new(&picture.seen(&view, seen), seen);
+            let fields = Fields::new(&picture.seen(&view, seen, control)?, seen, control)?;
             backgrounds.push(Background::of(&fields, drawn, level as u64));
             for (name, place) in landmarks.keys().zip(places) {
                 looks.entry(name.clone()).or_default().push(fields.describe(place));

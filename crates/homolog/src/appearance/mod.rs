@@ -36,6 +36,7 @@ use crate::atlas::{Calibration, Clues};
 use crate::geometry::GreyImage;
 use crate::{Control, Error, Result};
 use picture::Pyramid;
+use placement::Placement;
 use pose::{PosePrior, PoseSearch};
 use refine::{Level, Refined};
 use serde::{Deserialize, Serialize};
@@ -143,10 +144,11 @@ impl Appearance {
         self.calibration
     }
 
-    /// Finds the landmarks in a picture, around those that are known; one for each landmark that is not.
+    /// Finds the landmarks in a picture, around those that are known; one for each landmark that is not. If interrupted, as precisely as by then.
     ///
     /// # Errors
-    /// A picture without pixels, or far larger than those learned from; a known point that is not finite.
+    /// A picture without pixels, or far larger than those learned from; a known point that is not finite; [`Error::Interrupted`] before the
+    /// landmarks were found at all.
     pub fn find(
         &self,
         picture: GreyImage<'_>,
@@ -160,7 +162,7 @@ impl Appearance {
             return Err(Error::BadEntry { what: "coordinates of known points", index, value });
         }
         let known = self.row(&known.iter().cloned().collect());
-        let refined = self.refined(&Pyramid::new(picture), &known, control)?;
+        let refined = self.refined(&Pyramid::new(picture, control)?, &known, control)?;
         Ok(self.points(&refined, &known))
     }
 
@@ -179,22 +181,37 @@ impl Appearance {
         };
         let mut best: Option<Refined> = None;
         for start in starts {
-            if best.is_some() && control.interrupted() {
-                break;
-            }
-            let mut refined = self.level(0).refine(picture, &start, known)?;
-            for level in 1..RACE.min(self.levels.len()) {
-                refined = self.next(level, picture, &refined, known)?;
-            }
+            let refined = match self.race(picture, &start, known, control) {
+                Err(Error::Interrupted) if best.is_some() => break,
+                refined => refined?,
+            };
             if best.as_ref().is_none_or(|other| refined.score > other.score) {
                 best = Some(refined);
             }
         }
         let mut best = best.ok_or(Error::NoExamples)?;
         for level in RACE..self.levels.len() {
-            best = self.next(level, picture, &best, known)?;
+            best = match self.next(level, picture, &best, known, control) {
+                Err(Error::Interrupted) => break,
+                refined => refined?,
+            };
         }
         Ok(best)
+    }
+
+    /// The first levels.
+    fn race(
+        &self,
+        picture: &Pyramid,
+        start: &Placement,
+        known: &[Option<Place>],
+        control: &Control,
+    ) -> Result<Refined> {
+        let mut refined = self.level(0).refine(picture, start, known, control)?;
+        for level in 1..RACE.min(self.levels.len()) {
+            refined = self.next(level, picture, &refined, known, control)?;
+        }
+        Ok(refined)
     }
 
     fn level(&self, number: usize) -> Level<'_> {
@@ -202,9 +219,16 @@ impl Appearance {
         Level { number, size: *diameter, shape: &self.shape, templates }
     }
 
-    fn next(&self, level: usize, picture: &Pyramid, before: &Refined, known: &[Option<Place>]) -> Result<Refined> {
+    fn next(
+        &self,
+        level: usize,
+        picture: &Pyramid,
+        before: &Refined,
+        known: &[Option<Place>],
+        control: &Control,
+    ) -> Result<Refined> {
         let pose = before.pose.in_units(self.levels[level - 1].diameter / self.levels[level].diameter);
-        self.level(level).refine(picture, &pose, known)
+        self.level(level).refine(picture, &pose, known, control)
     }
 
     /// The evidence of a place: its own response, the mean response of all (if the pose is wrong, all are), and how sharp its peak is.

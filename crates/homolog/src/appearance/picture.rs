@@ -13,11 +13,16 @@
 
 use super::placement::Placement;
 use crate::geometry::GreyImage;
+use crate::{Control, Error, Result};
 
 /// A Gaussian ends at this many deviations.
 const TRUNCATION: f64 = 4.0;
+/// A value between pixels takes as long as so many multiplications.
+const COST: usize = 16;
 /// Narrower Gaussians change nothing.
 const NARROWEST: f64 = 0.05;
+/// Multiplications between two questions to the control: some milliseconds.
+pub(super) const AT_A_TIME: usize = 1 << 23;
 /// Pictures smaller than this are not halved.
 const SMALLEST_SIDE: usize = 32;
 
@@ -55,28 +60,33 @@ impl Plane {
     }
 
     /// Convolved with a Gaussian; beyond the border the nearest value counts.
-    pub(super) fn blurred(&self, sigma: f64) -> Self {
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`].
+    pub(super) fn blurred(&self, sigma: f64, control: &Control) -> Result<Self> {
         if sigma < NARROWEST || self.values.is_empty() {
-            return self.clone();
+            return Ok(self.clone());
         }
         let (mut across, mut down) = (Self::zeros(self.width, self.height), Self::zeros(self.width, self.height));
         let kernel = kernel(sigma);
-        pulp::Arch::new().dispatch(Blur { kernel: &kernel, plane: self, across: &mut across, down: &mut down });
-        down
+        let blur = Blur { kernel: &kernel, plane: self, across: &mut across, down: &mut down, control };
+        pulp::Arch::new().dispatch(blur)?;
+        Ok(down)
     }
 
     /// Means of two by two pixels; an odd last row or column counts twice.
-    fn halved(&self) -> Self {
+    fn halved(&self, control: &Control) -> Result<Self> {
         let (width, height) = (self.width.div_ceil(2), self.height.div_ceil(2));
         let mut half = Self::zeros(width, height);
         for y in 0..height {
+            listen(y, AT_A_TIME / (4 * width) + 1, control)?;
             let (upper, lower) = (self.row(2 * y), self.row((2 * y + 1).min(self.height - 1)));
             for x in 0..width {
                 let (left, right) = (2 * x, (2 * x + 1).min(self.width - 1));
                 half.values[y * width + x] = (upper[left] + upper[right] + lower[left] + lower[right]) / 4.0;
             }
         }
-        half
+        Ok(half)
     }
 }
 
@@ -94,16 +104,19 @@ struct Blur<'a> {
     plane: &'a Plane,
     across: &'a mut Plane,
     down: &'a mut Plane,
+    control: &'a Control,
 }
 
 impl pulp::WithSimd for Blur<'_> {
-    type Output = ();
+    type Output = Result<()>;
 
     #[inline(always)]
-    fn with_simd<S: pulp::Simd>(self, _: S) {
+    fn with_simd<S: pulp::Simd>(self, _: S) -> Result<()> {
+        let rows = AT_A_TIME / (self.plane.width * self.kernel.len()) + 1;
         let (width, height, radius) = (self.plane.width, self.plane.height, self.kernel.len() - 1);
         let mut padded = vec![0.0; width + 2 * radius];
         for y in 0..height {
+            listen(y, rows, self.control)?;
             let row = self.plane.row(y);
             padded[..radius].fill(row[0]);
             padded[radius..radius + width].copy_from_slice(row);
@@ -115,13 +128,20 @@ impl pulp::WithSimd for Blur<'_> {
             }
         }
         for y in 0..height {
+            listen(y, rows, self.control)?;
             let out = &mut self.down.values[y * width..][..width];
             set(out, self.kernel[0], self.across.row(y));
             for (k, &weight) in self.kernel.iter().enumerate().skip(1) {
                 add(out, weight, self.across.row(y.saturating_sub(k)), self.across.row((y + k).min(height - 1)));
             }
         }
+        Ok(())
     }
+}
+
+/// Asks the control at every so many rows.
+pub(super) fn listen(row: usize, rows: usize, control: &Control) -> Result<()> {
+    if row.is_multiple_of(rows) { Error::if_interrupted(control) } else { Ok(()) }
 }
 
 #[inline(always)]
@@ -146,15 +166,19 @@ pub(super) struct Pyramid {
 
 impl Pyramid {
     /// Of a picture that has pixels.
-    pub(super) fn new(image: GreyImage<'_>) -> Self {
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`].
+    pub(super) fn new(image: GreyImage<'_>, control: &Control) -> Result<Self> {
         let values = image.pixels().iter().map(|&level| f32::from(level) / 255.0).collect();
         let mut halvings = vec![Plane { width: image.width(), height: image.height(), values }];
         while let Some(last) = halvings.last()
             && last.width.min(last.height) >= SMALLEST_SIDE
         {
-            halvings.push(last.halved());
+            Error::if_interrupted(control)?;
+            halvings.push(last.halved(control)?);
         }
-        Self { halvings }
+        Ok(Self { halvings })
     }
 
     /// Width and height.
@@ -163,17 +187,21 @@ impl Pyramid {
     }
 
     /// The picture as it looks through `placement` (from new to old coordinates) inside a rectangle of new coordinates.
-    pub(super) fn seen(&self, placement: &Placement, rectangle: Rectangle) -> Plane {
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`].
+    pub(super) fn seen(&self, placement: &Placement, rectangle: Rectangle, control: &Control) -> Result<Plane> {
         let scale = placement.scale();
         let side = |halvings: usize| f64::from(1_u32 << halvings);
         let halvings = (0..self.halvings.len()).rev().find(|&k| k == 0 || scale >= 2.0 * side(k)).unwrap_or(0);
         let unit = side(halvings);
         let done = (unit * unit - 1.0) / 12.0;
         let variance = (0.25 * (scale * scale - 1.0) - done).max(0.0) / (unit * unit);
-        let source = self.halvings[halvings].blurred(variance.sqrt());
+        let source = self.halvings[halvings].blurred(variance.sqrt(), control)?;
         let (width, height) = (rectangle.width(), rectangle.height());
         let mut seen = Plane::zeros(width, height);
         for y in 0..height {
+            listen(y, AT_A_TIME / (COST * width.max(1)) + 1, control)?;
             for x in 0..width {
                 let place = [rectangle.left + x.cast_signed(), rectangle.top + y.cast_signed()];
                 let [x_old, y_old] = placement.apply(place.map(|at| at as f64));
@@ -181,7 +209,7 @@ impl Pyramid {
                 seen.values[y * width + x] = source.at((x_old + 0.5) / unit - 0.5, (y_old + 0.5) / unit - 0.5);
             }
         }
-        seen
+        Ok(seen)
     }
 }
 
@@ -240,7 +268,7 @@ mod tests {
         for sigma in [0.8, 2.5, 10.0] {
             let mut plane = Plane::zeros(121, 121);
             plane.values[60 * 121 + 60] = 1.0;
-            let blurred = plane.blurred(sigma);
+            let blurred = plane.blurred(sigma, &Control::new()).unwrap();
             let moment = |power: i32| {
                 let value = |at: usize| f64::from(blurred.values[at]) * (at as f64 % 121.0 - 60.0).powi(power);
                 (0..121 * 121).map(value).sum::<f64>()
@@ -255,11 +283,11 @@ mod tests {
         let (width, height) = (400, 300);
         let level = |at: usize| u8::try_from((at % width) / 2).unwrap();
         let pixels: Vec<u8> = (0..width * height).map(level).collect();
-        let pyramid = Pyramid::new(GreyImage::new(width, height, &pixels).unwrap());
+        let pyramid = Pyramid::new(GreyImage::new(width, height, &pixels).unwrap(), &Control::new()).unwrap();
         for scale in [0.7, 1.0, 3.0, 5.0, 9.0] {
             let placement = Placement { factor: [scale, 0.0], shift: [200.0, 150.0] };
             let rectangle = Rectangle { left: -8, top: -8, right: 8, bottom: 8 };
-            let seen = pyramid.seen(&placement, rectangle);
+            let seen = pyramid.seen(&placement, rectangle, &Control::new()).unwrap();
             for x in 0..17 {
                 // A level is two pixels wide: half a level below the line on average.
                 let expected = (f64::midpoint(200.0, scale * (f64::from(x) - 8.0)) - 0.25) / 255.0;

@@ -10,7 +10,7 @@
 //! best few poses that differ go on to the refinement. O(poses · pixels · 225 L).
 
 use super::descriptor::Fields;
-use super::picture::{Plane, Pyramid, Rectangle};
+use super::picture::{AT_A_TIME, Plane, Pyramid, Rectangle, listen};
 use super::placement::Placement;
 use super::shape::{Place, Shape};
 use super::templates::Templates;
@@ -36,6 +36,8 @@ const KNOWN_DEVIATION: f64 = 0.06;
 const POSES: usize = 3;
 /// Poses closer than this are the same: the shift as a share of the size, the logarithm of the scale, the rotation.
 const SAME: [f64; 3] = [0.1, 0.25, 0.3];
+/// The vote of a place takes as long as so many multiplications.
+const COST: usize = 64;
 /// Larger views are not searched.
 pub(super) const MOST_PIXELS: usize = 4_000_000;
 
@@ -138,7 +140,7 @@ impl PoseSearch<'_> {
     /// The best poses, from this level's coordinates to the picture's. If interrupted, the best of those seen by then.
     ///
     /// # Errors
-    /// A picture that is too large for its landmarks to be searched.
+    /// A picture that is too large for its landmarks to be searched; [`Error::Interrupted`] before the first pose was.
     pub(super) fn run(&self, picture: &Pyramid, control: &Control) -> Result<Vec<Placement>> {
         let mut grid = Vec::new();
         for log_scale in self.prior.log_scale.grid(SCALE_STEP) {
@@ -149,10 +151,11 @@ impl PoseSearch<'_> {
             self.prior.log_scale.penalty(log_scale) + self.rotation_penalty(rotation)
         };
         grid.sort_by(|a, b| penalty(a).total_cmp(&penalty(b)));
-        let one = |(at, pose): (usize, &(f64, f64))| {
-            if at > 0 && control.interrupted() { Vec::new() } else { self.votes(picture, *pose, penalty(pose)) }
+        let one = |(at, pose): (usize, &(f64, f64))| match self.votes(picture, *pose, penalty(pose), control) {
+            Err(Error::Interrupted) if at > 0 => Ok(Vec::new()),
+            votes => votes,
         };
-        let mut votes = grid.par_iter().enumerate().flat_map_iter(one).collect::<Vec<_>>();
+        let mut votes = grid.par_iter().enumerate().map(one).collect::<Result<Vec<_>>>()?.concat();
         votes.sort_by(|a, b| b.0.total_cmp(&a.0));
         let mut poses: Vec<Placement> = Vec::new();
         for (_, pose) in votes {
@@ -186,20 +189,27 @@ impl PoseSearch<'_> {
     }
 
     /// The best places for one scale and rotation: local maxima of the vote.
-    fn votes(&self, picture: &Pyramid, (log_scale, rotation): (f64, f64), penalty: f64) -> Vec<(f64, Placement)> {
+    fn votes(
+        &self,
+        picture: &Pyramid,
+        (log_scale, rotation): (f64, f64),
+        penalty: f64,
+        control: &Control,
+    ) -> Result<Vec<(f64, Placement)>> {
         let size = picture.size();
         let scale = log_scale.exp() * self.shape.diameter() / self.size;
         let factor = [scale * rotation.cos(), scale * rotation.sin()];
         let view = Placement { factor, shift: [size[0] / 2.0, size[1] / 2.0] };
         let rectangle = Rectangle::whole(size, &view);
         if rectangle.width().saturating_mul(rectangle.height()) > MOST_PIXELS {
-            return Vec::new();
+            return Ok(Vec::new());
         }
-        let fields = Fields::new(&picture.seen(&view, rectangle), rectangle);
+        let fields = Fields::new(&picture.seen(&view, rectangle, control)?, rectangle, control)?;
         let (width, height) = (rectangle.width(), rectangle.height());
         let mut vote = Plane::zeros(width, height);
         let mean = self.shape.sized(self.size);
-        for (landmark, response) in self.templates.respond(&fields, rectangle).iter().enumerate() {
+        for (landmark, response) in self.templates.respond(&fields, rectangle, control)?.iter().enumerate() {
+            Error::if_interrupted(control)?;
             if self.known[landmark].is_some() {
                 continue;
             }
@@ -216,6 +226,7 @@ impl PoseSearch<'_> {
             })
             .collect();
         for y in 0..height {
+            listen(y, AT_A_TIME / (COST * width.max(1)) + 1, control)?;
             for x in 0..width {
                 let own = [rectangle.left + x.cast_signed(), rectangle.top + y.cast_signed()].map(|at| at as f64);
                 let shift = view.apply(own);
@@ -233,7 +244,7 @@ impl PoseSearch<'_> {
             places.truncate(kept);
         }
         places.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.shift[1].total_cmp(&b.1.shift[1])));
-        places
+        Ok(places)
     }
 }
 

@@ -13,7 +13,7 @@ use super::picture::{Plane, Pyramid, Rectangle};
 use super::placement::Placement;
 use super::shape::{Expected, Place, PoseDeviation, Shape};
 use super::templates::Templates;
-use crate::Result;
+use crate::{Control, Result};
 
 /// β.
 const SHARPNESS: f32 = 12.0;
@@ -60,20 +60,26 @@ impl Level<'_> {
     /// Refines a pose in this level's coordinates, with landmarks of the picture that are known.
     ///
     /// # Errors
-    /// None in practice: all numbers are finite.
-    pub(super) fn refine(&self, picture: &Pyramid, pose: &Placement, known: &[Option<Place>]) -> Result<Refined> {
+    /// [`Error::Interrupted`](crate::Error::Interrupted).
+    pub(super) fn refine(
+        &self,
+        picture: &Pyramid,
+        pose: &Placement,
+        known: &[Option<Place>],
+        control: &Control,
+    ) -> Result<Refined> {
         let back = pose.inverse();
         let given: Vec<Option<Place>> = known.iter().map(|place| place.map(|place| back.apply(place))).collect();
         let expected = self.shape.expected(self.size, deviation(self.number), &given);
         let middles: Vec<Place> = expected.iter().map(|expected| expected.mean).collect();
         let rectangle = Rectangle::around(&middles, MARGIN);
-        let fields = Fields::new(&picture.seen(pose, rectangle), rectangle);
+        let fields = Fields::new(&picture.seen(pose, rectangle, control)?, rectangle, control)?;
         let mut refined =
             Refined { places: Vec::new(), responses: Vec::new(), deviations: Vec::new(), score: 0.0, pose: *pose };
         let mut weights = Vec::new();
         for (landmark, expected) in expected.iter().enumerate() {
             let window = Rectangle::around(&[expected.mean.map(f64::round)], RADIUS as f64);
-            let response = self.templates.respond_one(landmark, &fields, window);
+            let response = self.templates.respond_one(landmark, &fields, window, control)?;
             let peak = Peak::find(&response, window, expected);
             let place = given[landmark].unwrap_or(peak.place);
             let own = self.shape.deviation(landmark) * self.size;

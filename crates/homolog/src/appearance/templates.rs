@@ -12,6 +12,7 @@ use super::descriptor::{Fields, NUMBERS};
 use super::picture::{Plane, Rectangle};
 use super::rows;
 use crate::linalg::{cholesky, solve};
+use crate::{Control, Result};
 use ndarray::{Array1, Array2, Axis};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -104,17 +105,29 @@ impl Templates {
     }
 
     /// The responses of all landmarks in a rectangle.
-    pub(super) fn respond(&self, fields: &Fields, rectangle: Rectangle) -> Vec<Plane> {
-        let products = fields.products(&self.weights, rectangle);
-        products.iter().zip(&self.offsets).map(|(plane, offset)| plane.map(|value| value - offset)).collect()
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`](crate::Error::Interrupted).
+    pub(super) fn respond(&self, fields: &Fields, rectangle: Rectangle, control: &Control) -> Result<Vec<Plane>> {
+        let products = fields.products(&self.weights, rectangle, control)?;
+        Ok(products.iter().zip(&self.offsets).map(|(plane, offset)| plane.map(|value| value - offset)).collect())
     }
 
     /// The response of one landmark in a rectangle.
-    pub(super) fn respond_one(&self, landmark: usize, fields: &Fields, rectangle: Rectangle) -> Plane {
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`](crate::Error::Interrupted).
+    pub(super) fn respond_one(
+        &self,
+        landmark: usize,
+        fields: &Fields,
+        rectangle: Rectangle,
+        control: &Control,
+    ) -> Result<Plane> {
         let own = self.weights.select(Axis(0), &[landmark]);
         let offset = self.offsets[landmark];
-        let mut products = fields.products(&own, rectangle);
-        products.remove(0).map(|value| value - offset)
+        let mut products = fields.products(&own, rectangle, control)?;
+        Ok(products.remove(0).map(|value| value - offset))
     }
 }
 
@@ -126,17 +139,17 @@ mod tests {
     fn a_response_is_one_at_its_landmark_and_zero_on_average() {
         let values: Vec<f32> = (0..90 * 90).map(|at: u32| (at * at % 127 + at % 90 / 3) as f32 / 160.0).collect();
         let rectangle = Rectangle { left: 0, top: 0, right: 89, bottom: 89 };
-        let fields = Fields::new(&Plane { width: 90, height: 90, values }, rectangle);
+        let fields = Fields::new(&Plane { width: 90, height: 90, values }, rectangle, &Control::new()).unwrap();
         let background = Background::of(&fields, rectangle, 0);
         let looks = [[30.0, 40.0], [61.0, 22.0]].map(|place| Array1::from(fields.describe(place)).mapv(f64::from));
         let looks = ndarray::stack(Axis(0), &[looks[0].view(), looks[1].view()]).unwrap();
         let templates = Templates::new(&background, &looks);
-        let planes = templates.respond(&fields, rectangle);
+        let planes = templates.respond(&fields, rectangle, &Control::new()).unwrap();
         assert!((planes[0].row(40)[30] - 1.0).abs() < 1e-3 && (planes[1].row(22)[61] - 1.0).abs() < 1e-3);
         for (landmark, plane) in planes.iter().enumerate() {
             let mean = plane.values.iter().sum::<f32>() / 8100.0;
             assert!(mean.abs() < 0.05, "{mean}");
-            let one = templates.respond_one(landmark, &fields, rectangle);
+            let one = templates.respond_one(landmark, &fields, rectangle, &Control::new()).unwrap();
             assert!(one.values.iter().zip(&plane.values).all(|(a, b)| (a - b).abs() < 1e-4));
         }
         let text = serde_json::to_string(&templates).unwrap();

@@ -39,7 +39,7 @@ const MOST_PAIRS: usize = 2_000_000_000;
 /// All pairs of points are looked at: this many take 1.5 GB.
 const MOST_POINTS: usize = 2500;
 /// A search among no more cells than this is never cut short: only its proof is.
-const SHORT_SEARCH: usize = 10_000;
+const SHORT_SEARCH: usize = 2_500;
 
 /// How hard to look for the best naming.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]

@@ -95,6 +95,11 @@ impl Comparison {
         }
     }
 
+    /// Whether many are matrix products.
+    pub(super) fn is_cheap(self) -> bool {
+        matches!(self, Self::NegativeSquare(_) | Self::InnerProduct(_))
+    }
+
     /// Whether the settings make sense.
     ///
     /// # Errors

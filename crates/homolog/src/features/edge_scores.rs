@@ -10,7 +10,7 @@
 use super::described::Described;
 use super::{Bilinear, EdgeKind};
 use crate::matching::{EdgeTerm, MAX_CELLS};
-use crate::{Error, Result};
+use crate::{Control, Error, Result};
 use ndarray::Array2;
 use std::sync::Arc;
 
@@ -49,8 +49,14 @@ pub(super) struct EdgePlan {
     pub(super) forms: Option<Vec<Bilinear>>,
 }
 
-/// d(e, f) for given weights (of the whole feature map).
-pub(super) fn edge_term(plans: &[EdgePlan], left: &Described, right: &Described, weights: &[f64]) -> Result<EdgeTerm> {
+/// d(e, f) for given weights (of the whole feature map). Many pairs of edges are listed under the control.
+pub(super) fn edge_term(
+    plans: &[EdgePlan],
+    left: &Described,
+    right: &Described,
+    weights: &[f64],
+    control: &Control,
+) -> Result<EdgeTerm> {
     let factored = Factored::new(plans, weights);
     let term = EdgeTerm::factored(
         Arc::clone(&left.edges),
@@ -68,19 +74,16 @@ pub(super) fn edge_term(plans: &[EdgePlan], left: &Described, right: &Described,
         return Err(Error::TooLarge { what, limit: MAX_CELLS, found });
     }
     let mut phi = vec![0.0; weights.len()];
-    let mut entries = Vec::with_capacity(left.edges.len() * right.edges.len());
-    for e in 0..left.edges.len() {
-        for f in 0..right.edges.len() {
-            let mut value = 0.0;
-            for &(at, plan) in &listed {
-                let phi = &mut phi[plan.weights.clone()];
-                plan.kind.feature().compare(left.measured[at].row(e), right.measured[at].row(f), phi);
-                value += phi.iter().zip(&weights[plan.weights.clone()]).map(|(phi, w)| phi * w).sum::<f64>();
-            }
-            entries.push((e, f, value));
+    let mut score = |e: usize, f: usize| {
+        let mut value = 0.0;
+        for &(at, plan) in &listed {
+            let phi = &mut phi[plan.weights.clone()];
+            plan.kind.feature().compare(left.measured[at].row(e), right.measured[at].row(f), phi);
+            value += phi.iter().zip(&weights[plan.weights.clone()]).map(|(phi, w)| phi * w).sum::<f64>();
         }
-    }
-    term.with_listed(entries)
+        value
+    };
+    term.with_all_listed(&mut score, control)
 }
 
 /// The weighted sum of all features that factor: columns of the measured tables, with what they are multiplied by.

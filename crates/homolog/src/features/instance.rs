@@ -8,10 +8,15 @@ use super::pair_scores::PairScores;
 use super::{edge_scores, node_scores};
 use crate::graph::PairFeatures;
 use crate::matching::{Compatibility, Constraint, EdgeTerm, Matching, Relaxed, Restrictions};
-use crate::{Error, Result};
-use ndarray::Array2;
+use crate::{Control, Error, Result};
+use ndarray::{Array2, ArrayViewMut2, Axis, Slice};
 use std::ops::Range;
 use std::sync::Arc;
+
+/// Multiplications between two questions to the control: some hundredths of a second.
+const AT_A_TIME: usize = 1 << 25;
+/// A comparison with exponentials takes as long as so many multiplications in a matrix product.
+const EXPENSIVE: usize = 16;
 
 /// Two described graphs to be matched. See [`FeatureMap::instance`](super::FeatureMap::instance).
 #[derive(Debug, Clone)]
@@ -125,8 +130,16 @@ impl Instance {
     /// # Errors
     /// Too many or too few weights, or one that is not finite.
     pub fn compatibility(&self, weights: &[f64]) -> Result<Compatibility> {
+        self.compatibility_watched(weights, &Control::new())
+    }
+
+    /// [`Self::compatibility`], told when to stop: of many nodes that takes seconds.
+    ///
+    /// # Errors
+    /// As [`Self::compatibility`]; [`Error::Interrupted`].
+    pub fn compatibility_watched(&self, weights: &[f64], control: &Control) -> Result<Compatibility> {
         let mut problem = Compatibility::linear(Array2::zeros((0, 0)));
-        self.compatibility_into(weights, &mut problem)?;
+        self.write_problem(weights, &mut problem, control)?;
         Ok(problem)
     }
 
@@ -135,13 +148,18 @@ impl Instance {
     /// # Errors
     /// As [`Self::compatibility`]; the problem is then undefined.
     pub fn compatibility_into(&self, weights: &[f64], problem: &mut Compatibility) -> Result<()> {
+        self.write_problem(weights, problem, &Control::new())
+    }
+
+    /// [`Self::compatibility_into`], told when to stop.
+    pub(crate) fn write_problem(&self, weights: &[f64], problem: &mut Compatibility, control: &Control) -> Result<()> {
         #[cfg(test)]
         super::described::COUNTS.with(|counts| counts.set([counts.get()[0], counts.get()[1] + 1]));
         let plan = self.plan();
-        self.node_scores_into(weights, &mut problem.node)?;
+        self.node_scores_into(weights, &mut problem.node, control)?;
         problem.edge = match &plan.edge[..] {
             [] => None,
-            _ => Some(self.edge_term(weights)?),
+            _ => Some(self.edge_term(weights, control)?),
         };
         problem.unmatched = self.unmatched_scores(weights);
         problem.constraint = plan.map.constraint;
@@ -149,32 +167,53 @@ impl Instance {
     }
 
     /// c = <phi_1, w_1> alone, written over another table.
-    pub(crate) fn node_scores_into(&self, weights: &[f64], node: &mut Array2<f64>) -> Result<()> {
+    pub(crate) fn node_scores_into(&self, weights: &[f64], node: &mut Array2<f64>, control: &Control) -> Result<()> {
         self.check_weights(weights)?;
-        let (plan, left, right) = (self.plan(), &*self.left, &*self.right);
-        let size = (left.node_count, right.node_count);
-        if node.dim() != size || !node.is_standard_layout() || plan.node.is_empty() {
-            *node = Array2::zeros(size);
+        let (n, m) = (self.left.node_count, self.right.node_count);
+        if node.dim() != (n, m) || !node.is_standard_layout() {
+            *node = Array2::zeros((n, m));
         }
-        for (at, (comparison, range)) in plan.node.iter().enumerate() {
-            let (a, b, weights) = (&left.blocks[at], &right.blocks[at], &weights[range.clone()]);
-            if at == 0 {
-                node_scores::write(*comparison, a, b, weights, node);
-            } else {
-                let mut scores = Array2::zeros(size);
-                node_scores::write(*comparison, a, b, weights, &mut scores);
-                *node += &scores;
+        let products =
+            self.plan().node.iter().zip(&self.right.blocks).map(|((comparison, _), block)| {
+                block.values.ncols() * if comparison.is_cheap() { 1 } else { EXPENSIVE }
+            });
+        let rows = (AT_A_TIME / (m * (1 + products.sum::<usize>())).max(1)).clamp(1, n.max(1));
+        for first in (0..n).step_by(rows) {
+            if first > 0 {
+                Error::if_interrupted(control)?;
             }
-        }
-        if let Some(pairs) = &self.pairs {
-            pairs.add_scores(&weights[plan.pair.clone()], node);
+            let range = first..n.min(first + rows);
+            self.write_rows(weights, &range, node.slice_axis_mut(Axis(0), Slice::from(range.clone())));
         }
         Ok(())
     }
 
+    /// c = <phi_1, w_1> for some left nodes.
+    pub(super) fn write_rows(&self, weights: &[f64], rows: &Range<usize>, mut scores: ArrayViewMut2<'_, f64>) {
+        let plan = self.plan();
+        if plan.node.is_empty() {
+            scores.fill(0.0);
+        }
+        for (at, (comparison, range)) in plan.node.iter().enumerate() {
+            let (left, right, weights) = (&self.left.blocks[at], &self.right.blocks[at], &weights[range.clone()]);
+            let part = (*rows != (0..self.left.node_count)).then(|| left.rows(rows));
+            let left = part.as_ref().unwrap_or(left);
+            if at == 0 {
+                node_scores::write(*comparison, left, right, weights, scores.view_mut());
+            } else {
+                let mut more = Array2::zeros(scores.dim());
+                node_scores::write(*comparison, left, right, weights, more.view_mut());
+                scores += &more;
+            }
+        }
+        if let Some(pairs) = &self.pairs {
+            pairs.add_scores(&weights[plan.pair.clone()], rows.start, scores);
+        }
+    }
+
     /// d = <phi_2, w_2> alone.
-    pub(super) fn edge_term(&self, weights: &[f64]) -> Result<EdgeTerm> {
-        edge_scores::edge_term(&self.plan().edge, &self.left, &self.right, weights)
+    pub(super) fn edge_term(&self, weights: &[f64], control: &Control) -> Result<EdgeTerm> {
+        edge_scores::edge_term(&self.plan().edge, &self.left, &self.right, weights, control)
     }
 
     /// Whether pairs of edges are scored, which makes the problem quadratic.

@@ -4,10 +4,16 @@
 use super::comparison::{Comparison, Decay, NegativeSquare, WholeDecay};
 use super::squares::{self, Block};
 use ndarray::linalg::general_mat_mul;
-use ndarray::{Array2, ArrayView1};
+use ndarray::{ArrayView1, ArrayViewMut2};
 
 /// Writes <phi_1(i, k), weights> for all i and k.
-pub(super) fn write(comparison: Comparison, left: &Block, right: &Block, weights: &[f64], scores: &mut Array2<f64>) {
+pub(super) fn write(
+    comparison: Comparison,
+    left: &Block,
+    right: &Block,
+    weights: &[f64],
+    mut scores: ArrayViewMut2<'_, f64>,
+) {
     match comparison {
         Comparison::NegativeSquare(settings) => squares::write(left, right, weights, scale(settings, left), scores),
         Comparison::Decay(Decay { width }) => {
@@ -21,7 +27,9 @@ pub(super) fn write(comparison: Comparison, left: &Block, right: &Block, weights
                 *score = weights[0] * whole_decay(left.values.row(i), right.values.row(k), width);
             }
         }
-        Comparison::InnerProduct(_) => general_mat_mul(weights[0], &left.values, &right.values.t(), 0.0, scores),
+        Comparison::InnerProduct(_) => {
+            general_mat_mul(weights[0], &left.values, &right.values.t(), 0.0, &mut scores);
+        }
     }
 }
 
@@ -66,7 +74,7 @@ fn whole_decay(a: ArrayView1<'_, f64>, b: ArrayView1<'_, f64>, width: f64) -> f6
 mod tests {
     use super::super::comparison::InnerProduct;
     use super::*;
-    use ndarray::array;
+    use ndarray::{Array2, array};
 
     #[test]
     fn every_comparison_is_its_formula() {
@@ -74,7 +82,7 @@ mod tests {
         let right = Block::new(&array![[3.0, 4.0]], true);
         let scores = |comparison: Comparison, weights: &[f64]| {
             let mut scores = Array2::from_elem((2, 1), f64::NAN);
-            write(comparison, &left, &right, weights, &mut scores);
+            write(comparison, &left, &right, weights, scores.view_mut());
             scores[[0, 0]]
         };
         let square = |per_node| Comparison::NegativeSquare(NegativeSquare { per_node });

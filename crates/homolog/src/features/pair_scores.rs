@@ -9,7 +9,7 @@
 use super::{FeatureMap, Scale};
 use crate::Result;
 use crate::graph::PairFeatures;
-use ndarray::Array2;
+use ndarray::ArrayViewMut2;
 use std::sync::Arc;
 
 /// The features of one pair of graphs as a map sees them.
@@ -41,10 +41,11 @@ impl PairScores {
         Self { features: Arc::new(self.features.with_left_nodes(nodes)), columns: self.columns.clone() }
     }
 
-    /// Adds <phi(i, k), weights> to the scores of listed pairs; all others become minus infinity.
-    pub(super) fn add_scores(&self, weights: &[f64], scores: &mut Array2<f64>) {
+    /// Adds <phi(i, k), weights> to the scores of listed pairs; all others become minus infinity. The scores are those of the left nodes from
+    /// `first` on.
+    pub(super) fn add_scores(&self, weights: &[f64], first: usize, mut scores: ArrayViewMut2<'_, f64>) {
         let values = self.features.values();
-        for (i, mut row) in scores.rows_mut().into_iter().enumerate() {
+        for (i, mut row) in (first..).zip(scores.rows_mut()) {
             let mut next = 0;
             for (&k, at) in self.features.rights(i).iter().zip(self.features.range(i)) {
                 (next..k).for_each(|other| row[other] = f64::NEG_INFINITY);

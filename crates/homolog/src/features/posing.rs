@@ -31,7 +31,7 @@ impl FeatureMap {
             // There is always an answer: the first rotation is tried to its end.
             let watched = if best.is_some() { control.clone() } else { Control::new() };
             let instance = instance(pair, &watched)?;
-            let problem = instance.compatibility(weights)?;
+            let problem = instance.compatibility_watched(weights, &watched)?;
             let mut shuffled = problem.clone();
             order.shuffle_into(&problem, &mut shuffled)?;
             // A quick search is enough to tell rotations apart; the model's own matcher decides in the end.

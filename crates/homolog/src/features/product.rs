@@ -4,7 +4,7 @@
 //! ([`Packed`]). Sums are the same: over the columns from first to last, each step fused, as the general product does it on processors
 //! with fused multiply-add. On others that is what computes it.
 
-use ndarray::Array2;
+use ndarray::{Array2, ArrayViewMut2};
 use pulp::f64x4;
 
 /// Rows that are taken at a time, left and right: their sums stay in registers.
@@ -46,7 +46,7 @@ impl Packed {
     }
 
     /// Writes 2 a b' for a left table a; whether it could be done here.
-    pub(super) fn write_product(&self, left: &Array2<f64>, product: &mut Array2<f64>) -> bool {
+    pub(super) fn write_product(&self, left: &Array2<f64>, product: &mut ArrayViewMut2<'_, f64>) -> bool {
         if left.ncols() != self.columns || product.dim() != (left.nrows(), self.rows) {
             return false;
         }
@@ -127,7 +127,7 @@ mod tests {
                     let left = Array2::from_shape_fn((n, d), |_| rng.random_range(-1.0..2.0));
                     let right = Array2::from_shape_fn((m, d), |_| rng.random_range(-1.0..2.0));
                     let [mut own, mut general] = [f64::NAN, 0.0].map(|value| Array2::from_elem((n, m), value));
-                    if Packed::new(&right).unwrap().write_product(&left, &mut own) {
+                    if Packed::new(&right).unwrap().write_product(&left, &mut own.view_mut()) {
                         general_mat_mul(2.0, &left, &right.t(), 0.0, &mut general);
                         assert_eq!(own, general, "{n} {m} {d}");
                     }

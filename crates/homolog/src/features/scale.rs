@@ -98,9 +98,14 @@ impl FeatureMap {
     /// # Ok::<(), homolog::Error>(())
     /// ```
     pub fn with_spread_of(&self, pairs: &[Pair]) -> Result<Self> {
+        self.with_spread_watched(pairs, &Control::new())
+    }
+
+    /// [`Self::with_spread_of`], told when to stop.
+    pub(crate) fn with_spread_watched(&self, pairs: &[Pair], control: &Control) -> Result<Self> {
         let looked_at = pairs.iter().step_by(Self::spread_step(pairs.len()));
-        let differences: Vec<_> =
-            looked_at.map(|pair| self.differences(pair, None, &Control::new())).collect::<Result<_>>()?;
+        let of = |pair| Error::if_interrupted(control).and_then(|()| self.differences(pair, None, control));
+        let differences: Vec<_> = looked_at.map(of).collect::<Result<_>>()?;
         Ok(self.with_differences(&differences))
     }
 

@@ -39,7 +39,7 @@ const MAX_SOFTNESS: f64 = 100.0;
 /// Up to this many points, what two points see of each other is computed once.
 const FEW_POINTS: usize = 200;
 /// Pairs of a node and a point between two questions whether to stop: a few hundredths of a second.
-const AT_A_TIME: usize = 200_000;
+const AT_A_TIME: usize = 50_000;
 
 /// Counts of the other points in a polar grid around each node.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

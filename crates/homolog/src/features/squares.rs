@@ -8,7 +8,7 @@
 
 use super::product::Packed;
 use ndarray::linalg::general_mat_mul;
-use ndarray::{Array1, Array2, ArrayView1, Axis, Slice, Zip};
+use ndarray::{Array1, Array2, ArrayView1, ArrayViewMut2, Axis, Slice, Zip};
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -131,7 +131,7 @@ fn is_far(column: ArrayView1<'_, f64>) -> bool {
 }
 
 /// Writes -scale · Σ_r w_r (a_r - b_r)² for all pairs of rows.
-pub(super) fn write(left: &Block, right: &Block, weights: &[f64], scale: f64, scores: &mut Array2<f64>) {
+pub(super) fn write(left: &Block, right: &Block, weights: &[f64], scale: f64, mut scores: ArrayViewMut2<'_, f64>) {
     // Either way the scale comes last: with integer weights and counts everything before it is exact, so ties stay ties.
     if let (Some(left), Some(right), Some(scores)) = (&left.sparse, &right.sparse, scores.as_slice_mut()) {
         pulp::Arch::new().dispatch(SparseScores { left, right, weights, scale, scores });
@@ -142,8 +142,8 @@ pub(super) fn write(left: &Block, right: &Block, weights: &[f64], scale: f64, sc
     let (left, right) = (left.moved(centre), right.moved(centre));
     let weights = ArrayView1::from(weights);
     let weighted = &*left * &weights;
-    if !packed.is_some_and(|packed| packed.write_product(&weighted, scores)) {
-        general_mat_mul(2.0, &weighted, &right.t(), 0.0, scores);
+    if !packed.is_some_and(|packed| packed.write_product(&weighted, &mut scores)) {
+        general_mat_mul(2.0, &weighted, &right.t(), 0.0, &mut scores);
     }
     let right_norms: Array1<f64> = right.rows().into_iter().map(|b| weighted_square(b, weights)).collect();
     for ((scores, a), weighted) in scores.rows_mut().into_iter().zip(left.rows()).zip(weighted.rows()) {

@@ -1,9 +1,9 @@
 //! Large problems of two described graphs, solved without a table of scores: if the scores are matrix products, computing a few rows
 //! is as fast as reading them from memory ([`Streamed`]).
 
-use super::{Comparison, FeatureMap, Instance, edge_scores, node_scores};
-use crate::Result;
+use super::{FeatureMap, Instance, edge_scores, node_scores};
 use crate::matching::{Constraint, Matching, Method, RightOrder, Solution, Streamed, Workspace};
+use crate::{Control, Result};
 use ndarray::Array2;
 use std::ops::Range;
 use std::sync::Arc;
@@ -15,8 +15,7 @@ impl FeatureMap {
     /// Whether graphs of these sizes are matched without a table of scores: too large to be worth building, and one-to-one. Without edges
     /// scores have to be cheap; with edges, no edge feature may be listed for all pairs of edges.
     pub(crate) fn is_streamed(&self, left_count: usize, right_count: usize) -> bool {
-        let is_cheap = |comparison| matches!(comparison, Comparison::NegativeSquare(_) | Comparison::InnerProduct(_));
-        let are_cheap = self.node.iter().all(|feature| is_cheap(feature.comparison));
+        let are_cheap = self.node.iter().all(|feature| feature.comparison.is_cheap());
         let is_large = left_count.saturating_mul(right_count) >= FEWEST_CELLS;
         let is_something = !self.node.is_empty() || !self.edge.is_empty();
         let fits = self.constraint == Constraint::OneToOne && is_something && self.pair.is_empty();
@@ -44,12 +43,14 @@ impl Instance {
         let given = self.given().map(|given| order.shuffle_restrictions(given)).unwrap_or_default();
         let (n, m) = (self.left().node_count(), nodes.len());
         let write = |rows: Range<usize>, scores: &mut Array2<f64>| {
-            shuffled.write_rows(weights, &rows, scores);
+            shuffled.write_rows(weights, &rows, scores.view_mut());
             given.apply_to_rows(&rows, scores);
         };
         let edge = match &self.plan().edge[..] {
             [] => None,
-            features => Some(edge_scores::edge_term(features, shuffled.left(), shuffled.right(), weights)?),
+            features => {
+                Some(edge_scores::edge_term(features, shuffled.left(), shuffled.right(), weights, work.control())?)
+            }
         };
         let mut problem = Streamed::new(n, m, &write);
         if let Some(edge) = &edge {
@@ -65,26 +66,6 @@ impl Instance {
         Ok(solution)
     }
 
-    /// c = <phi_1, w_1> for some left nodes.
-    fn write_rows(&self, weights: &[f64], rows: &Range<usize>, scores: &mut Array2<f64>) {
-        let mut more = Array2::zeros((0, 0));
-        if self.plan().node.is_empty() {
-            scores.fill(0.0);
-        }
-        for (at, (comparison, range)) in self.plan().node.iter().enumerate() {
-            let (a, b) = (self.left().blocks[at].rows(rows), &self.right().blocks[at]);
-            if at == 0 {
-                node_scores::write(*comparison, &a, b, &weights[range.clone()], scores);
-            } else {
-                if more.is_empty() {
-                    more = Array2::zeros(scores.dim());
-                }
-                node_scores::write(*comparison, &a, b, &weights[range.clone()], &mut more);
-                *scores += &more;
-            }
-        }
-    }
-
     /// What each left node adds to the score of a matching: its pair's score, or minus the price of staying unmatched, and half of each edge
     /// score that it takes part in.
     ///
@@ -93,8 +74,7 @@ impl Instance {
     pub(crate) fn shares(&self, weights: &[f64], matching: &Matching) -> Result<Vec<f64>> {
         let mut shares = self.node_shares(weights, matching);
         if !self.plan().edge.is_empty() {
-            edge_scores::edge_term(&self.plan().edge, self.left(), self.right(), weights)?
-                .add_shares(matching, &mut shares);
+            self.edge_term(weights, &Control::new())?.add_shares(matching, &mut shares);
         }
         Ok(shares)
     }
@@ -129,8 +109,10 @@ impl Instance {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::features::Comparison;
     use crate::graph::Graph;
     use crate::matching::{Compatibility, FrankWolfe, GraduatedAssignment, Linear, Matcher, Restrictions, Status};
+    use ndarray::{Axis, Slice};
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;
 
@@ -142,6 +124,32 @@ mod tests {
         };
         let (left, right) = (described(n), described(m));
         map.instance(&left, &right).unwrap()
+    }
+
+    /// Whole tables of many rows are written some rows at a time.
+    #[test]
+    fn rows_are_those_of_the_table_bit_for_bit() {
+        for comparison in Comparison::all() {
+            for (n, m, set) in [(90, 150, FeatureMap::paper_linear()), (150, 90, FeatureMap::default())] {
+                let mut map = set;
+                map.node[0].comparison = comparison;
+                // A second feature is added to the first.
+                map.node.push(map.node[0].clone());
+                let instance = instance(n, m, &map, 7);
+                let mut random = ChaCha8Rng::seed_from_u64(8);
+                let weights: Vec<f64> = (0..map.dim()).map(|_| random.random_range(-1.0..2.0)).collect();
+                let table = instance.compatibility(&weights).unwrap().node;
+                for step in [1, 8, 37] {
+                    let mut rows = Array2::from_elem(table.dim(), f64::NAN);
+                    for first in (0..n).step_by(step) {
+                        let range = first..n.min(first + step);
+                        let some = rows.slice_axis_mut(Axis(0), Slice::from(range.clone()));
+                        instance.write_rows(&weights, &range, some);
+                    }
+                    assert_eq!(rows, table, "{comparison:?} {step}");
+                }
+            }
+        }
     }
 
     /// The problem as a table gives the same score, bound and kind of answer.

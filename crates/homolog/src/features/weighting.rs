@@ -7,8 +7,8 @@
 //! the paired differences. The cost is the edges of known nodes, times those of their partners' neighbours.
 
 use super::{Difference, EdgeKind, FeatureMap, Instance};
-use crate::Result;
 use crate::matching::EdgeTerm;
+use crate::{Control, Result};
 
 /// No choice with fewer known pairs.
 const FEWEST_KNOWN: usize = 5;
@@ -44,7 +44,9 @@ impl FeatureMap {
             return Ok(usual);
         }
         let answers = |weights: &[f64]| -> Result<Vec<f64>> {
-            let each = known.iter().map(|(instance, pairs)| Ok(answers(&instance.edge_term(weights)?, pairs)));
+            let each = known
+                .iter()
+                .map(|(instance, pairs)| Ok(answers(&instance.edge_term(weights, &Control::new())?, pairs)));
             Ok(each.collect::<Result<Vec<_>>>()?.concat())
         };
         let mut best = (0.0, usual.clone());

@@ -4,7 +4,7 @@
 
 use super::{Graph, Pair, PairFeatures, Split};
 use crate::matching::{Constraint, Matching, Restrictions};
-use crate::{Error, Result};
+use crate::{Control, Error, Result};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -122,9 +122,17 @@ impl DataSet {
     /// An id that is empty or occurs twice; a pair of graphs that do not exist; a truth whose sizes are not those of its graphs; more of
     /// anything than a file may have.
     pub fn new(graphs: Vec<NamedGraph>, pairs: Vec<LabelledPair>) -> Result<Self> {
+        Self::new_watched(graphs, pairs, &Control::new())
+    }
+
+    /// [`Self::new`], told when to stop.
+    ///
+    /// # Errors
+    /// As [`Self::new`]; [`Error::Interrupted`].
+    pub(crate) fn new_watched(graphs: Vec<NamedGraph>, pairs: Vec<LabelledPair>, control: &Control) -> Result<Self> {
         let data = Self { graphs: Arc::new(graphs), pairs: Arc::new(pairs) };
         data.check_graphs()?;
-        data.check_pairs()?;
+        data.check_pairs(control)?;
         Ok(data)
     }
 
@@ -150,10 +158,11 @@ impl DataSet {
         at_most("nodes of all graphs", nodes, MAX_TOTAL_NODES)
     }
 
-    fn check_pairs(&self) -> Result<()> {
+    fn check_pairs(&self, control: &Control) -> Result<()> {
         at_most("pairs of a data set", self.pairs.len(), MAX_PAIRS)?;
         let mut labelled = 0;
         for pair in self.pairs.iter() {
+            Error::if_interrupted(control)?;
             let (left, right) = self.check_counts(pair)?;
             pair.check_labels(left, right)?;
             labelled += if pair.truth.is_some() { left + right } else { 0 };
@@ -253,6 +262,15 @@ pub fn match_by_name(left: &Graph, right: &Graph) -> Option<Matching> {
 pub(crate) fn positions(graph: &Graph) -> BTreeMap<&str, usize> {
     let names = graph.names().unwrap_or_default().iter().enumerate();
     names.filter(|(_, name)| !name.is_empty()).map(|(node, name)| (name.as_str(), node)).collect()
+}
+
+/// [`positions`] of all graphs.
+///
+/// # Errors
+/// [`Error::Interrupted`].
+pub(crate) fn all_positions<'a>(graphs: &'a [NamedGraph], control: &Control) -> Result<Vec<BTreeMap<&'a str, usize>>> {
+    let of = |named: &'a NamedGraph| Error::if_interrupted(control).map(|()| positions(&named.graph));
+    graphs.iter().map(of).collect()
 }
 
 /// Nodes with the same name, except for the left nodes whose partner is not known (in increasing order).

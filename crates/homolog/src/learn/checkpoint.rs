@@ -4,6 +4,7 @@ use super::max_margin::Training;
 use super::shards::Facts;
 use super::{Evaluation, Fit, LearnerName};
 use crate::features::FeatureMap;
+use crate::{Control, Error, Result};
 use serde::{Deserialize, Serialize};
 
 /// Everything a training run remembers. What is already done is read from here; the rest is computed.
@@ -131,10 +132,16 @@ impl Keeper for NoKeeper {
 }
 
 /// Tells one run from another by the texts of its settings and data (FNV-1a, 64 bits); not a defence against deliberate collisions.
-#[must_use]
-pub(crate) fn fingerprint(texts: &[&str]) -> String {
-    let bytes = texts.iter().flat_map(|text| text.bytes().chain([0]));
-    let hash =
-        bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
-    format!("{hash:016x}")
+pub(crate) fn fingerprint(texts: &[&str], control: &Control) -> Result<String> {
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    for text in texts {
+        for bytes in text.as_bytes().chunks(BYTES_AT_A_TIME).chain([&[0][..]]) {
+            Error::if_interrupted(control)?;
+            hash = bytes.iter().fold(hash, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+        }
+    }
+    Ok(format!("{hash:016x}"))
 }
+
+/// Bytes between two questions to the control.
+const BYTES_AT_A_TIME: usize = 1 << 22;

@@ -9,7 +9,7 @@ use super::expected::expected_error;
 use super::most_violated::solve_shuffled;
 use super::parts::Scratch;
 use crate::matching::{Matcher, Matching, Status};
-use crate::{Control, Report, Result};
+use crate::{Control, Error, Report, Result};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -279,7 +279,10 @@ pub fn predict(
         if control.interrupted() {
             return Ok(None);
         }
-        example.predicted_problem(weights, &mut scratch.problem, &mut scratch.work)?;
+        match example.predicted_problem(weights, &mut scratch.problem, &mut scratch.work) {
+            Err(Error::Interrupted) => return Ok(None),
+            other => other?,
+        }
         let answer = solve_shuffled(&example.order, matcher, scratch)?;
         // An interrupted solver answers with what it has, not with what it would have found.
         if control.interrupted() {

@@ -67,7 +67,10 @@ impl Evidence {
                 return Ok(None);
             }
             let others: Vec<&Graph> = (0..specimens.len()).filter(|&s| s != at).map(|s| specimens[s]).collect();
-            let others = Atlas::learn(&others, &fixed)?;
+            let others = match Atlas::learn_watched(&others, &fixed, control) {
+                Err(Error::Interrupted) => return Ok(None),
+                others => others?,
+            };
             let is_alike = others.features() == atlas.features();
             if is_alike && !control.interrupted() { LeftOut::new(others, specimens[at], most_points) } else { Ok(None) }
         };

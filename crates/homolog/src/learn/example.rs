@@ -126,12 +126,12 @@ impl Example {
         work: &mut Workspace,
     ) -> Result<()> {
         let Some(given) = &self.as_given else {
-            return self.whole_instance().compatibility_into(weights, problem);
+            return self.whole_instance().write_problem(weights, problem, work.control());
         };
         let AsGiven { features, pair } = &**given;
         let right = Arc::new(features.describe(&pair.right)?);
         let (_, instance, _) = features.best_pose(features.pose, pair, &right, weights, work)?;
-        instance.compatibility_into(weights, problem)
+        instance.write_problem(weights, problem, work.control())
     }
 
     /// The same example with the numbers of its two specimens. In cross-validation no specimen is both learned from and

@@ -89,7 +89,8 @@ impl<'a> Joint<'a> {
         let cold = WarmStart::default();
         let mut size = 0_usize;
         for example in examples {
-            size = size.saturating_add(Moving::size(&example.instance.compatibility(&start)?, dim));
+            let problem = example.instance.compatibility_watched(&start, control)?;
+            size = size.saturating_add(Moving::size(&problem, dim));
         }
         if size > MOST_NUMBERS {
             return Ok(None);

@@ -191,7 +191,11 @@ impl MaxMargin {
                 None => return Ok(()),
             }
         }
-        if let Some(mut joint) = self.joint(&state, &memory, near, examples.at_hand(), control)? {
+        let joint = match self.joint(&state, &memory, near, examples.at_hand(), control) {
+            Err(Error::Interrupted) => return Ok(()),
+            joint => joint?,
+        };
+        if let Some(mut joint) = joint {
             let Some(best) = joint.improve(&mut state, self.bundle.gap_tolerance, (control, stage))? else {
                 return Ok(());
             };

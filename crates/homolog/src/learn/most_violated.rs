@@ -92,10 +92,10 @@ fn examine(
 /// Makes the problem of maximising share · loss + score: the same matchings as with the whole loss and the weights over the share.
 fn augment(example: &Example, weights: &[f64], share: f64, scratch: &mut Scratch) -> Result<()> {
     if share == 0.0 {
-        return example.instance.compatibility_into(weights, &mut scratch.problem);
+        return example.instance.write_problem(weights, &mut scratch.problem, scratch.work.control());
     }
     let weights: Vec<f64> = weights.iter().map(|weight| weight / share).collect();
-    example.instance.compatibility_into(&weights, &mut scratch.problem)?;
+    example.instance.write_problem(&weights, &mut scratch.problem, scratch.work.control())?;
     example.loss.add_to(&mut scratch.problem);
     Ok(())
 }

@@ -32,15 +32,20 @@ pub(super) fn count_tight(
 ) -> Result<Option<usize>> {
     let root = Exact { max_branches: 1, max_entries: solver.max_entries, ..Exact::default() };
     let tight = |scratch: &mut Scratch, example: &Example| {
-        example.instance.compatibility_into(weights, &mut scratch.problem)?;
+        example.instance.write_problem(weights, &mut scratch.problem, control)?;
         example.order.shuffle_into(&scratch.problem, &mut scratch.shuffled)?;
         // With edge scores below zero the exact solver lists more than training had to.
         Ok(root.fits(&scratch.shuffled)
             && root.solve_with(&scratch.shuffled, &mut scratch.work)?.status == Status::Optimal)
     };
     let answers: Result<Vec<bool>> = examples.par_iter().map_init(|| Scratch::new(control), tight).collect();
-    let count = answers?.into_iter().filter(|&tight| tight).count();
-    Ok(if control.interrupted() { None } else { Some(count) })
+    match answers {
+        Err(Error::Interrupted) => Ok(None),
+        answers => {
+            let count = answers?.into_iter().filter(|&tight| tight).count();
+            Ok(if control.interrupted() { None } else { Some(count) })
+        }
+    }
 }
 
 /// An upper bound on the relaxed slack of an example, and a plane below it.
@@ -61,7 +66,7 @@ pub(super) fn find_slack(
     if question.sketch {
         solver.max_iterations = solver.max_iterations.min(SKETCH_STEPS);
     }
-    example.instance.compatibility_into(weights, &mut scratch.problem)?;
+    example.instance.write_problem(weights, &mut scratch.problem, scratch.work.control())?;
     example.loss.add_to(&mut scratch.problem);
     example.order.shuffle_into(&scratch.problem, &mut scratch.shuffled)?;
     let mut relaxed = solver.solve_from(&scratch.shuffled, &mut warm, &mut scratch.work).map_err(name_the_way_out)?;

@@ -116,9 +116,13 @@ impl TrainingRun<'_> {
         let starts = match (learner, &self.groups) {
             (LearnerName::Groups, Some(groups)) => {
                 let of = |run: &Run<'_>| {
-                    self.trainer.ruled(&informed(groups, &self.unlearned, run.examples.at_hand())?, 1.0)
+                    let examples = run.examples.at_hand();
+                    self.trainer.ruled(&informed(groups, &self.unlearned, examples, self.control)?, 1.0)
                 };
-                self.runs.iter().map(of).collect::<Result<_>>()?
+                match self.runs.iter().map(of).collect() {
+                    Err(Error::Interrupted) => return Ok(None),
+                    starts => starts?,
+                }
             }
             _ => self.starts(candidates)?,
         };

@@ -10,8 +10,8 @@
 //! O(n m) for the dual values, and about `MOST_EXCHANGES` exchanges of partners.
 
 use super::lp::{exchanges, quantile};
-use super::problem::Proof;
-use super::{Compatibility, Solution, Status};
+use super::problem::{ByRow, Form, Proof};
+use super::{Problem, Solution, Status};
 
 /// Of the usual difference, or of the score and of the difference: no more than this is negligible.
 const OF_DIFFERENCE: f64 = 1e-12;
@@ -33,11 +33,19 @@ impl Solution {
     /// # Ok::<(), homolog::Error>(())
     /// ```
     #[must_use]
-    pub fn tolerance(&self, problem: &Compatibility) -> Option<f64> {
+    pub fn tolerance(&self, problem: &dyn Problem) -> Option<f64> {
         if self.status != Status::Optimal {
             return None;
         }
-        let has_edges = problem.edge.as_ref().is_some_and(|edge| !edge.is_empty());
+        match problem.form() {
+            Form::Table(table) => self.tolerance_of(table),
+            Form::List(list) => self.tolerance_of(list),
+            Form::Rows(rows) => self.tolerance_of(rows),
+        }
+    }
+
+    fn tolerance_of(&self, problem: &impl ByRow) -> Option<f64> {
+        let has_edges = problem.edge().is_some_and(|edge| !edge.is_empty());
         let duals = self.certificate.as_ref().filter(|_| !has_edges);
         let shown = duals.and_then(|duals| Proof::new(problem, &self.matching, duals).ok()?.excess().ok());
         let Some(shown) = shown else { return Some(self.allowed).filter(|&allowed| allowed > 0.0) };

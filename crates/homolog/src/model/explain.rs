@@ -106,7 +106,7 @@ impl Matched<'_> {
             return Err(Error::Unsupported { solver: "naming by an atlas", what: "reasons for a pair" });
         };
         let margins = self.margins(control)?;
-        self.model.reasons((instance, &*self.table()?), self.solution.clone(), &margins)
+        self.model.reasons((instance, &*self.table(control)?), self.solution.clone(), &margins)
     }
 }
 

@@ -80,7 +80,7 @@ impl Model {
         let atlas = self.needed_atlas()?;
         let naming = self.name(specimen, &mut Workspace::with_control(control))?;
         let instance = atlas.instance_as(specimen, &naming.frame, naming.presence)?;
-        let mut problem = instance.compatibility(&self.weights())?;
+        let mut problem = instance.compatibility_watched(&self.weights(), control)?;
         if naming.presence == Presence::Complete {
             problem.unmatched = None;
         }

@@ -176,7 +176,7 @@ impl Model {
             let order = RightOrder::random(m, 0);
             (instance.solve_rows(&self.matcher, &weights, &order, work)?, None)
         } else {
-            let problem = instance.compatibility(&weights)?;
+            let problem = instance.compatibility_watched(&weights, work.control())?;
             (self.solve_shuffled(&problem, work)?, Some(problem))
         };
         Ok(Matched { solution, model: self, problem: Problem::Graphs(instance, problem) })
@@ -219,7 +219,7 @@ impl Model {
         work: &mut Workspace,
     ) -> Result<Compatibility> {
         self.check_table(left.graph.node_count(), right.graph.node_count())?;
-        self.instance(left, right, between.into(), work)?.compatibility(&self.weights())
+        self.instance(left, right, between.into(), work)?.compatibility_watched(&self.weights(), work.control())
     }
 
     /// [`Self::problem_of`] for two graphs that are prepared now.
@@ -345,7 +345,7 @@ impl Matched<'_> {
     /// As the matcher; graphs too large for a table of scores.
     pub fn margins(&self, control: &Control) -> Result<Vec<Margin>> {
         match &self.problem {
-            Problem::Graphs(..) => self.model.margins(&*self.table()?, &self.solution, control),
+            Problem::Graphs(..) => self.model.margins(&*self.table(control)?, &self.solution, control),
             Problem::Names(left, right) => Ok(super::naming::joined_margins(left, right, &self.solution.matching)),
         }
     }
@@ -370,7 +370,7 @@ impl Matched<'_> {
     /// # Errors
     /// A number of times that is 0; graphs too large for a table of scores; a match by names.
     pub fn found_again(&self, times: usize, control: &Control) -> Result<Vec<f64>> {
-        matching::found_again(&*self.table()?, &self.solution, times, control)
+        matching::found_again(&*self.table(control)?, &self.solution, times, control)
     }
 
     /// Whether the match was found with features of pairs, or a list of the pairs that may be matched.
@@ -379,12 +379,12 @@ impl Matched<'_> {
     }
 
     /// The instance and its table of scores, which is built now if the match was found without.
-    pub(super) fn table(&self) -> Result<Cow<'_, Compatibility>> {
+    pub(super) fn table(&self, control: &Control) -> Result<Cow<'_, Compatibility>> {
         match &self.problem {
             Problem::Graphs(_, Some(problem)) => Ok(Cow::Borrowed(problem)),
             Problem::Graphs(instance, None) => {
                 self.model.check_table(instance.left().node_count(), instance.right().node_count())?;
-                Ok(Cow::Owned(instance.compatibility(&self.model.weights())?))
+                Ok(Cow::Owned(instance.compatibility_watched(&self.model.weights(), control)?))
             }
             Problem::Names(..) => {
                 Err(Error::Missing { what: "scores of pairs", needed_by: "reasons for a match by names" })

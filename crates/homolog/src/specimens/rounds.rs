@@ -9,7 +9,7 @@
 use crate::atlas::{Atlas, AtlasSettings, Presence, Search};
 use crate::graph::Graph;
 use crate::matching::{Constraint, Matching, Workspace};
-use crate::{Control, Result};
+use crate::{Control, Error, Result};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
@@ -110,26 +110,34 @@ impl Rounds<'_> {
         self.graphs.iter().zip(labels).map(|(graph, labels)| with_labels(graph, labels)).collect()
     }
 
-    /// The atlas of some specimens; `None` if no point has a name.
-    pub(super) fn atlas(&self, named: &[Graph], is_taught: impl Fn(usize) -> bool) -> Result<Option<Atlas>> {
+    /// The atlas of some specimens; `None` if no point has a name, or if interrupted.
+    pub(super) fn atlas(
+        &self,
+        named: &[Graph],
+        is_taught: impl Fn(usize) -> bool,
+        control: &Control,
+    ) -> Result<Option<Atlas>> {
         let has_names = |graph: &Graph| graph.names().is_some_and(|names| names.iter().any(|name| !name.is_empty()));
         let teachers: Vec<&Graph> = (0..named.len()).filter(|&s| is_taught(s)).map(|s| &named[s]).collect();
         if !teachers.iter().any(|graph| has_names(graph)) {
             return Ok(None);
         }
-        Atlas::learn(&teachers, &self.settings).map(Some)
+        match Atlas::learn_watched(&teachers, &self.settings, control) {
+            Err(Error::Interrupted) => Ok(None),
+            learned => learned.map(Some),
+        }
     }
 
     /// Names every specimen from number `from` on by an atlas of the others.
     pub(super) fn round(&self, labels: &Labels, from: usize, poses: Poses, control: &Control) -> Result<Named> {
         let count = self.graphs.len();
         let folds = FOLDS.min(count - from).max(1);
-        let taught = self.trusted(labels, from)?;
+        let taught = self.trusted(labels, from, control)?;
         let named = self.named(&taught)?;
         let fold_of = |s: usize| (s >= from).then(|| (s - from) % folds);
         let atlases = (0..folds)
             .into_par_iter()
-            .map(|fold| self.atlas(&named, |s| fold_of(s) != Some(fold)))
+            .map(|fold| self.atlas(&named, |s| fold_of(s) != Some(fold), control))
             .collect::<Result<Vec<_>>>()?;
         let one = |s: usize| -> Result<(Vec<Option<usize>>, f64)> {
             let Some(atlas) = fold_of(s).and_then(|fold| atlases[fold].as_ref()) else {
@@ -153,13 +161,13 @@ impl Rounds<'_> {
     }
 
     /// The names that teach: if points may be missing, those that do not lie far from the others of their group.
-    pub(super) fn trusted(&self, labels: &Labels, from: usize) -> Result<Labels> {
-        if self.is_partial() { self.without_far(labels, from) } else { Ok(labels.clone()) }
+    pub(super) fn trusted(&self, labels: &Labels, from: usize, control: &Control) -> Result<Labels> {
+        if self.is_partial() { self.without_far(labels, from, control) } else { Ok(labels.clone()) }
     }
 
     /// The names without those that lie far from the others of their group; specimens before `from` keep all.
-    fn without_far(&self, labels: &Labels, from: usize) -> Result<Labels> {
-        let Some(atlas) = self.atlas(&self.named(labels)?, |_| true)? else { return Ok(labels.clone()) };
+    fn without_far(&self, labels: &Labels, from: usize, control: &Control) -> Result<Labels> {
+        let Some(atlas) = self.atlas(&self.named(labels)?, |_| true, control)? else { return Ok(labels.clone()) };
         let numbers = numbers(&atlas);
         let mut places: Vec<Vec<(usize, usize, Vec<f64>)>> = vec![Vec::new(); numbers.len()];
         for (s, graph) in self.graphs.iter().enumerate() {

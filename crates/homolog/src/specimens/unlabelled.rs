@@ -22,7 +22,7 @@ use crate::graph::Graph;
 use crate::learn::Evidence;
 use crate::matching::{Matching, Workspace};
 use crate::model::Model;
-use crate::{Control, Report, Result};
+use crate::{Control, Error, Report, Result};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
@@ -188,9 +188,9 @@ impl Teaching<'_> {
 
     /// An atlas of labelled specimens alone, with numbers as names. The spread of a single one is chosen by the unlabelled (`precision`), if there
     /// are any.
-    fn untaught(&self, rounds: &Rounds<'_>, labels: &Labels, count: usize) -> Result<Option<Atlas>> {
+    fn untaught(&self, rounds: &Rounds<'_>, labels: &Labels, count: usize, control: &Control) -> Result<Option<Atlas>> {
         let named = rounds.named(labels)?;
-        let Some(atlas) = rounds.atlas(&named, |s| s < count)? else { return Ok(None) };
+        let Some(atlas) = rounds.atlas(&named, |s| s < count, control)? else { return Ok(None) };
         if count > 1 || count == rounds.graphs.len() || self.settings.presence == Some(Presence::Complete) {
             return Ok(Some(atlas));
         }
@@ -198,11 +198,16 @@ impl Teaching<'_> {
             let sharper = atlas.sharper(factor);
             let weights = sharper.start_weights();
             let score = |graph: &&Graph| -> Result<f64> {
-                Ok(sharper.name_with(graph, &weights, Search::Quick, &mut Workspace::new())?.score)
+                Error::if_interrupted(control)?;
+                let work = &mut Workspace::with_control(control);
+                Ok(sharper.name_with(graph, &weights, Search::Quick, work)?.score)
             };
             Ok(rounds.graphs[count..].par_iter().map(score).collect::<Result<Vec<_>>>()?.into_iter().sum())
-        })?;
-        Ok(Some(atlas.sharper(factor)))
+        });
+        match factor {
+            Err(Error::Interrupted) => Ok(None),
+            factor => Ok(Some(atlas.sharper(factor?))),
+        }
     }
 
     /// The atlas of some labelled specimens and some unlabelled ones; its names are the true ones.
@@ -213,13 +218,17 @@ impl Teaching<'_> {
         let rounds = Rounds { graphs: &graphs, settings: self.settings.clone() };
         let mut labels: Labels = labelled.iter().map(|&s| self.labels(self.labelled[s])).collect();
         labels.extend(unlabelled.iter().map(|&s| vec![None; self.unlabelled[s].node_count()]));
-        let Some(atlas) = self.untaught(&rounds, &labels, count)? else { return Ok(None) };
+        let Some(atlas) = self.untaught(&rounds, &labels, count, control)? else { return Ok(None) };
         let (own, weights) = (numbers(&atlas), atlas.start_weights());
-        let name = |graph: &&Graph| -> Result<Vec<Option<usize>>> {
+        let name = |graph: &&Graph| -> Result<Option<Vec<Option<usize>>>> {
+            if control.interrupted() {
+                return Ok(None);
+            }
             let work = &mut Workspace::with_control(control);
-            Ok(labels_of(&own, &atlas.name_with(graph, &weights, Search::Quick, work)?.matching))
+            Ok(Some(labels_of(&own, &atlas.name_with(graph, &weights, Search::Quick, work)?.matching)))
         };
-        let first = graphs[count..].par_iter().map(name).collect::<Result<Vec<_>>>()?;
+        let first = graphs[count..].par_iter().map(name).collect::<Result<Option<Vec<_>>>>()?;
+        let Some(first) = first else { return Ok(None) };
         labels.splice(count.., first);
         for _ in 0..ROUNDS {
             if control.interrupted() {
@@ -232,8 +241,8 @@ impl Teaching<'_> {
                 break;
             }
         }
-        let taught = rounds.trusted(&labels, count)?;
-        Ok(rounds.atlas(&rounds.named(&taught)?, |_| true)?.map(|atlas| self.called(atlas)))
+        let taught = rounds.trusted(&labels, count, control)?;
+        Ok(rounds.atlas(&rounds.named(&taught)?, |_| true, control)?.map(|atlas| self.called(atlas)))
     }
 
     /// The same atlas with names for numbers.
@@ -264,6 +273,9 @@ impl Teaching<'_> {
                 judged.add_likelihood(likelihoods, count);
                 let mut named = Vec::new();
                 for copy in self.copies(s)? {
+                    if control.interrupted() {
+                        return Ok(judged);
+                    }
                     let (before, after) = (Told::of(&alone, &copy, control)?, Told::of(&taught, &copy, control)?);
                     // New specimens are expected to lack points, but not to be moved.
                     if named.is_empty() || self.settings.presence != Some(Presence::Complete) {
@@ -291,6 +303,7 @@ impl Teaching<'_> {
             let (out, teachers): (Vec<usize>, Vec<usize>) = all.iter().partition(|&&s| s % 2 == half);
             let Some(taught) = self.taught(&everyone, &teachers, control)? else { continue };
             let one = |&s: &usize| -> Result<([f64; 2], Vec<Margin>)> {
+                Error::if_interrupted(control)?;
                 let graph = self.unlabelled[s];
                 let work = &mut Workspace::with_control(control);
                 let mut name = |atlas: &Atlas| atlas.name_with(graph, &atlas.start_weights(), Search::Quick, work);
@@ -302,7 +315,11 @@ impl Teaching<'_> {
                 let told = after.calls.iter().map(|call| (call.margin, own.get(&call.point) == full.get(&call.point)));
                 Ok(([before.score, after.score], told.collect()))
             };
-            for (scores, told) in out.par_iter().map(one).collect::<Result<Vec<_>>>()? {
+            let found = match out.par_iter().map(one).collect::<Result<Vec<_>>>() {
+                Err(Error::Interrupted) => return Ok(judged),
+                found => found?,
+            };
+            for (scores, told) in found {
                 judged.add_likelihood(scores, count);
                 judged.margins.extend(told);
             }

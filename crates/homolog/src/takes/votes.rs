@@ -136,7 +136,8 @@ impl<'a> KeyNamer<'a> {
             atlas.name_with(self.frames[key], self.weights, Search::Quick, &mut Workspace::with_control(control))
         };
         let naming = name(&self.as_learned)?;
-        let Some(rotated) = self.rotated.as_ref().filter(|_| naming.score < self.least) else {
+        let Some(rotated) = self.rotated.as_ref().filter(|_| naming.score < self.least && !control.interrupted())
+        else {
             return Ok((naming, false));
         };
         let other = name(rotated)?;

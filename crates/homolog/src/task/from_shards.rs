@@ -51,7 +51,7 @@ impl FromShards {
             serde_json::to_string(&self.features).map_err(json)?,
             self.manifest.to_json()?,
         ];
-        Ok(fingerprint(&about.each_ref().map(String::as_str)))
+        fingerprint(&about.each_ref().map(String::as_str), &Control::new())
     }
 
     /// Learns, from a checkpoint on; `carry` brings orders to workers.

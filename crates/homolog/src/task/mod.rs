@@ -111,7 +111,7 @@ impl Task {
             let unused = self.settings.unused(&self.data.common().unwrap_or_default(), &outcome.model);
             return Ok(Outcome { report: TaskReport { unused, ..outcome.report }, ..outcome });
         }
-        let (data, drawn) = paired(&self.data)?;
+        let (data, drawn) = paired(&self.data, begin)?;
         check_sizes(&data)?;
         let pairs = Pairs::of(&data, begin)?;
         let outcome = if self.settings.is_choice() {
@@ -126,20 +126,20 @@ impl Task {
     /// What a checkpoint of this task belongs to.
     ///
     /// # Errors
-    /// As [`Self::run`].
-    pub fn fingerprint(&self) -> Result<String> {
-        let (data, _) = paired(&self.data)?;
+    /// As [`Self::run`]; [`Error::Interrupted`].
+    pub fn fingerprint(&self, control: &Control) -> Result<String> {
+        let (data, _) = paired(&self.data, control)?;
         let features = self.settings.features(&data.common()?)?;
-        let pairs: Vec<_> = Pairs::of(&data, &Control::new())?.training.iter().map(|(pair, ..)| pair).collect();
-        let features = features.with_spread_of(&pairs)?;
+        let pairs: Vec<_> = Pairs::of(&data, control)?.training.iter().map(|(pair, ..)| pair).collect();
+        let features = features.with_spread_watched(&pairs, control)?;
         let trainer = self.settings.trainer_for(&features)?;
         let json = |error: serde_json::Error| nothing(&error.to_string());
         let about = [
             serde_json::to_string(&trainer).map_err(json)?,
             serde_json::to_string(&features).map_err(json)?,
-            data.to_json()?,
+            data.to_json_watched(control)?,
         ];
-        Ok(fingerprint(&about.each_ref().map(String::as_str)))
+        fingerprint(&about.each_ref().map(String::as_str), control)
     }
 
     /// Tries what fits.

@@ -2,10 +2,12 @@
 //! `homolog-bench interrupts` by the clock.
 
 use homolog::atlas::AtlasSettings;
-use homolog::data::dataset::{DataSet, NamedGraph};
-use homolog::features::{FeatureMap, Rotation, Turns};
+use homolog::data::dataset::{DataSet, NamedGraph, Pairing, SplitBy};
+use homolog::features::{
+    Comparison, Decay, Descriptor, FeatureMap, Instance, NodeAttributes, NodeFeature, Rotation, Turns,
+};
 use homolog::geometry::GreyImage;
-use homolog::graph::{Graph, Pair};
+use homolog::graph::{Attributes, Graph, Pair};
 use homolog::learn::LabelledPairs;
 use homolog::matching::{
     Compatibility, Constraint, EdgeList, EdgeTerm, Exact, FrankWolfe, Linear, LpRelaxation, Matcher, Matching, Method,
@@ -14,6 +16,7 @@ use homolog::matching::{
 use homolog::model::Model;
 use homolog::specimens::check::check;
 use homolog::specimens::join::join;
+use homolog::specimens::unlabelled::fit as fit_with_unlabelled;
 use homolog::task::{Settings, Task, losses};
 use homolog::{Control, Result};
 use ndarray::Array2;
@@ -134,7 +137,10 @@ fn graphs(sizes: Sizes) -> Result<Vec<LongCall>> {
     let (describing, explaining, posing, posed) =
         (Arc::clone(&plain), Arc::clone(&plain), Arc::clone(&rotated), pair.clone());
     let explained = pair.clone();
+    let decays = expensive(many.iter().take(2))?;
+    let ones = vec![1.0; decays.dim()];
     Ok(vec![
+        call("building a problem", move |control| decays.compatibility_watched(&ones, control).map(|_| ())),
         call("describing graphs", move |control| describing.prepare(&many, control).map(|_| ())),
         call("matching two graphs", move |control| {
             plain.solve_with(&large, &mut Workspace::with_control(control)).map(|_| ())
@@ -147,6 +153,20 @@ fn graphs(sizes: Sizes) -> Result<Vec<LongCall>> {
         }),
         call("explaining a match", move |control| explaining.explain(&explained, control).map(|_| ())),
     ])
+}
+
+/// Nodes compared by decays of thirty numbers.
+fn expensive<'a>(graphs: impl Iterator<Item = &'a Arc<Graph>>) -> Result<Instance> {
+    let columns: Vec<String> = (0..30).map(|at| format!("a{at}")).collect();
+    let descriptor = Descriptor::Attributes(NodeAttributes { columns: columns.clone() });
+    let node = vec![NodeFeature { descriptor, comparison: Comparison::Decay(Decay::default()) }];
+    let map = FeatureMap { node, ..FeatureMap::nothing() };
+    let described = |graph: &Arc<Graph>| -> Result<_> {
+        let attributes = Attributes::new(columns.clone(), random(graph.node_count(), columns.len()))?;
+        Ok(Arc::new(map.describe(&Graph::new(graph.node_count()).with_node_attributes(attributes)?)?))
+    };
+    let both = graphs.map(described).collect::<Result<Vec<_>>>()?;
+    map.instance(&both[0], &both[1])
 }
 
 /// Specimens with named landmarks: one shape, moved a little, in 2 or 3 dimensions.
@@ -174,7 +194,16 @@ fn learning(sizes: Sizes) -> Result<Vec<LongCall>> {
     }
     let features = FeatureMap::named("quadratic", data.graphs().iter().map(|named| &*named.graph))?;
     let model = Model::unlearned(features, Method::FrankWolfe(FrankWolfe::default()))?;
+    let many = made(sizes.frames, sizes.landmarks, 2)?;
+    let count = (sizes.frames * (sizes.frames - 1) / 2).min(150_000);
+    let pairing = Pairing::Random { count, seed: 1 };
+    let settings = Settings::from_json(r#"{"features":"linear"}"#)?;
+    let written = Task { data: DataSet::paired(many.clone(), pairing, SplitBy::None)?, settings };
     Ok(vec![
+        call("pairing specimens", move |control| {
+            DataSet::paired_watched(many.clone(), pairing, SplitBy::None, control).map(|_| ())
+        }),
+        call("the fingerprint of a task", move |control| written.fingerprint(control).map(|_| ())),
         task("training, linear", r#"{"features":"linear"}"#)?,
         task("training, quadratic", r#"{"features":"quadratic"}"#)?,
         task("training, certified", r#"{"features":"quadratic","lambdas":[0.1],"oracle":{"name":"relaxation"}}"#)?,
@@ -209,7 +238,17 @@ fn specimens(sizes: Sizes) -> Result<Vec<LongCall>> {
     let checked = made(3 * sizes.specimens, sizes.landmarks, 2)?;
     let (own, named, joined) = (pixels.clone(), model.clone(), graphs.clone());
     let new = graphs[graphs.len() - 1].clone();
+    let taught = |name: &'static str, count: usize| {
+        let graphs = graphs.clone();
+        call(name, move |control| {
+            let (labelled, others): (Vec<_>, Vec<_>) = (0..graphs.len()).partition(|&at| at < count);
+            let of = |which: &[usize]| which.iter().map(|&at| &graphs[at]).collect::<Vec<_>>();
+            fit_with_unlabelled(&of(&labelled), &of(&others), &AtlasSettings::default(), control).map(|_| ())
+        })
+    };
     Ok(vec![
+        taught("learning from unlabelled specimens", 3),
+        taught("learning from one labelled specimen", 1),
         call("checking specimens", move |control| check(&checked, control).map(|_| ())),
         call("joining specimens", move |control| {
             join(&joined.iter().collect::<Vec<_>>(), &AtlasSettings::default(), None, control).map(|_| ())

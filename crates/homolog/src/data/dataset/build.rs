@@ -3,10 +3,13 @@
 use super::pair_features;
 use super::record::{GraphRecord, Matches, NodeRef, PairRecord};
 use super::shape::{Capped, Columns, Number, Points};
-use super::{DataSet, LabelledPair, MAX_LABELLED_NODES, MAX_NODES, MAX_TOTAL_NODES, NamedGraph, by_name, positions};
+use super::{
+    DataSet, LabelledPair, MAX_LABELLED_NODES, MAX_NODES, MAX_TOTAL_NODES, NamedGraph, all_positions, by_name,
+    positions,
+};
 use crate::graph::{Attributes, Direction, Graph};
 use crate::matching::{Constraint, Matching, Restrictions};
-use crate::{Error, Result};
+use crate::{Control, Error, Result};
 use ndarray::{Array2, ArrayView2};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -40,7 +43,7 @@ pub(super) fn build(graphs: Vec<Placed<GraphRecord>>, pairs: Vec<Placed<PairReco
         places.insert(id, (named.len(), at));
         named.push(graph);
     }
-    let names: Vec<BTreeMap<&str, usize>> = named.iter().map(|named| positions(&named.graph)).collect();
+    let names = all_positions(&named, &Control::new())?;
     let mut labelled = Vec::with_capacity(pairs.len());
     let mut labels = 0;
     for (at, record) in pairs {
@@ -326,9 +329,15 @@ fn columns(table: &Attributes, rows: Option<&[usize]>) -> Columns {
 }
 
 /// The pairs as they are written: without matches if the names give them.
-pub(super) fn pair_records(data: &DataSet) -> impl Iterator<Item = PairRecord> + '_ {
-    let names: Vec<BTreeMap<&str, usize>> = data.graphs().iter().map(|named| positions(&named.graph)).collect();
-    data.pairs().iter().map(move |pair| {
+///
+/// # Errors
+/// [`Error::Interrupted`].
+pub(super) fn pair_records<'a>(
+    data: &'a DataSet,
+    control: &Control,
+) -> Result<impl Iterator<Item = PairRecord> + use<'a>> {
+    let names = all_positions(data.graphs(), control)?;
+    Ok(data.pairs().iter().map(move |pair| {
         let side = |index: usize| Side { graph: &data.graphs()[index].graph, names: &names[index] };
         let (left, right) = (side(pair.left), side(pair.right));
         let constraint = pair.truth.as_ref().map(Matching::constraint).unwrap_or_default();
@@ -351,5 +360,5 @@ pub(super) fn pair_records(data: &DataSet) -> impl Iterator<Item = PairRecord> +
             features: pair.features.as_deref().map(|features| pair_features::record(features, &left, &right)),
             split: pair.split,
         }
-    })
+    }))
 }

@@ -4,7 +4,7 @@ use super::build::{Placed, build, graph_record, pair_records};
 use super::record::{Format, GraphRecord, PairRecord};
 use super::shape::{Capped, Object};
 use super::{DataSet, FORMAT_VERSION, MAX_FILE_SIZE, MAX_GRAPHS, MAX_PAIRS};
-use crate::{Error, Result};
+use crate::{Control, Error, Result};
 use serde::de::IgnoredAny;
 use serde::ser::SerializeStruct;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -61,7 +61,8 @@ impl Serialize for DataSet {
         let mut file = serializer.serialize_struct("DataSet", 3)?;
         file.serialize_field("format", &head())?;
         file.serialize_field("graphs", &self.graphs().iter().map(graph_record).collect::<Vec<_>>())?;
-        file.serialize_field("pairs", &pair_records(self).collect::<Vec<_>>())?;
+        let pairs = pair_records(self, &Control::new()).map_err(serde::ser::Error::custom)?;
+        file.serialize_field("pairs", &pairs.collect::<Vec<_>>())?;
         file.end()
     }
 }
@@ -133,13 +134,20 @@ impl DataSet {
     /// # Errors
     /// None in practice: every data set can be written.
     pub fn to_json(&self) -> Result<String> {
-        let graphs = self.graphs().iter().map(|named| line(&graph_record(named))).collect::<Result<Vec<_>>>()?;
-        let pairs = pair_records(self).map(|record| line(&record)).collect::<Result<Vec<_>>>()?;
-        let list = |lines: &[String]| {
-            if lines.is_empty() { "[]".to_string() } else { format!("[\n{}\n]", lines.join(",\n")) }
-        };
-        let (head, graphs, pairs) = (line(&head())?, list(&graphs), list(&pairs));
-        Ok(format!("{{\n\"format\": {head},\n\"graphs\": {graphs},\n\"pairs\": {pairs}\n}}\n"))
+        self.to_json_watched(&Control::new())
+    }
+
+    /// [`Self::to_json`], told when to stop: large data take seconds.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`].
+    pub(crate) fn to_json_watched(&self, control: &Control) -> Result<String> {
+        let mut text = format!("{{\n\"format\": {},\n\"graphs\": ", line(&head())?);
+        push_list(&mut text, self.graphs().iter().map(graph_record), control)?;
+        text += ",\n\"pairs\": ";
+        push_list(&mut text, pair_records(self, control)?, control)?;
+        text += "\n}\n";
+        Ok(text)
     }
 
     /// The data set as JSON Lines, the head first. It reads back equal.
@@ -151,7 +159,7 @@ impl DataSet {
         for named in self.graphs() {
             text += &(line(&graph_record(named))? + "\n");
         }
-        for record in pair_records(self) {
+        for record in pair_records(self, &Control::new())? {
             text += &(line(&record)? + "\n");
         }
         Ok(text)
@@ -164,6 +172,19 @@ fn head() -> Format {
 
 fn line(record: &impl Serialize) -> Result<String> {
     serde_json::to_string(record).map_err(|error| refused("writing", error.to_string()))
+}
+
+/// A list with a record on each line.
+fn push_list<T: Serialize>(text: &mut String, records: impl Iterator<Item = T>, control: &Control) -> Result<()> {
+    let mut before = "[\n";
+    for record in records {
+        Error::if_interrupted(control)?;
+        *text += before;
+        *text += &line(&record)?;
+        before = ",\n";
+    }
+    *text += if before == "[\n" { "[]" } else { "\n]" };
+    Ok(())
 }
 
 fn placed<T>(list: &str, records: Vec<Object<T>>) -> Vec<Placed<T>> {

@@ -14,7 +14,7 @@ pub use crate::graph::dataset::{DataSet, LabelledPair, NamedGraph, match_by_name
 pub(crate) use crate::graph::dataset::{
     MAX_EDGES, MAX_GRAPHS, MAX_LABELLED_NODES, MAX_LISTED_PAIRS, MAX_NODES, MAX_PAIRS, MAX_TOTAL_NODES,
 };
-use crate::graph::dataset::{at_most, by_name, positions};
+use crate::graph::dataset::{all_positions, at_most, by_name, positions};
 pub use pairing::{Pairing, SplitBy};
 
 use crate::Result;

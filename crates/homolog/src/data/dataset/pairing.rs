@@ -1,13 +1,12 @@
 //! [`Pairing`] and [`SplitBy`]: which pairs of graphs a data set without pairs gets, and what they are for. The names of the nodes say
 //! what matches.
 
-use super::{DataSet, LabelledPair, MAX_PAIRS, NamedGraph, at_most, by_name, positions};
+use super::{DataSet, LabelledPair, MAX_LABELLED_NODES, MAX_PAIRS, NamedGraph, all_positions, at_most, by_name};
 use crate::data::Split;
 use crate::matching::Constraint;
-use crate::{Error, Result};
+use crate::{Control, Error, Result};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
-use std::collections::BTreeMap;
 
 /// Which graphs become pairs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,22 +82,39 @@ impl DataSet {
     /// # Ok::<(), homolog::Error>(())
     /// ```
     pub fn paired(graphs: Vec<NamedGraph>, pairing: Pairing, split: SplitBy) -> Result<Self> {
-        let chosen = pairing.pairs(graphs.len(), split)?;
-        let names: Vec<BTreeMap<&str, usize>> = graphs.iter().map(|named| positions(&named.graph)).collect();
-        let labelled = |(left, right): (usize, usize)| {
-            let right_count = graphs[right].graph.node_count();
+        Self::paired_watched(graphs, pairing, split, &Control::new())
+    }
+
+    /// [`Self::paired`], told when to stop: many pairs of large graphs take seconds.
+    ///
+    /// # Errors
+    /// As [`Self::paired`]; [`Error::Interrupted`].
+    pub fn paired_watched(
+        graphs: Vec<NamedGraph>,
+        pairing: Pairing,
+        split: SplitBy,
+        control: &Control,
+    ) -> Result<Self> {
+        let chosen = pairing.pairs(graphs.len(), split, control)?;
+        let names = all_positions(&graphs, control)?;
+        let (mut pairs, mut labelled) = (Vec::with_capacity(chosen.len()), 0);
+        for (left, right) in chosen {
+            Error::if_interrupted(control)?;
+            let [left_count, right_count] = [left, right].map(|at| graphs[at].graph.node_count());
             let truth = by_name(&graphs[left].graph, &names[right], right_count, Constraint::OneToOne, &[]);
-            LabelledPair { split: pairing.split_of(split, left, right), ..LabelledPair::new(left, right, truth) }
-        };
-        let pairs = chosen.into_iter().map(labelled).collect();
+            labelled += if truth.is_some() { left_count + right_count } else { 0 };
+            at_most("nodes of all labelled pairs", labelled, MAX_LABELLED_NODES)?;
+            let split = pairing.split_of(split, left, right);
+            pairs.push(LabelledPair { split, ..LabelledPair::new(left, right, truth) });
+        }
         drop(names);
-        Self::new(graphs, pairs)
+        Self::new_watched(graphs, pairs, control)
     }
 }
 
 impl Pairing {
     /// The pairs of this many graphs.
-    fn pairs(self, count: usize, split: SplitBy) -> Result<Vec<(usize, usize)>> {
+    fn pairs(self, count: usize, split: SplitBy, control: &Control) -> Result<Vec<(usize, usize)>> {
         let all = count.saturating_mul(count.saturating_sub(1)) / 2;
         let allowed = |&(left, right): &(usize, usize)| {
             split != SplitBy::Specimens || self.split_of(split, left, right).is_some()
@@ -124,7 +140,11 @@ impl Pairing {
                 at_most("pairs of a data set", wanted, MAX_PAIRS)?;
                 // This many can still be listed and shuffled.
                 at_most("pairs to draw from", all, 100 * MAX_PAIRS)?;
-                let mut pairs: Vec<(usize, usize)> = (0..count).flat_map(later).filter(allowed).collect();
+                let mut pairs = Vec::new();
+                for left in 0..count {
+                    Error::if_interrupted(control)?;
+                    pairs.extend(later(left).filter(allowed));
+                }
                 let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(seed);
                 let wanted = wanted.min(pairs.len());
                 let mut drawn = pairs.partial_shuffle(&mut rng, wanted).0.to_vec();

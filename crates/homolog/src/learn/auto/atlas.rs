@@ -88,7 +88,9 @@ impl Namer<'_> {
             return Ok(Evaluation::default());
         }
         // Too few of them may have a name in common.
-        let Ok(atlas) = Atlas::learn(&self.learned, self.settings) else { return Ok(Evaluation::default()) };
+        let Ok(atlas) = Atlas::learn_watched(&self.learned, self.settings, control) else {
+            return Ok(Evaluation::default());
+        };
         losses(&atlas, &atlas.start_weights(), (pairs, held_out, examples), control)
     }
 }

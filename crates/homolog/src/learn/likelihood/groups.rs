@@ -18,7 +18,7 @@ use super::{Likelihood, check};
 use crate::features::{Shown, WeightGroups, tells_nothing};
 use crate::learn::Example;
 use crate::optimize::{Minimum, Regularization, Smooth, WeightRule};
-use crate::{Control, Result};
+use crate::{Control, Error, Result};
 use ndarray::Array2;
 
 /// Powers of ten of μ, from large to small.
@@ -40,10 +40,19 @@ pub(in crate::learn) struct Groups {
 }
 
 /// The unit of each weight, from the true partners and all pairs of nodes of these examples.
-pub(in crate::learn) fn informed(groups: &WeightGroups, unlearned: &[f64], examples: &[Example]) -> Result<Vec<f64>> {
+///
+/// # Errors
+/// [`Error::Interrupted`].
+pub(in crate::learn) fn informed(
+    groups: &WeightGroups,
+    unlearned: &[f64],
+    examples: &[Example],
+    control: &Control,
+) -> Result<Vec<f64>> {
     let (mut all, mut pairs) = (vec![0.0; unlearned.len()], 0.0);
     let (mut matched, mut partners) = (vec![0.0; unlearned.len()], 0.0);
     for example in examples {
+        Error::if_interrupted(control)?;
         let (n, m) = (example.truth().left_count(), example.truth().right_count());
         let everywhere = soft_point(Array2::ones((n, m)));
         example.instance().add_soft_features(&everywhere, example.importance(), &mut all)?;

@@ -5,7 +5,7 @@ use super::rows_and_columns::RowsAndColumns;
 use super::share::Shares;
 use crate::learn::Example;
 use crate::optimize::Smooth;
-use crate::{Control, Result};
+use crate::{Control, Error, Result};
 use ndarray::Array2;
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -115,7 +115,12 @@ impl<'a> LikelihoodRisk<'a> {
             };
             if groups.count() > 0 {
                 let factor = self.shares[n] / groups.count() as f64;
-                value += factor * add_example(&self.examples[n], groups, weights, factor, &mut gradient, &mut shares)?;
+                let (example, control) = (&self.examples[n], self.control);
+                let Some(own) = add_example(example, groups, (weights, factor), &mut gradient, &mut shares, control)?
+                else {
+                    return Ok(None);
+                };
+                value += factor * own;
             }
         }
         Ok(Some((value, gradient)))
@@ -143,18 +148,21 @@ impl Smooth for LikelihoodRisk<'_> {
     }
 }
 
-/// The sum over the groups of an example; `factor` times its gradient is added to `gradient`.
+/// The sum over the groups of an example; `factor` times its gradient is added to `gradient`. `None` if interrupted.
 fn add_example(
     example: &Example,
     groups: &Groups,
-    weights: &[f64],
-    factor: f64,
+    (weights, factor): (&[f64], f64),
     gradient: &mut [f64],
     shares: &mut Shares,
-) -> Result<f64> {
+    control: &Control,
+) -> Result<Option<f64>> {
     let (instance, truth) = (example.instance(), example.truth());
     let mut scores = Array2::zeros((truth.left_count(), truth.right_count()));
-    instance.node_scores_into(weights, &mut scores)?;
+    match instance.node_scores_into(weights, &mut scores, control) {
+        Err(Error::Interrupted) => return Ok(None),
+        other => other?,
+    }
     let mut point = soft_point(Array2::zeros(scores.raw_dim()));
     let value = match groups {
         Groups::Linear(groups) => {
@@ -168,5 +176,5 @@ fn add_example(
         Groups::WithEdges(changes) => changes.add(&scores, weights, &mut point.node, factor, gradient, shares),
     };
     instance.add_soft_features(&point, factor, gradient)?;
-    Ok(value)
+    Ok(Some(value))
 }

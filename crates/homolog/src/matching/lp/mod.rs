@@ -47,7 +47,8 @@ pub(crate) use halpern::{Average, Halpern, Point, START_WEIGHT};
 use lower::Lower;
 pub(crate) use moving::Moving;
 pub(crate) use pace::Pace;
-pub(crate) use resolution::{Resolution, common_step, exchanges, quantile};
+pub(in crate::matching) use resolution::exchanges;
+pub(crate) use resolution::{Resolution, common_step, quantile};
 pub(crate) use shifts::Shifts;
 use sift::Sifting;
 

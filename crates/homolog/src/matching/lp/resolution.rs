@@ -14,7 +14,7 @@
 //! O(s log s) for s scores, of which at most 2 · `MOST_SCORES` are looked at, and at most `MOST_EXCHANGES` exchanges.
 
 use super::Factors;
-use crate::matching::problem::Precise;
+use crate::matching::problem::{ByRow, Precise, score_of};
 use crate::matching::{Compatibility, Constraint, Matching};
 
 /// Neighbours that differ by less than this part of themselves differ by rounding.
@@ -95,18 +95,17 @@ pub(crate) fn quantile(mut values: Vec<f64>, part: f64) -> Option<f64> {
 }
 
 /// The least that a score of this size can show.
-fn visible(problem: &Compatibility, matching: &Matching) -> f64 {
-    0.5 * f64::EPSILON * problem.score(matching).map_or(f64::INFINITY, f64::abs)
+fn visible(problem: &impl ByRow, matching: &Matching) -> f64 {
+    0.5 * f64::EPSILON * score_of(problem, matching).map_or(f64::INFINITY, f64::abs)
 }
 
 /// What the score changes by if a left node takes another partner, who takes its old one; without what a score of this size cannot show. At
-/// most about so many exchanges, evenly spread.
-pub(crate) fn exchanges(problem: &Compatibility, matching: &Matching, most: usize) -> Vec<f64> {
-    let (n, m) = problem.node.dim();
+/// most about so many exchanges, evenly spread over the pairs that are allowed.
+pub(in crate::matching) fn exchanges(problem: &impl ByRow, matching: &Matching, most: usize) -> Vec<f64> {
+    let pairs = || (0..problem.sizes().0).flat_map(|i| problem.row(i).map(move |(k, _)| (i, k)));
     let mut right_of = matching.left_to_right().to_vec();
     let mut costs = Vec::new();
-    for at in (0..n * m).step_by(n * m / most + 1) {
-        let (i, k) = (at / m, at % m);
+    for (i, k) in pairs().step_by(pairs().count() / most + 1) {
         let old = right_of[i];
         let other = matching.left_of(k).filter(|_| matching.constraint() == Constraint::OneToOne);
         if old == Some(k) {
@@ -129,10 +128,13 @@ pub(crate) fn exchanges(problem: &Compatibility, matching: &Matching, most: usiz
 }
 
 /// The parts of the score that one or two left nodes have a share in.
-fn terms(problem: &Compatibility, right_of: &[Option<usize>], i: usize, other: Option<usize>) -> Vec<f64> {
-    let own = |i: usize| right_of[i].map_or(problem.unmatched_score(i), |k| problem.node[[i, k]]);
+fn terms(problem: &impl ByRow, right_of: &[Option<usize>], i: usize, other: Option<usize>) -> Vec<f64> {
+    let own = |i: usize| match right_of[i] {
+        Some(k) => problem.pair_score(i, k).unwrap_or(f64::NEG_INFINITY),
+        None => problem.unmatched_score(i),
+    };
     let mut terms: Vec<f64> = [Some(i), other].into_iter().flatten().map(own).collect();
-    let Some(edge) = &problem.edge else { return terms };
+    let Some(edge) = problem.edge() else { return terms };
     let (lefts, rights) = (edge.left_edges(), edge.right_edges());
     let around = |node: usize| lefts.from_node(node).chain(lefts.into_node(node).iter().copied());
     let of_other = other.into_iter().flat_map(around).filter(|&e| !lefts.ends()[e].contains(&i));

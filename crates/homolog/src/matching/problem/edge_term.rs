@@ -10,9 +10,12 @@
 //! ever has n²·m² entries.
 
 use super::{EdgeList, Matching};
-use crate::{Error, Result};
+use crate::{Control, Error, Result};
 use ndarray::{Array2, ArrayView2};
 use std::sync::Arc;
+
+/// Pairs of edges between two questions to the control.
+const AT_A_TIME: usize = 1 << 18;
 
 /// Scores d(e, f) for pairs of a left and a right edge; zero where either does not exist.
 #[derive(Debug, Clone, PartialEq)]
@@ -60,7 +63,7 @@ impl EdgeTerm {
         let [left_factors, right_factors] = [left_factors, right_factors].map(standard);
         let mut term = Self { left, right, left_factors, right_factors, listed_start, listed, symmetric: false };
         term.check_range()?;
-        term.symmetric = term.find_symmetry();
+        term.symmetric = term.find_symmetry(&Control::new())?;
         Ok(term)
     }
 
@@ -108,8 +111,37 @@ impl EdgeTerm {
             self.listed_start[e + 1] += self.listed_start[e];
         }
         self.check_range()?;
-        self.symmetric = self.find_symmetry();
+        self.symmetric = self.find_symmetry(&Control::new())?;
         Ok(self)
+    }
+
+    /// The same term with a value listed for every pair of edges. Of many pairs it asks the control now and then.
+    pub(crate) fn with_all_listed(
+        mut self,
+        of: &mut dyn FnMut(usize, usize) -> f64,
+        control: &Control,
+    ) -> Result<Self> {
+        self.listed = Vec::with_capacity(self.left.len() * self.right.len());
+        for e in 0..self.left.len() {
+            self.listen(e, control)?;
+            for f in 0..self.right.len() {
+                let value = of(e, f);
+                if !value.is_finite() {
+                    return Err(Error::BadCell { what: "edge scores", row: e, column: f, value });
+                }
+                self.listed.push((f, value));
+            }
+            self.listed_start[e + 1] = self.listed.len();
+        }
+        self.check_range()?;
+        self.symmetric = self.find_symmetry(control)?;
+        Ok(self)
+    }
+
+    /// Asks the control every `AT_A_TIME` pairs of edges.
+    fn listen(&self, left_edge: usize, control: &Control) -> Result<()> {
+        let rows = AT_A_TIME / self.right.len().max(1) + 1;
+        if left_edge > 0 && left_edge.is_multiple_of(rows) { Error::if_interrupted(control) } else { Ok(()) }
     }
 
     /// Products of factors, and sums of listed values, can be out of range even if each number is not.
@@ -134,10 +166,10 @@ impl EdgeTerm {
 
     /// Whether reversing both edges never changes d: both graphs list every edge in both directions, each factor is even on
     /// both sides or odd on both sides, and listed values agree. May miss a symmetry that comes from several factors together.
-    fn find_symmetry(&self) -> bool {
+    fn find_symmetry(&self, control: &Control) -> Result<bool> {
         let reverse =
             |edges: &EdgeList| edges.ends().iter().map(|&[i, j]| edges.find(j, i)).collect::<Option<Vec<_>>>();
-        let (Some(left), Some(right)) = (reverse(&self.left), reverse(&self.right)) else { return false };
+        let (Some(left), Some(right)) = (reverse(&self.left), reverse(&self.right)) else { return Ok(false) };
         let turns = |factors: &Array2<f64>, reverse: &[usize], t: usize, sign: f64| {
             reverse.iter().enumerate().all(|(e, &back)| factors[[back, t]] == sign * factors[[e, t]])
         };
@@ -150,7 +182,11 @@ impl EdgeTerm {
             let value = |f: usize| back.binary_search_by_key(&f, |&(f, _)| f).map_or(0.0, |at| back[at].1);
             self.listed_of(e).iter().all(|&(f, forth)| value(right[f]) == forth)
         };
-        (0..self.left_factors.ncols()).all(even_or_odd) && (0..left.len()).all(listed_turns)
+        if !(0..self.left_factors.ncols()).all(even_or_odd) {
+            return Ok(false);
+        }
+        let turns = |e| self.listen(e, control).map(|()| listed_turns(e));
+        (0..left.len()).map(turns).find(|turns| !matches!(turns, Ok(true))).unwrap_or(Ok(true))
     }
 
     /// Whether d(ij, kl) = d(ji, lk) throughout, as in undirected graphs; determined once, when the term is built.
@@ -286,7 +322,7 @@ impl EdgeTerm {
                 *value *= left[e] * right[*f];
             }
         }
-        term.symmetric = term.find_symmetry();
+        term.symmetric = term.find_symmetry(&Control::new()).unwrap_or(false);
         term
     }
 

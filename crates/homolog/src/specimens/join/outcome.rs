@@ -240,7 +240,7 @@ fn by_the_others(
 ) -> Result<Option<Vec<Final>>> {
     let atlases = (0..folds)
         .into_par_iter()
-        .map(|fold| rounds.atlas(named, |s| s % folds != fold))
+        .map(|fold| rounds.atlas(named, |s| s % folds != fold, control))
         .collect::<Result<Vec<_>>>()?;
     let one = |s: usize| -> Result<Option<Final>> {
         let Some(atlas) = atlases[s % folds].as_ref().filter(|_| !control.interrupted()) else { return Ok(None) };

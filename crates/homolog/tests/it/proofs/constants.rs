@@ -5,8 +5,8 @@ use super::{complete, solve, with_edges};
 use crate::common::{data_folder, rng};
 use homolog::data::qaplib;
 use homolog::matching::{
-    BruteForce, Compatibility, EdgeList, EdgeTerm, Exact, Linear, LpRelaxation, Matcher, Matching, Method, Solution,
-    Status, Workspace, proof_in_words,
+    BruteForce, Compatibility, EdgeList, EdgeTerm, Exact, Linear, LpRelaxation, Matcher, Matching, Method, Sense,
+    Solution, Sparse, Status, Workspace, proof_in_words,
 };
 use ndarray::{Array2, array};
 use rand::{Rng, RngExt};
@@ -318,5 +318,11 @@ fn dual_values_show_what_a_linear_proof_leaves_open() {
     answer.certificate.as_mut().unwrap().right[2] += 0.125;
     let tolerance = answer.tolerance(&problem).unwrap();
     assert!((0.125..0.5).contains(&tolerance), "{tolerance}");
+    // As a list.
+    let pairs = problem.node.indexed_iter().map(|((i, k), &score)| (i, k, score)).collect();
+    let list = Sparse::from_pairs(3, 3, pairs, Sense::Maximize).unwrap();
+    assert_eq!(answer.tolerance(&list), Some(tolerance));
+    let answer = Linear::default().solve(&list).unwrap();
+    assert_eq!((answer.status, answer.tolerance(&list)), (Status::Optimal, None));
     assert_eq!(proof_in_words(None), "proven optimal");
 }

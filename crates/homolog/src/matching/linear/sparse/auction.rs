@@ -5,7 +5,7 @@
 //! here is exact or a proof: only the prices are used, and what comes after is exact from any prices. On random problems of 5000 rows
 //! with 10 cells each it saves four fifths of the time (26 ms of searches become 1 ms, for 4 ms of bids).
 
-use super::core::{BIDS_AT_ONCE, NONE, Rows, reset};
+use super::core::{NONE, Rows, reset};
 
 /// Epsilon of each round, as a share of the mean range of scores in a row.
 const ROUNDS: [f64; 3] = [0.1, 0.01, 0.001];
@@ -32,8 +32,9 @@ impl Auction {
         reset(&mut self.row_of, problem.column_count, NONE);
         self.waiting.clear();
         self.waiting.extend((0..u32::try_from(problem.count()).unwrap_or(0)).rev());
+        let at_once = problem.bids_at_once();
         for bid in 0..MOST_BIDS * problem.count() {
-            if bid % BIDS_AT_ONCE == 0 && !goes_on() {
+            if bid.is_multiple_of(at_once) && !goes_on() {
                 return false;
             }
             let Some(row) = self.waiting.pop() else { break };

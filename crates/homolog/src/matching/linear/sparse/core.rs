@@ -34,6 +34,11 @@ impl Rows<'_> {
         self.start.len() - 1
     }
 
+    /// Bids between two questions whether to go on.
+    pub(super) fn bids_at_once(&self) -> usize {
+        CELLS_AT_ONCE / (self.scores.len() / self.count().max(1) + CELLS_OF_BID)
+    }
+
     pub(super) fn cells(&self, row: usize) -> impl Iterator<Item = (u32, f64)> + '_ {
         let range = self.start[row]..self.start[row + 1];
         self.columns[range.clone()].iter().copied().zip(self.scores[range].iter().copied())
@@ -98,8 +103,10 @@ struct End {
 
 /// Bids per row, on average, before the searches take over.
 const BIDS_PER_ROW: usize = 3;
-/// The caller is asked whether to go on after this many bids: every few milliseconds.
-pub(super) const BIDS_AT_ONCE: usize = 1 << 14;
+/// The caller is asked whether to go on after bids on this many cells: every few milliseconds.
+const CELLS_AT_ONCE: usize = 1 << 22;
+/// A bid takes as long as looking at so many cells, beside those of its row.
+const CELLS_OF_BID: usize = 256;
 
 impl Core {
     /// Places every row that has a place; the others are in `crowd`. `false` if `goes_on` says no.
@@ -145,14 +152,14 @@ impl Core {
     }
 
     fn bid_all(&mut self, problem: &Rows<'_>, goes_on: &dyn Fn() -> bool) -> bool {
-        let most = BIDS_PER_ROW * problem.count();
+        let (most, at_once) = (BIDS_PER_ROW * problem.count(), problem.bids_at_once());
         let mut bids = 0;
         for first in 0..problem.count() {
             let mut bidder = Some(first);
             while let Some(row) = bidder
                 && bids < most
             {
-                if bids % BIDS_AT_ONCE == 0 && !goes_on() {
+                if bids.is_multiple_of(at_once) && !goes_on() {
                     return false;
                 }
                 bidder = self.bid(problem, row);

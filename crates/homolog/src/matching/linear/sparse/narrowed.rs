@@ -30,8 +30,8 @@ impl Sparse {
     }
 
     /// The same problem in which some left nodes have no pairs, and others no price of staying unmatched.
-    pub(in crate::matching) fn closed(&self, closed: &[usize], must: &[usize]) -> Self {
-        let mut narrowed = if closed.is_empty() { self.clone() } else { self.kept(|i, _, _| !closed.contains(&i)) };
+    pub(in crate::matching) fn closed(self, closed: &[usize], must: &[usize]) -> Self {
+        let mut narrowed = if closed.is_empty() { self } else { self.kept(|i, _, _| !closed.contains(&i)) };
         if let Some(unmatched) = &mut narrowed.unmatched {
             must.iter().for_each(|&i| unmatched[i] = f64::NEG_INFINITY);
         }
@@ -55,7 +55,8 @@ impl Sparse {
             }
             start.push(columns.len());
         }
-        Self { start, columns, scores, ..self.clone() }
+        let (unmatched, right_unmatched) = (self.unmatched.clone(), self.right_unmatched.clone());
+        Self { start, columns, scores, right_count: self.right_count, unmatched, right_unmatched }
     }
 }
 
