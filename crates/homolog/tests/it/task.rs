@@ -294,7 +294,7 @@ fn a_named_set_that_learns_nothing_matches_no_pair() {
     let task = task(&[0.0, 3.0, -4.0, 8.0, 2.0, -9.0], settings);
     let outcome = task.run(&control, None).unwrap();
     let learning = asked.swap(0, Ordering::SeqCst);
-    let (pairs, _) = paired(&task.data).unwrap().0.labelled(|_| true);
+    let (pairs, _) = paired(&task.data, &Control::new()).unwrap().0.labelled(|_| true);
     homolog::task::losses(&outcome.model, &pairs, &control).unwrap();
     let matching = asked.load(Ordering::SeqCst);
     assert!(learning < matching / 2, "{learning} questions, and {matching} to match every pair once");
