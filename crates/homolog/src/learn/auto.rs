@@ -102,6 +102,8 @@ impl AutoTrainer {
         if training.is_empty() {
             return Err(Error::NoExamples);
         }
+        // Before anything else: pairs are not looked at any more once time is up.
+        let by = held_out_pairs(training, validation, self.trainer.folds)?.1;
         let lacks_partners = has_partnerless(training) || has_partnerless(validation);
         let candidates = self.candidates(training, lacks_partners)?;
         let mut trainer = self.trainer.clone();
@@ -137,9 +139,11 @@ impl AutoTrainer {
             };
             match unless_interrupted(measured)? {
                 Some(attempt) => attempts.push((at, attempt)),
-                None if attempts.is_empty() => return Err(Error::Interrupted),
                 None => skipped.push((at, SkipReason::NoTime)),
             }
+        }
+        if attempts.is_empty() {
+            return Err(Error::Interrupted);
         }
         attempts.sort_by_key(|&(at, _)| at);
         skipped.sort_by_key(|&(at, _)| at);
@@ -159,7 +163,6 @@ impl AutoTrainer {
             Made::Features { set, trainer, trained: Some(trained), .. } => Chosen::Weights { set, trainer, trained },
             Made::Features { .. } => return Err(Error::Interrupted),
         };
-        let by = held_out_pairs(training, validation, self.trainer.folds)?.1;
         Ok(Selected { tried, chosen, outcome, by, skipped })
     }
 

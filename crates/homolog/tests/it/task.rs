@@ -299,3 +299,16 @@ fn a_named_set_that_learns_nothing_matches_no_pair() {
     let matching = asked.load(Ordering::SeqCst);
     assert!(learning < matching / 2, "{learning} questions, and {matching} to match every pair once");
 }
+
+/// Whenever the time is up, there is an answer: once graphs are described, `auto` ends with what it has by then.
+#[test]
+fn auto_answers_whenever_its_time_is_up() {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    for limit in (0..40).map(|step| 0.25 * f64::from(step)) {
+        let asked = Arc::new(AtomicUsize::new(0));
+        let clock: homolog::learn::Clock = Arc::new(move || asked.fetch_add(1, Ordering::SeqCst) as f64 / 300.0);
+        let settings = Settings { time_limit: Some(limit), ..Settings::default() };
+        let outcome = task(&[0.0, 3.0, -4.0, 8.0], settings).run(&Control::new(), Some(&clock));
+        assert!(outcome.is_ok(), "{limit}: {:?}", outcome.err());
+    }
+}

@@ -7,7 +7,7 @@ use crate::graph::Graph;
 use crate::learn::runs::held_out_pairs;
 use crate::learn::{Evaluation, Evidence, Example, LabelledPairs, Trainer};
 use crate::matching::Workspace;
-use crate::{Control, Result};
+use crate::{Control, Error, Result};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -107,7 +107,10 @@ pub(crate) fn losses(
             return Ok(None);
         }
         let work = &mut Workspace::with_control(control);
-        let naming = atlas.name_with(pairs.graph(at), weights, Search::Quick, work)?;
+        let naming = match atlas.name_with(pairs.graph(at), weights, Search::Quick, work) {
+            Err(Error::Interrupted) => return Ok(None),
+            naming => naming?,
+        };
         // What was found in a hurry is not what it would have found.
         Ok((!control.interrupted()).then_some((at, naming)))
     };
