@@ -153,7 +153,7 @@ async function story(frames: Frame[]): Promise<void> {
 
   // z is in the table, the data set and the journal, and the journal alone brings it back.
   const exported = readFileSync(join(labels, 'landmarks.csv'), 'utf8').split('\n');
-  expect(exported[0]).toBe('frame,landmark,x,y,z');
+  expect(exported[0]).toBe('specimen,landmark,x,y,z');
   expect(JSON.parse(readFileSync(join(labels, 'data.json'), 'utf8')).graphs.every(({ points }: Frame) => points.every((point) => point.length === 3))).toBe(true);
   const before = await page.evaluate(() => JSON.stringify((window as any).homolog.state));
   await page.reload();

@@ -27,7 +27,7 @@ const state = (page: Page) => page.evaluate(() => JSON.stringify((window as any)
 /** The labels of a landmark table, by specimen and name. */
 function table(text: string): Record<string, Record<string, Point>> {
   const [header, ...rows] = text.trim().split('\n');
-  expect(header).toBe('frame,landmark,x,y');
+  expect(header).toBe('specimen,landmark,x,y');
   const labels: Record<string, Record<string, Point>> = {};
   for (const row of rows) {
     const [, frame, quoted, plain, x, y] = /^([^,]*),(?:"(.*)"|([^,]*)),([^,]*),([^,]*)$/.exec(row)!;

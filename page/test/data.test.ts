@@ -42,7 +42,7 @@ describe('what the library takes', () => {
     const data = landmarkData(start, history.present);
     const { text } = await ask.write(await lane(), data, 'landmarks');
     // What is not confirmed is not a result yet.
-    expect(text).toBe('frame,landmark,x,y\na,tip,1.25,2.0\na,base,3.0,4.125\n');
+    expect(text).toBe('specimen,landmark,x,y\na,tip,1.25,2.0\na,base,3.0,4.125\n');
     const { data: again } = await ask.read(await lane(), 'landmarks.csv', text);
     expect(begin(startOf('p', [], again)).present.specimens['a']!.labels).toEqual({
       tip: { at: [1.25, 2], accepted: false },

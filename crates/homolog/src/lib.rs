@@ -63,3 +63,8 @@ pub use error::{ColumnFault, Error, ErrorKind, Limit, Result};
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/stories/rust.md")]
 pub struct RustStory;
+
+/// So many of these: 1 pair, 2 pairs.
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}

@@ -2,6 +2,7 @@
 
 use super::{AtlasReport, TaskReport};
 use crate::atlas::{Pose, Presence};
+use crate::counted;
 use crate::learn::{SkipReason, ValidatedBy};
 use std::fmt::{Display, Formatter, Result};
 
@@ -99,7 +100,9 @@ impl TaskReport {
             Some(lambda) => format!("{}, λ = {}", best.learner.name(), digits(lambda)),
             None => "the weights before learning".to_string(),
         };
-        writeln!(text, "{} pairs, {} weights: {what}, {by}.", training.examples, best.weights.len())?;
+        let [pairs, weights] =
+            [(training.examples, "pair"), (best.weights.len(), "weight")].map(|(n, what)| counted(n, what));
+        writeln!(text, "{pairs}, {weights}: {what}, {by}.")?;
         if self.candidates.len() > 1 {
             writeln!(text, "\n  learner              λ   objective     gap   error on held-out pairs")?;
             for own in &self.candidates {
@@ -122,8 +125,9 @@ impl TaskReport {
 impl Display for AtlasReport {
     fn fmt(&self, text: &mut Formatter<'_>) -> Result {
         let Self { landmarks, edges, specimens, .. } = self;
-        let specimens = if *specimens == 1 { "1 specimen".to_string() } else { format!("{specimens} specimens") };
-        writeln!(text, "Learned an atlas of {landmarks} landmarks and {edges} edges from {specimens}.")?;
+        let [landmarks, edges, specimens] =
+            [(*landmarks, "landmark"), (*edges, "edge"), (*specimens, "specimen")].map(|(n, what)| counted(n, what));
+        writeln!(text, "Learned an atlas of {landmarks} and {edges} from {specimens}.")?;
         let oriented = match self.pose {
             Pose::AsGiven => "They are oriented alike, and new ones should be too",
             Pose::Tilted => "They are tilted against each other by up to 45°; new ones may be",

@@ -2,6 +2,7 @@
 
 use super::ATLAS;
 use crate::atlas::Atlas;
+use crate::counted;
 use crate::learn::{Evaluation, Trained, Trainer, TrainingSet, ValidatedBy};
 use serde::{Deserialize, Serialize};
 
@@ -75,7 +76,7 @@ impl Tried {
     pub(crate) fn summary_with(&self, before: &str) -> Option<String> {
         let error = self.error?;
         let interval = self.interval.map(|[low, high]| format!("{before}{low:.2} to {high:.2}"));
-        let pairs = self.pairs.map(|[done, _]| format!("{done} pair{}", if done == 1 { "" } else { "s" }));
+        let pairs = self.pairs.map(|[done, _]| counted(done, "pair"));
         let known: Vec<String> = interval.into_iter().chain(pairs).collect();
         Some(if known.is_empty() { format!("{error:.3}") } else { format!("{error:.3} ({})", known.join(", ")) })
     }
@@ -200,9 +201,9 @@ impl Selected {
         match &self.outcome {
             Chosen::Weights { trained, .. } => trained.sentence(),
             Chosen::Atlas { atlas, .. } => format!(
-                "The atlas knows {} landmarks from {} specimens; two specimens are matched by naming both.",
-                atlas.landmarks.len(),
-                atlas.specimens
+                "The atlas knows {} from {}; two specimens are matched by naming both.",
+                counted(atlas.landmarks.len(), "landmark"),
+                counted(atlas.specimens, "specimen")
             ),
         }
     }

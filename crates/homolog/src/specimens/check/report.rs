@@ -1,8 +1,8 @@
 //! What was found: a list of findings, surest first, as values, JSON, a table and words; and specimens with their names mended.
 
 use super::shapes::Shapes;
-use crate::Result;
 use crate::data::dataset::NamedGraph;
+use crate::{Result, counted};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -263,7 +263,6 @@ impl CheckReport {
 impl fmt::Display for CheckReport {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let suspects = self.suspects().len();
-        let counted = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
         write!(formatter, "{}, {}: ", counted(self.specimens, "specimen"), counted(self.landmarks, "landmark"))?;
         let looks = format!("{suspects} {} wrong", if suspects == 1 { "looks" } else { "look" });
         match self.false_alarms {

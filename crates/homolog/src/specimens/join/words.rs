@@ -2,7 +2,7 @@
 
 use super::{JoinReport, Joined};
 use crate::atlas::{Pose, Presence};
-use crate::{Error, Result};
+use crate::{Error, Result, counted};
 use serde_json::{Value, json};
 use std::fmt;
 
@@ -45,24 +45,24 @@ impl fmt::Display for JoinReport {
             Presence::Complete => "every point in every specimen",
             Presence::Partial | Presence::Auto => "points may be missing or extra",
         };
-        writeln!(to, "Joined {} specimens ({pose}, {presence}).", self.specimens)?;
-        write!(to, "{} names; {} of {} points have one", self.names, self.named, self.points)?;
+        writeln!(to, "Joined {} ({pose}, {presence}).", counted(self.specimens, "specimen"))?;
+        write!(to, "{}; {} of {} points have one", counted(self.names, "name"), self.named, self.points)?;
         match self.confidence {
             Some(confidence) => writeln!(to, ", mean confidence {confidence:.2}.")?,
             None => writeln!(to, "; no confidence was calibrated.")?,
         }
         writeln!(
             to,
-            "{} pairs were matched: {:.0} % of their matches agree with the names. The names are consistent by construction; of the pairwise matches {:.0} % are consistent with each other.",
-            self.pairs,
+            "{} matched: {:.0} % of the matches agree with the names. The names are consistent by construction; of the pairwise matches {:.0} % are consistent with each other.",
+            counted(self.pairs, "pair"),
             percent(self.agreement),
             percent(self.pairwise_consistency)
         )?;
         match (self.held_out, self.improved) {
             (Some([before, after]), true) => writeln!(
                 to,
-                "{} rounds of naming and learning: log-likelihood of left-out specimens {before:.1} to {after:.1}.",
-                self.rounds
+                "{} of naming and learning: log-likelihood of left-out specimens {before:.1} to {after:.1}.",
+                counted(self.rounds, "round")
             )?,
             (Some(_), false) => writeln!(
                 to,
