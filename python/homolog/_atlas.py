@@ -272,9 +272,14 @@ def _grey(picture: Any) -> NDArray[np.uint8]:
     return np.ascontiguousarray(np.rint(array), dtype=np.uint8)
 
 
+def _are_named(thing: Any) -> bool:
+    """Whether these are graphs by name, as `DataSet.graphs` has them."""
+    return isinstance(thing, Mapping) and bool(thing) and all(isinstance(graph, Graph) for graph in thing.values())
+
+
 def _is_one(thing: Any) -> bool:
     """Whether this is one specimen: a graph, a table of coordinates, or rows of them; not a sequence of specimens."""
-    if isinstance(thing, DataSet):
+    if isinstance(thing, DataSet) or _are_named(thing):
         return False
     if isinstance(thing, (Graph, _core.Graph, Mapping)) or hasattr(thing, "columns") or hasattr(thing, "nodes"):
         return True
@@ -289,6 +294,8 @@ def _is_one(thing: Any) -> bool:
 def _graphs(specimens: Any) -> list[Graph]:
     if isinstance(specimens, DataSet):
         return list(specimens.graphs.values())
+    if _are_named(specimens):
+        return list(specimens.values())
     if isinstance(specimens, (str, bytes)) or not hasattr(specimens, "__len__"):
         raise MatchError(f"expected a list of specimens, each a graph or an array of points; found {type(specimens).__name__}")
     return [as_graph(specimen) for specimen in specimens]

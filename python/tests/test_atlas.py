@@ -201,3 +201,11 @@ def test_a_matcher_that_is_an_atlas_says_who_explains(frames):
     with pytest.raises(hm.MatchError, match="Atlas.from_json"):
         model.explain(graphs[0], graphs[1])
     assert len(hm.Atlas.from_json(model.to_json()).explain(graphs[1])) == 30
+
+
+def test_graphs_by_name_are_specimens():
+    points = [[0.0, 0.0], [4.0, 0.5], [3.0, 2.5], [1.0, 2.0]]
+    graphs = {f"s{k}": hm.Graph(np.array(points) + 0.1 * k, names=list("abcd")) for k in range(4)}
+    fitted = hm.Atlas().fit(graphs)
+    assert fitted.landmarks_ == hm.Atlas().fit(list(graphs.values())).landmarks_ == list("abcd")
+    assert [naming.names for naming in fitted.name(graphs)] == [list("abcd")] * 4
